@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use super::findings::{Checked, Lookup, SavedIn};
 use super::opening::opening_lines;
-use super::summary::{places, write_counts, write_paragraph, write_problems, write_written};
+use super::summary::{places, write_paragraph, write_problems, write_rows, write_written};
 use super::table::{lines, table};
 use super::width::{paragraph, written};
 use super::{Ended, Findings, Width};
@@ -43,7 +43,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
         "\n{} checked, nothing was sent",
         counted(tally.counts.total(), "row")
     )?;
-    write_counts(text, &tally.counts)?;
+    write_rows(text, tally)?;
     write_campaigns(text, checked)?;
     write_left_out(text, checked)?;
     write_problems(text, checked.ended, MAX_PROBLEMS)?;
@@ -257,7 +257,7 @@ fn write_unknown_countries(text: &mut String, intake: &Intake) -> fmt::Result {
     }
 }
 
-fn write_countries(text: &mut String, findings: &Findings) -> fmt::Result {
+pub(super) fn write_countries(text: &mut String, findings: &Findings) -> fmt::Result {
     let countries = findings.kinds.countries();
     let lines = countries.iter();
     let lines = lines.map(|country| (country.name(), country.numbers, country.lines()));

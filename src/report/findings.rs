@@ -19,8 +19,6 @@ pub struct Findings {
     pub bodies: Vec<String>,
     /// Whether one of them has no campaign's id.
     pub has_unknown_campaign: bool,
-    /// How many rows have been tried before, without an outcome that lasts.
-    pub tried_before: u64,
     pub(super) kinds: Kinds,
 }
 
@@ -77,9 +75,6 @@ impl Findings {
         let (None, Some(phone)) = (&prepared.outcome, prepared.phone) else {
             return;
         };
-        if prepared.earlier.is_some() {
-            self.tried_before += 1;
-        }
         if let Some(kind) = prepared.kind {
             self.kinds.note(kind);
         }

@@ -1,30 +1,31 @@
-//! What an import would do, before it does it: some ten lines, and the question.
+//! What an import would do, before it does it, in the words of a check and of the summary; and
+//! the question.
 //!
 //! In what form the inputs were read, and which columns are sent, is in the opening lines
 //! above.
 
 use std::cmp::Reverse;
+use std::fmt::Write;
 
 use super::campaigns::{status, with_id};
+use super::check_text::write_countries;
 use super::opening::going_on_line;
-use super::width::{Width, labelled, paragraph};
-use super::{CampaignNames, Estimate, Findings, Tally};
+use super::summary::{MAX_PROBLEMS, write_problems, write_rows};
+use super::width::{Width, labelled, paragraph, written};
+use super::{CampaignNames, Ended, Estimate, Findings};
 use crate::campaign::Campaign;
 use crate::lead::{CampaignId, RunId, Status};
 use crate::text::{counted, grouped, printable};
 
 const MAX_CAMPAIGNS: usize = 5;
 
-const MAX_COUNTRIES: usize = 5;
-
-const MAX_REASONS: usize = 3;
-
 /// What follows the question: what may be answered, and the answer.
 const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 
 #[derive(Debug)]
 pub struct Overview<'a> {
-    pub tally: &'a Tally,
+    /// What would have become of the rows.
+    pub ended: Ended<'a>,
     pub findings: &'a Findings,
     pub going_on: Option<RunId>,
     pub campaigns: Option<&'a [Campaign]>,
@@ -36,26 +37,12 @@ pub struct Overview<'a> {
 
 impl Overview<'_> {
     fn ready(&self) -> u64 {
-        self.tally.counts.of(Status::Ready)
+        self.ended.tally.counts.of(Status::Ready)
     }
 
     pub fn lines(&self, width: Width) -> String {
-        let mut lines = vec![
-            ("to send", self.to_send()),
-            ("known", self.known()),
-            ("wrong", self.wrong()),
-            ("left out", self.left_out()),
-        ];
-        let uncertain = self.tally.counts.of(Status::Uncertain) - self.suppressed_in_doubt();
-        if uncertain > 0 {
-            let found = format!(
-                "{}, which may be leads already (--on-uncertain resend)",
-                grouped(uncertain)
-            );
-            lines.push(("held back", found));
-        }
-        lines.extend(self.countries().map(|countries| ("numbers", countries)));
-        lines.extend(self.campaigns());
+        let tally = self.ended.tally;
+        let mut lines = self.campaigns();
         lines.extend(self.warning().map(|warning| ("warning", warning)));
         lines.push(("service", self.service.clone()));
         if self.ready() > 0 {
@@ -65,99 +52,24 @@ impl Overview<'_> {
             };
             lines.push(("time", time));
         }
-        format!(
-            "{}{}\n{}",
-            self.going_on.map(going_on_line).unwrap_or_default(),
-            counted(self.tally.counts.total(), "row"),
-            labelled(&lines, width)
-        )
-    }
-
-    fn to_send(&self) -> String {
-        let (ready, before) = (self.ready(), self.findings.tried_before);
-        let new = ready.saturating_sub(before);
-        match (ready, before) {
-            (1.., 0) => format!("{}, all of them new", grouped(ready)),
-            _ => in_parts(&[(new, "new"), (before, "tried before, without an outcome")]),
-        }
-    }
-
-    /// Rows that are leads already, or were refused by the service in this run.
-    fn known(&self) -> String {
-        let counts = &self.tally.counts;
-        let settled = counts.of(Status::Created) + self.group_rows(Status::Duplicate);
-        in_parts(&[
-            (counts.of(Status::AlreadyImported), "sent by an earlier run"),
-            (settled, "sent by this run before"),
-            (
-                self.group_rows(Status::Rejected),
-                "refused in this run before",
-            ),
-        ])
-    }
-
-    fn wrong(&self) -> String {
-        let wrong = self.tally.problems().into_iter();
-        let mut reasons = wrong
-            .filter(|(status, ..)| *status == Status::Invalid)
-            .map(|(_, code, group)| (group.rows, code.to_string()));
-        let named: Vec<(u64, String)> = reasons.by_ref().take(MAX_REASONS).collect();
-        let others: u64 = reasons.map(|(rows, _)| rows).sum();
-        let mut parts: Vec<(u64, &str)> = named.iter().map(|(n, code)| (*n, &**code)).collect();
-        parts.push((others, "other"));
-        let hint = if named.is_empty() {
-            ""
-        } else {
-            " (leadload check shows where)"
-        };
-        in_parts(&parts) + hint
-    }
-
-    fn left_out(&self) -> String {
-        let counts = &self.tally.counts;
-        let suppressed = counts.of(Status::Suppressed) + self.suppressed_in_doubt();
-        in_parts(&[
-            (counts.of(Status::Excluded), "excluded by --only"),
-            (counts.of(Status::Repeated), "repeated"),
-            (suppressed, "on a do-not-call list"),
-            (self.tally.known_bad, "known to be bad"),
-        ])
-    }
-
-    /// Rows that may be leads already, and that no flag sends again.
-    fn suppressed_in_doubt(&self) -> u64 {
-        let groups = self.tally.groups.values();
-        groups.map(|group| group.suppressed).sum()
-    }
-
-    /// Rows in a status, but for those that are left alone since they are known to be bad.
-    fn group_rows(&self, status: Status) -> u64 {
-        let groups = self.tally.groups.iter();
-        let groups = groups.filter(|((of, _), _)| *of == status);
-        groups.map(|(_, group)| group.rows).sum()
+        written(|text| {
+            text.push_str(&self.going_on.map(going_on_line).unwrap_or_default());
+            writeln!(text, "{}", counted(tally.counts.total(), "row"))?;
+            write_rows(text, tally)?;
+            write_problems(text, &self.ended, MAX_PROBLEMS)?;
+            write_countries(text, self.findings)?;
+            write!(text, "\n{}", labelled(&lines, width))
+        })
     }
 
     fn targets(&self) -> Vec<(CampaignId, u64)> {
-        let campaigns = self.tally.by_campaign.iter();
+        let campaigns = self.ended.tally.by_campaign.iter();
         let mut targets: Vec<_> = campaigns
             .map(|(campaign, counts)| (*campaign, counts.of(Status::Ready)))
             .filter(|(_, rows)| *rows > 0)
             .collect();
         targets.sort_by_key(|(campaign, rows)| (Reverse(*rows), *campaign));
         targets
-    }
-
-    fn countries(&self) -> Option<String> {
-        let countries = self.findings.kinds.countries();
-        let named = countries.iter().take(MAX_COUNTRIES);
-        let named = named.map(|country| format!("{} {}", grouped(country.numbers), country.name()));
-        let mut named: Vec<String> = named.collect();
-        let others = countries.iter().skip(MAX_COUNTRIES);
-        let others: u64 = others.map(|country| country.numbers).sum();
-        if others > 0 {
-            named.push(format!("{} of other countries", grouped(others)));
-        }
-        (!named.is_empty()).then(|| named.join(", "))
     }
 
     fn campaigns(&self) -> Vec<(&'static str, String)> {
@@ -226,20 +138,5 @@ impl Overview<'_> {
             counted(self.ready(), "lead")
         );
         paragraph(&question, width.less(ROOM_FOR_ANSWER))
-    }
-}
-
-/// How many rows there are, and of which kinds where there are several.
-fn in_parts(parts: &[(u64, &str)]) -> String {
-    let all = parts.iter().map(|(rows, _)| rows).sum();
-    let parts: Vec<String> = parts
-        .iter()
-        .filter(|(rows, _)| *rows > 0)
-        .map(|(rows, what)| format!("{} {what}", grouped(*rows)))
-        .collect();
-    match &parts[..] {
-        [] => "none".to_owned(),
-        [part] => part.clone(),
-        _ => format!("{}: {}", grouped(all), parts.join(", ")),
     }
 }

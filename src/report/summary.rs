@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
 use super::ended::Ended;
-use super::tally::Group;
+use super::tally::{Group, Tally};
 use super::width::{Width, paragraph, written};
 use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
@@ -17,7 +17,7 @@ use crate::phone::RoundNumbers;
 use crate::results::{Written, WrittenRejects};
 use crate::text::{counted, grouped, in_lines, printable};
 
-const MAX_PROBLEMS: usize = 3;
+pub(super) const MAX_PROBLEMS: usize = 3;
 
 pub fn text_summary(ended: &Ended<'_>) -> String {
     written(|text| write_summary(text, ended))
@@ -31,13 +31,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
         Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by())?,
         None => writeln!(text, "{rows} in {took}")?,
     }
-    write_counts(text, counts)?;
-    if ended.tally.known_bad > 0 {
-        let rows = counted(ended.tally.known_bad, "row");
-        let said =
-            format!("Left alone (--known-bad skip): {rows} that ended so in an earlier run too.");
-        write_paragraph(text, &said)?;
-    }
+    write_rows(text, ended.tally)?;
     write_footers(text, ended)?;
     write_problems(text, ended, MAX_PROBLEMS)?;
     write_written(text, ended)?;
@@ -69,6 +63,18 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
         }
         (None, None) => Ok(()),
     }
+}
+
+/// What became of all rows.
+pub(super) fn write_rows(text: &mut String, tally: &Tally) -> fmt::Result {
+    write_counts(text, &tally.counts)?;
+    if tally.known_bad > 0 {
+        let rows = counted(tally.known_bad, "row");
+        let said =
+            format!("Left alone (--known-bad skip): {rows} that ended so in an earlier run too.");
+        write_paragraph(text, &said)?;
+    }
+    Ok(())
 }
 
 /// Lines below the lists, which were not sent, in full: one may be a contact after all.

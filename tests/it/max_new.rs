@@ -22,7 +22,7 @@ fn more_than_are_allowed_are_not_sent_and_as_many_are() {
     let runs = folder.leadload(&["runs"]).expect(0);
     assert_eq!(runs.stdout, "no runs yet\n");
     let output = folder.import_leads(&service, &["--max-new", "5"]).expect(0);
-    let shown = "\n5 rows\n  to send    5, all of them new\n";
+    let shown = "\n5 rows\n  ready                    5  would be sent\n";
     output.tells(shown);
     assert_eq!(service.leads().len(), 5);
     // Now none of them is new.

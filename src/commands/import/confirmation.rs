@@ -9,6 +9,7 @@ use super::prepared::{Import, Prepared};
 use super::record::PlannedRun;
 use crate::commands::ask::{Cancelled, Terminal};
 use crate::commands::dry_run::{self, Found};
+use crate::commands::inputs;
 use crate::exit::Failure;
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
@@ -86,8 +87,8 @@ impl Prepared {
         }
         // The answer may have taken hours, and the user agreed to what was read.
         let intake = &self.import.intake;
-        let inputs = intake.inputs.iter().map(|planned| &planned.input);
-        let mut all = inputs.chain(intake.suppression.inputs());
+        let read = intake.inputs.iter().map(|planned| &planned.input);
+        let mut all = read.chain(intake.suppression.inputs());
         Ok(all.try_for_each(|input| input.check_unchanged())?)
     }
 
@@ -98,7 +99,7 @@ impl Prepared {
         let planned = self.planned.as_ref();
         let known_rate = planned.map(PlannedRun::known_rate).transpose()?;
         Ok(Overview {
-            tally: &found.tally,
+            ended: inputs::ended(settings, intake, &found.tally, 0.0),
             findings: &found.findings,
             going_on: planned.and_then(|planned| planned.predecessors.going_on),
             campaigns: self.directory.listed(),
