@@ -4,7 +4,6 @@ use std::fmt::{Display, Write};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -15,15 +14,9 @@ use crate::text::looks_secret;
 
 /// Families that the next command reads again.
 const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
-const LAST_UPDATE: &str = "run_last_update_time_seconds";
 const EXIT_CODE: &str = "exit_code";
 
 const MAX_BYTES: u64 = 1 << 20;
-
-/// A run writes every ten seconds, but not while it reads a long list or waits for an
-/// answer to a question. Figures without an end that are older than this are those of a run
-/// that was killed.
-const LONGEST_SILENCE: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Default)]
 pub(super) struct Figures {
@@ -71,7 +64,7 @@ impl Figures {
                 time(Some(seconds(self.started))),
             ),
             (
-                LAST_UPDATE,
+                "run_last_update_time_seconds",
                 "When these figures were written.",
                 time(Some(seconds(self.updated))),
             ),
@@ -201,8 +194,8 @@ fn label_value(name: &str) -> String {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Earlier {
     pub(super) last_success: Option<f64>,
-    has_ended: bool,
-    updated: Option<f64>,
+    /// Whether that command has ended: if not, it is at work or was killed.
+    pub(super) has_ended: bool,
 }
 
 impl Earlier {
@@ -226,18 +219,11 @@ impl Earlier {
             let name = sample.split('{').next().unwrap_or_default();
             match name.strip_prefix("leadload_") {
                 Some(EXIT_CODE) => earlier.has_ended = true,
-                Some(LAST_UPDATE) => earlier.updated = value,
                 Some(LAST_SUCCESS) if sample == success => earlier.last_success = value,
                 _ => {}
             }
         }
         earlier
-    }
-
-    /// Whether these are most likely the figures of a run that goes on now.
-    pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
-        let silence = self.updated.map(|updated| (seconds(now) - updated).abs());
-        !self.has_ended && silence.is_some_and(|s| s <= LONGEST_SILENCE.as_secs_f64())
     }
 }
 
@@ -265,18 +251,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_active_if_it_wrote_lately_and_has_not_ended() {
+    fn figures_with_an_exit_code_are_those_of_a_command_that_has_ended() {
         let mut figures = figures();
-        let is_at_work = |figures: &Figures, minutes: i64| {
-            let later = figures.updated + jiff::Span::new().minutes(minutes);
-            Earlier::in_text(&figures.text(), &figures.labels).is_at_work(later)
-        };
-        assert!(is_at_work(&figures, 0));
-        assert!(is_at_work(&figures, 59));
-        assert!(!is_at_work(&figures, 61), "it was killed");
+        let has_ended = |figures: &Figures| Earlier::in_text(&figures.text(), "").has_ended;
+        assert!(!has_ended(&figures));
         figures.exit_code = Some(ExitCode::Complete);
-        assert!(!is_at_work(&figures, 0), "it has ended");
-        assert!(!Earlier::default().is_at_work(figures.updated));
+        assert!(has_ended(&figures));
     }
 
     #[test]

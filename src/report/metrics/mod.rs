@@ -179,10 +179,13 @@ impl MetricsFile {
         let is_ours = check_place(&self.path).is_ok() && !is_empty;
         let earlier = self.earlier();
         self.figures.earlier_success = earlier.last_success;
-        // A mistake is shown at once, and a run that writes here does so again in a moment.
-        // Whatever else ends a command so early has to do with another run.
-        let gives_way = stopped_by != StoppedBy::Usage && earlier.is_at_work(Timestamp::now());
-        is_ours && !gives_way
+        // What ends a command before it has the right to send.
+        let is_kept_waiting = matches!(
+            stopped_by.exit_code(),
+            ExitCode::Busy | ExitCode::Interrupted
+        );
+        let is_at_work = self.path.exists() && !earlier.has_ended;
+        is_ours && !(is_kept_waiting && is_at_work)
     }
 
     fn end(&mut self, exit_code: ExitCode) {
