@@ -13,10 +13,10 @@ use crate::lead::CampaignId;
 use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
 use crate::options::{Given, Options};
 use crate::phone::{PhoneRule, Region};
-use crate::report::{DoubtError, Width, console, numbered_campaigns, offered, paragraph};
+use crate::report::{DoubtError, Width, campaigns_to_choose, console, offered, paragraph};
 use crate::screen::{Doubt, Fitting, are_many};
 use crate::settings::ImportSettings;
-use crate::text::{counted, listed, printable, shown_name};
+use crate::text::{counted, printable};
 
 /// The columns left for an answer beside its question.
 const WIDTH_OF_ANSWER: usize = 20;
@@ -217,7 +217,8 @@ async fn country_or_column(
     }
 }
 
-/// Lists the campaigns and asks until one is picked.
+/// Lists the campaigns and asks until one is named, as `--campaign` would name it. No guess: with
+/// the wrong one, people get the wrong call.
 pub(super) async fn campaign(
     directory: &mut Directory,
     terminal: &Terminal,
@@ -227,15 +228,26 @@ pub(super) async fn campaign(
         return Err(no_campaign());
     }
     console::note("No campaign is given. There are these:\n");
-    console::note(&numbered_campaigns(campaigns));
+    console::note(&campaigns_to_choose(campaigns));
     loop {
-        let answer = terminal.line("Number, id or part of the name:").await?;
-        let answer = answer.filter(|answer| !answer.is_empty());
-        match picked(&answer.ok_or_else(no_campaign)?, campaigns) {
-            Ok(campaign) => return campaign.lead_campaign().or_stopped(StoppedBy::Usage),
-            Err(unclear) => console::note(&format!("{unclear}\n")),
+        let answer = line("Id or name (Enter to stop):", terminal).await?;
+        let answer = answer.ok_or_else(no_campaign)?;
+        match meant(&answer, campaigns)[..] {
+            [campaign] => return campaign.lead_campaign().or_stopped(StoppedBy::Usage),
+            [] => note("There is no campaign with that id or name."),
+            _ => note("Several campaigns have that name: enter an id."),
         }
     }
+}
+
+/// The campaigns with this id, or else with this name in any case.
+fn meant<'a>(answer: &str, campaigns: &'a [Campaign]) -> Vec<&'a Campaign> {
+    if let Some(campaign) = campaigns.iter().find(|campaign| campaign.id == answer) {
+        return vec![campaign];
+    }
+    let name = answer.to_lowercase();
+    let is_named = |campaign: &&Campaign| campaign.name.trim().to_lowercase() == name;
+    campaigns.iter().filter(is_named).collect()
 }
 
 pub(super) fn no_campaign() -> Failure {
@@ -249,42 +261,6 @@ async fn line(question: &str, terminal: &Terminal) -> Result<Option<String>, Fai
     let question = paragraph(question, Width::of_stderr().less(WIDTH_OF_ANSWER));
     let answer = terminal.line(&question).await?;
     Ok(answer.filter(|answer| !answer.is_empty()))
-}
-
-/// The one campaign that is meant: by its number in the list (from 1), by its id, by its
-/// name or by part of that, in any case. No guess: with the wrong one, people get the wrong call.
-fn picked<'a>(answer: &str, list: &'a [Campaign]) -> Result<&'a Campaign, String> {
-    let answer = answer.trim();
-    let number = answer.parse::<usize>().ok();
-    let by_number = number.and_then(|number| list.get(number.checked_sub(1)?));
-    let by_id = list.iter().find(|campaign| campaign.id == answer);
-    match (by_number, by_id) {
-        (Some(one), Some(other)) if one != other => {
-            return Err(format!(
-                "{answer} is the number of one campaign and the id of another: type the name"
-            ));
-        }
-        (Some(campaign), _) | (None, Some(campaign)) => return Ok(campaign),
-        (None, None) => {}
-    }
-    let typed = answer.to_lowercase();
-    let name = |campaign: &Campaign| campaign.name.trim().to_lowercase();
-    let mut meant: Vec<&Campaign> = list.iter().filter(|c| name(c) == typed).collect();
-    if meant.is_empty() {
-        meant = list.iter().filter(|c| name(c).contains(&typed)).collect();
-    }
-    match meant[..] {
-        [campaign] => Ok(campaign),
-        [] => Err(format!("no campaign is meant by `{}`", shown_name(answer))),
-        _ => {
-            let names: Vec<&String> = meant.iter().map(|campaign| &campaign.name).collect();
-            Err(format!(
-                "`{}` may mean {}: type more of the name, or the number",
-                shown_name(answer),
-                listed(&names)
-            ))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -305,47 +281,25 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_is_picked_by_number_id_name_or_part_of_the_name() {
-        let list = list(&[("101", "Spring promo"), ("102", "Spring"), ("9b", "Fall")]);
-        for (answer, id) in [
-            ("1", "101"),
-            (" 3 ", "9b"),
-            ("102", "102"),
-            ("9b", "9b"),
-            ("PROMO", "101"),
-            ("spring", "102"),
-            ("fa", "9b"),
-        ] {
-            assert_eq!(picked(answer, &list).unwrap().id, id, "{answer}");
-        }
-    }
-
-    #[test]
-    fn what_may_mean_two_campaigns_or_none_picks_none() {
+    fn a_campaign_is_meant_by_its_id_or_else_by_its_name() {
         let list = list(&[
             ("2", "Spring"),
             ("1", "Spring promo"),
             ("3", "News"),
             ("4", "News"),
+            ("5", "2"),
         ]);
-        for (answer, said) in [
-            ("0", "no campaign is meant by `0`"),
-            ("zzz", "no campaign is meant by `zzz`"),
-            (
-                "SPR",
-                "`SPR` may mean `Spring`, `Spring promo`: type more of the name, or the number",
-            ),
-            (
-                "news",
-                "`news` may mean `News`, `News`: type more of the name, or the number",
-            ),
-            (
-                "1",
-                "1 is the number of one campaign and the id of another: type the name",
-            ),
+        for (answer, ids) in [
+            ("3", &["3"][..]),
+            ("2", &["2"]),
+            ("SPRING", &["2"]),
+            ("news", &["3", "4"]),
+            ("promo", &[]),
+            ("0", &[]),
         ] {
-            assert_eq!(picked(answer, &list).unwrap_err().to_string(), said);
+            let meant = meant(answer, &list);
+            let meant: Vec<&str> = meant.iter().map(|c| c.id.as_str()).collect();
+            assert_eq!(meant, ids, "{answer}");
         }
-        assert_eq!(picked("3", &list).unwrap().id, "3");
     }
 }

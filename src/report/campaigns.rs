@@ -1,7 +1,5 @@
 //! The list of campaigns as a table, as JSON and as CSV.
 
-use std::borrow::Cow;
-
 use comfy_table::ContentArrangement;
 use serde_json::{Value, json};
 
@@ -52,15 +50,14 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
     lines(&table)
 }
 
-/// The same to choose from on standard error: numbered from 1, and no wider than the
-/// screen.
-pub fn numbered_campaigns(campaigns: &[Campaign]) -> String {
-    let mut table = table(["", "name", "id", "status"]);
+/// The same to choose from on standard error, no wider than the screen.
+pub fn campaigns_to_choose(campaigns: &[Campaign]) -> String {
+    let mut table = table(["id", "name", "status"]);
     table.use_stderr();
-    for (number, campaign) in (1..).zip(campaigns) {
+    table.add_rows(campaigns.iter().map(|campaign| {
         let [id, name, status, ..] = cells(campaign).map(printable);
-        table.add_row([Cow::Owned(u64::to_string(&number)), name, id, status]);
-    }
+        [id, name, status]
+    }));
     lines(&table)
 }
 

@@ -48,7 +48,7 @@ mod width;
 pub use advice::{Advice, TRIAL, meaning};
 use bar::Bar;
 pub use campaign_names::CampaignNames;
-pub use campaigns::{campaign_csv, campaign_json, campaign_table, numbered_campaigns};
+pub use campaigns::{campaign_csv, campaign_json, campaign_table, campaigns_to_choose};
 pub use check_json::check_json;
 pub use check_text::check_text;
 pub use countries::ListNotes;

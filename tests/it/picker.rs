@@ -5,7 +5,7 @@ use leadload::sandbox::Sandbox;
 use crate::terminal::Terminal;
 use crate::util::{Folder, Run, contacts, replaced, scenario, seen};
 
-const PROMPT: &str = "part of the name:";
+const PROMPT: &str = "Id or name (Enter to stop):";
 
 fn recorder() -> Sandbox {
     scenario("keep_bodies = true")
@@ -17,13 +17,13 @@ fn import(folder: &Folder, service: &Sandbox, args: &[&str]) -> Run {
 }
 
 #[test]
-fn the_campaigns_are_listed_by_number_and_the_one_picked_is_sent_to() {
+fn the_campaigns_are_listed_and_the_one_named_is_sent_to() {
     for (columns, lines) in [(80, 24), (40, 12)] {
         let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
         let mut terminal = Terminal::start(import(&folder, &service, &[]), columns, lines);
         let shown = terminal.wait_for(PROMPT);
         insta::assert_snapshot!(format!("picker_{columns}"), shown);
-        terminal.type_in("2\r");
+        terminal.type_in("102\r");
         terminal.wait_for("(102)? [y/N]");
         assert_eq!(seen(&service).len(), 0);
         terminal.type_in("y\r");
@@ -38,10 +38,13 @@ fn an_answer_that_may_mean_several_is_asked_again() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
     let mut terminal = Terminal::start(import(&folder, &service, &[]), 80, 40);
     for (answer, said) in [
-        ("news\r", "`news` may mean `Newsletter`, `Newsletter`"),
-        ("9\r", "no campaign is meant by `9`"),
         (
-            "SURVEY\r",
+            "newsletter\r",
+            "Several campaigns have that name: enter an id.",
+        ),
+        ("9\r", "There is no campaign with that id or name."),
+        (
+            "AUTUMN survey\r",
             "Send 2 leads to campaign “Autumn survey” (102)?",
         ),
     ] {
