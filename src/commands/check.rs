@@ -61,8 +61,10 @@ async fn check(
     ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
     ended.campaign_names = looked_up.names;
     warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup);
-    let saved = to_save.map(|to_save| save_mapping::write(to_save, intake, request));
-    let saved = saved.transpose()?;
+    if let Some(to_save) = &to_save {
+        to_save.write().or_stopped(StoppedBy::Usage)?;
+    }
+    let saved = to_save.as_ref();
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
     let estimate = estimate.as_ref();
     if let (Some(report), Some(notes)) = (report, &found.page) {
@@ -82,7 +84,8 @@ async fn check(
         findings: &found.findings,
         lookup: &looked_up.lookup,
         estimate,
-        saved: saved.as_ref(),
+        saved,
+        next: saved.and_then(|saved| save_mapping::next(saved, request)),
     };
     print(&checked, settings.options.output.format())?;
     Ok(ended.exit_code)

@@ -5,7 +5,6 @@ use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
-use crate::report::SavedIn;
 use crate::settings::{ImportSettings, MappingToSave};
 
 /// The mapping of the inputs, if it should be saved. Errors come before the rows are read.
@@ -26,27 +25,11 @@ pub(super) fn prepare(
             "some columns of `{name}` could not be found again by their headers\n\nhint: give each column in use a header of its own"
         ))
     })?;
-    let to_save = MappingToSave::new(&profile, &list, &request.layers);
-    to_save.map(Some).or_stopped(StoppedBy::Usage)
-}
-
-pub(super) fn write(
-    to_save: MappingToSave,
-    intake: &Intake,
-    request: &Request,
-) -> Result<SavedIn, Failure> {
-    let first = intake.inputs.first();
-    let saved = SavedIn {
-        profile: to_save.profile.clone(),
-        file: to_save.file.clone(),
-        left_out: first.map_or_else(Vec::new, PlannedInput::new_columns),
-        newly_sent: to_save.newly_sent.clone(),
-        sent_no_more: to_save.no_longer_sent.clone(),
-        lost: first.map_or_else(Vec::new, |first| first.mapping.lost_columns.clone()),
-        next: next(&to_save, request),
-    };
-    to_save.write().or_stopped(StoppedBy::Usage)?;
-    Ok(saved)
+    let mut to_save =
+        MappingToSave::new(&profile, &list, &request.layers).or_stopped(StoppedBy::Usage)?;
+    to_save.left_out = first.new_columns();
+    to_save.lost.clone_from(&first.mapping.lost_columns);
+    Ok(Some(to_save))
 }
 
 /// The first of inputs that are all mapped alike.
@@ -83,7 +66,7 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
 }
 
 /// The command that imports the inputs by the saved mapping.
-fn next(saved: &MappingToSave, request: &Request) -> Option<CommandLine> {
+pub(super) fn next(saved: &MappingToSave, request: &Request) -> Option<CommandLine> {
     let mut flags = saved.flags.clone();
     if !saved.has_campaign {
         flags.extend(["--campaign".into(), "ID_OR_NAME".into()]);

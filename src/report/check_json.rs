@@ -50,7 +50,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
             "file": text(&saved.file),
             "left_out": saved.left_out,
             "newly_sent": saved.newly_sent,
-            "sent_no_more": saved.sent_no_more,
+            "sent_no_more": saved.no_longer_sent,
             "lost": saved.lost,
         });
     }

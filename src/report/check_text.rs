@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use super::findings::{Checked, Lookup, SavedIn};
+use super::findings::{Checked, Lookup};
 use super::opening::opening_lines;
 use super::summary::{places, write_paragraph, write_problems, write_rows, write_written};
 use super::table::{lines, table};
@@ -14,6 +14,7 @@ use crate::command_line::CommandLine;
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::Status;
 use crate::mapping::{ColumnRole, Mapping};
+use crate::settings::MappingToSave;
 use crate::text::{counted, grouped, listed, one_line, printable, shortened, shown_name};
 
 const SAMPLE_LENGTH: usize = 20;
@@ -56,12 +57,16 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     }
     write_written(text, checked.ended)?;
     match checked.saved {
-        Some(saved) => write_saved(text, saved),
+        Some(saved) => write_saved(text, saved, checked.next.as_ref()),
         None => Ok(()),
     }
 }
 
-fn write_saved(text: &mut String, saved: &SavedIn) -> fmt::Result {
+fn write_saved(
+    text: &mut String,
+    saved: &MappingToSave,
+    next: Option<&CommandLine>,
+) -> fmt::Result {
     let said = format!(
         "The mapping is kept in the profile `{}` of {}: from now on it sends these columns and no others.",
         printable(&saved.profile),
@@ -70,7 +75,7 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> fmt::Result {
     write_paragraph(text, &said)?;
     for (columns, what) in [
         (&saved.newly_sent, "Newly sent (left out before)"),
-        (&saved.sent_no_more, "No longer sent"),
+        (&saved.no_longer_sent, "No longer sent"),
         (
             &saved.lost,
             "No longer in the mapping, because the list does not have them",
@@ -86,7 +91,7 @@ fn write_saved(text: &mut String, saved: &SavedIn) -> fmt::Result {
         let said = "To send new columns, name every column to send with `--var`, and save the mapping again.";
         writeln!(text, "{}", paragraph(said, Width::default()))?;
     }
-    match saved.next.as_ref().and_then(CommandLine::shown) {
+    match next.and_then(CommandLine::shown) {
         Some(line) => writeln!(text, "\nNext:\n  {line}"),
         None => Ok(()),
     }

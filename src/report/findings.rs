@@ -1,7 +1,5 @@
 //! What a check finds beside what becomes of each row.
 
-use std::path::PathBuf;
-
 use super::ended::Ended;
 use super::estimate::Estimate;
 use super::kinds::Kinds;
@@ -10,6 +8,7 @@ use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PreparedRow};
 use crate::mapping::Mapping;
+use crate::settings::MappingToSave;
 use crate::source::Row;
 
 const BODIES: usize = 3;
@@ -47,19 +46,9 @@ pub struct Checked<'a> {
     pub findings: &'a Findings,
     pub lookup: &'a Lookup,
     pub estimate: Option<&'a Estimate>,
-    pub saved: Option<&'a SavedIn>,
-}
-
-#[derive(Debug)]
-pub struct SavedIn {
-    pub profile: String,
-    pub file: PathBuf,
-    /// The columns that are new since it was kept before, and that it leaves out.
-    pub left_out: Vec<String>,
-    pub newly_sent: Vec<String>,
-    pub sent_no_more: Vec<String>,
-    /// The columns that it named, and that the list has no more.
-    pub lost: Vec<String>,
+    /// The mapping that was saved, if one was.
+    pub saved: Option<&'a MappingToSave>,
+    /// The command that imports by it.
     pub next: Option<CommandLine>,
 }
 

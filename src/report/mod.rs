@@ -55,7 +55,7 @@ pub use countries::ListNotes;
 pub use doubt::{DoubtError, offered};
 pub use ended::{Ended, InDoubt};
 pub use estimate::Estimate;
-pub use findings::{Checked, Findings, Lookup, SavedIn};
+pub use findings::{Checked, Findings, Lookup};
 pub use json::{json_failure, json_summary};
 pub use listeners::Listeners;
 pub use log::Log;

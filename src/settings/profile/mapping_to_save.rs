@@ -21,6 +21,10 @@ pub struct MappingToSave {
     pub newly_sent: Vec<String>,
     /// The columns that will be left out and were sent by the mapping saved before.
     pub no_longer_sent: Vec<String>,
+    /// The columns that are new since then, and that it leaves out.
+    pub left_out: Vec<String>,
+    /// The columns that it named then, and that the list has no more.
+    pub lost: Vec<String>,
     /// The mapping, and for a new profile the other settings of the profile in use, so that it
     /// reaches the same service.
     options: Options,
@@ -56,6 +60,8 @@ impl MappingToSave {
             profile: profile.to_owned(),
             newly_sent,
             no_longer_sent,
+            left_out: Vec::new(),
+            lost: Vec::new(),
             options,
             has_campaign: list.campaign_column.is_some()
                 || base.is_some_and(|base| base.mapping.campaign.is_some())
@@ -66,7 +72,7 @@ impl MappingToSave {
     }
 
     /// Writes it into the profile. The other settings there are kept.
-    pub fn write(self) -> Result<()> {
+    pub fn write(&self) -> Result<()> {
         // A mapping option that is not in use is removed: it was not in use when the user looked
         // at what would be sent.
         let fields = self.options.fields().into_iter();
