@@ -12,8 +12,6 @@ use crate::report::countries::{completed_with, country};
 use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
-const MAX_FILES: usize = 20;
-
 pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup {
     let took = SignedDuration::try_from_secs_f64(page.ended.elapsed_s).unwrap_or_default();
     let began = now.checked_sub(took).unwrap_or(now);
@@ -64,14 +62,8 @@ fn moment(name: &str, time: Timestamp, clock: &Clock) -> Markup {
 }
 
 /// A fact that is a list; nothing where it is empty.
-fn several(name: &str, items: &[Markup], more: &str) -> Markup {
-    let items_left = items.len().saturating_sub(MAX_FILES) as u64;
-    let list = html! {
-        ul {
-            @for item in items.iter().take(MAX_FILES) { li { (item) } }
-            @if items_left > 0 { li { "and " (counted(items_left, more)) } }
-        }
-    };
+fn several(name: &str, items: &[Markup]) -> Markup {
+    let list = html! { ul { @for item in items { li { (item) } } } };
     html! { @if !items.is_empty() { (fact(name, list)) } }
 }
 
@@ -91,7 +83,7 @@ fn files(page: &Page<'_>) -> Markup {
         };
         html! { bdi { (input) } ", " (rows) (finished) }
     });
-    several(name, &items.collect::<Vec<_>>(), "more file")
+    several(name, &items.collect::<Vec<_>>())
 }
 
 /// Where the countries of numbers came from that have no calling code.
@@ -105,7 +97,7 @@ fn countries(page: &Page<'_>) -> Markup {
     let items = found
         .flatten()
         .map(|found| html! { bdi { (marked(&found)) } });
-    several("Countries", &items.collect::<Vec<_>>(), "more line")
+    several("Countries", &items.collect::<Vec<_>>())
 }
 
 fn footers(page: &Page<'_>) -> Markup {
@@ -116,7 +108,7 @@ fn footers(page: &Page<'_>) -> Markup {
             "line " (line.line) ", no contact: " bdi { (line.text) }
         }
     });
-    several("Below the list", &items.collect::<Vec<_>>(), "more line")
+    several("Below the list", &items.collect::<Vec<_>>())
 }
 
 fn lists(page: &Page<'_>) -> Markup {
@@ -124,7 +116,7 @@ fn lists(page: &Page<'_>) -> Markup {
     let items = lists.map(|list| {
         html! { bdi { (list.input.name()) } ", " (counted(list.numbers.len() as u64, "number")) }
     });
-    several("Do not call", &items.collect::<Vec<_>>(), "more list")
+    several("Do not call", &items.collect::<Vec<_>>())
 }
 
 /// The campaign as it was chosen, with its id where the rows have brought it to light.

@@ -6,7 +6,8 @@
 //! - Whatever comes from the input or the service is text and cannot become anything else:
 //!   `maud` escapes everything, and characters that steer a screen or turn the direction of
 //!   writing are replaced in the whole page, last.
-//! - It is of bounded size, and so is what is kept for it while rows are sent.
+//! - However many rows there are, its size is bounded, and so is what is kept for it while they
+//!   are sent.
 //! - Nothing is shown by colour alone, and it can be read on a phone, in the dark, on paper
 //!   and by a screen reader.
 //!

@@ -4,12 +4,10 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::prose::{and_more, marked};
+use super::prose::marked;
 use super::{Page, RunMode};
 use crate::lead::Status;
 use crate::report::summary::shown;
-
-const MAX_FILES: usize = 20;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
@@ -46,11 +44,10 @@ fn files(page: &Page<'_>) -> Markup {
             section {
                 h2 { "Files" }
                 dl.files {
-                    @for (path, what) in all.iter().take(MAX_FILES) {
+                    @for (path, what) in all {
                         div { dt { bdi { (shown(path)) } } dd { (what) } }
                     }
                 }
-                (and_more(all.len(), MAX_FILES, "file"))
                 @for note in &written.notes { p { (note) } }
             }
         }
@@ -100,7 +97,7 @@ fn fix(page: &Page<'_>) -> Markup {
         } @else {
             li {
                 "Fix the rows in "
-                @for (at, path) in written.rejects_paths().take(MAX_FILES).enumerate() {
+                @for (at, path) in written.rejects_paths().enumerate() {
                     @if at > 0 { ", " }
                     bdi { (shown(path)) }
                 }

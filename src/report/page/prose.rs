@@ -2,8 +2,6 @@
 
 use maud::{Markup, html};
 
-use crate::text::counted;
-
 /// A sentence in which text between backquotes is typed or found as it is.
 pub(super) fn marked(text: &str) -> Markup {
     let are_paired = text.matches('`').count().is_multiple_of(2);
@@ -62,12 +60,6 @@ pub(super) fn share(part: u64, whole: u64) -> String {
         large if large > 99.0 && part < whole => "> 99 %".to_owned(),
         other => format!("{other:.0} %"),
     }
-}
-
-/// How many there are beyond the `most` that were shown; nothing where that is all.
-pub(super) fn and_more(all: usize, most: usize, noun: &str) -> Markup {
-    let left = all.saturating_sub(most) as u64;
-    html! { @if left > 0 { p { "And " (counted(left, &format!("more {noun}"))) "." } } }
 }
 
 /// A table; of each column its heading, and whether it holds numbers.

@@ -5,18 +5,13 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 
 use super::Page;
-use super::prose::{and_more, share, table};
+use super::prose::{share, table};
 use crate::intake::PlannedInput;
 use crate::lead::{Counts, Status};
 use crate::report::advice::meaning;
 use crate::report::check_text::{self, MAX_RANKED};
 use crate::report::summary::round_numbers;
 use crate::text::{counted, grouped};
-
-const MAX_CAMPAIGNS: usize = 20;
-
-const MAX_FILES: usize = 10;
-const MAX_COLUMNS: usize = 100;
 
 pub(super) fn rows(page: &Page<'_>) -> Markup {
     let tally = page.ended.tally;
@@ -78,7 +73,7 @@ fn by_campaign(page: &Page<'_>) -> Markup {
     let columns = [("Campaign", false), ("Rows", true), (done.as_str(), true)];
     let rows = html! {
         tbody {
-            @for (campaign, counts) in campaigns.iter().take(MAX_CAMPAIGNS) {
+            @for (campaign, counts) in campaigns.iter().take(MAX_RANKED) {
                 tr {
                     th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
                     td.number { (grouped(counts.total())) }
@@ -89,7 +84,7 @@ fn by_campaign(page: &Page<'_>) -> Markup {
     };
     html! {
         (table("campaigns", "Rows by campaign", &columns, &rows))
-        (and_more(campaigns.len(), MAX_CAMPAIGNS, "campaign"))
+        (and_more(campaigns.len(), "campaigns"))
     }
 }
 
@@ -125,9 +120,7 @@ pub(super) fn countries(page: &Page<'_>) -> Markup {
             section {
                 h2 { "Numbers by country" }
                 (table("countries stack", &caption, &columns, &rows))
-                @if countries.len() > MAX_RANKED {
-                    p { "And " (countries.len() - MAX_RANKED) " more countries." }
-                }
+                (and_more(countries.len(), "countries"))
             }
         }
     }
@@ -140,10 +133,9 @@ pub(super) fn columns(page: &Page<'_>) -> Markup {
         section {
             h2 { "Columns" }
             p.intro { "What the service learns about each person, and what stays here." }
-            @for input in inputs.iter().take(MAX_FILES) {
+            @for input in inputs.iter() {
                 (columns_of(input, page.is_check()))
             }
-            (and_more(inputs.len(), MAX_FILES, "file"))
         }
     }
 }
@@ -162,7 +154,7 @@ fn columns_of(input: &PlannedInput, has_samples: bool) -> Markup {
     };
     let rows = html! {
         tbody {
-            @for [title, sent_as, samples] in all.iter().take(MAX_COLUMNS) {
+            @for [title, sent_as, samples] in all {
                 tr {
                     th scope="row" { bdi { (title) } }
                     td { bdi { (sent_as) } }
@@ -171,8 +163,11 @@ fn columns_of(input: &PlannedInput, has_samples: bool) -> Markup {
             }
         }
     };
-    html! {
-        (table("columns", input.input.name(), headings, &rows))
-        (and_more(all.len(), MAX_COLUMNS, "column"))
-    }
+    table("columns", input.input.name(), headings, &rows)
+}
+
+/// How many there are beyond those that are shown; nothing where that is all.
+fn and_more(all: usize, what: &str) -> Markup {
+    let left = all.saturating_sub(MAX_RANKED);
+    html! { @if left > 0 { p { "And " (left) " more " (what) "." } } }
 }
