@@ -17,6 +17,8 @@ pub use new::{NewProfile, WrittenProfile};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use serde_json::Value as Json;
 use toml_edit::{Item, Key, TableLike, Value};
 
@@ -188,27 +190,12 @@ fn contradiction(options: &Options) -> Option<(&'static str, anyhow::Error)> {
     url.and_then(|()| check_alone(options)).err()
 }
 
-/// The value of a key; null for dates and numbers with a point, which no option takes.
+/// The value of a key; null for dates, which no option takes.
 fn json_of(item: &Item) -> Json {
-    fn of_value(value: &Value) -> Json {
-        match value {
-            Value::String(text) => text.value().as_str().into(),
-            Value::Integer(number) => (*number.value()).into(),
-            Value::Boolean(value) => (*value.value()).into(),
-            Value::Array(list) => list.iter().map(of_value).collect(),
-            Value::InlineTable(table) => {
-                let entries = table.iter();
-                Json::Object(
-                    entries
-                        .map(|(key, value)| (key.into(), of_value(value)))
-                        .collect(),
-                )
-            }
-            Value::Float(_) | Value::Datetime(_) => Json::Null,
-        }
+    match item.clone().into_value() {
+        Ok(Value::Datetime(_)) | Err(_) => Json::Null,
+        Ok(value) => Json::deserialize(value.into_deserializer()).unwrap_or_default(),
     }
-    let value = item.clone().into_value();
-    value.map_or(Json::Null, |value| of_value(&value))
 }
 
 /// The option with a key, or why it cannot be in this table. An option without a flag is about
