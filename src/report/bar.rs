@@ -12,8 +12,8 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use jiff::tz::TimeZone;
 
-use super::clock::Clock;
 use super::progress::{Progress, Show, Work, about_left, counts, per_time, row_count};
 use super::screen;
 use super::width::wrapped;
@@ -31,7 +31,7 @@ const MIN_BAR: usize = 10;
 pub struct Bar {
     drawn: Option<(ProgressBar, MultiProgress)>,
     work: Work,
-    clock: Clock,
+    zone: TimeZone,
     began: Instant,
     drawn_at: Option<Instant>,
 }
@@ -46,7 +46,7 @@ impl Bar {
         Bar {
             drawn,
             work,
-            clock: Clock::here(),
+            zone: TimeZone::try_system().unwrap_or(TimeZone::UTC),
             began: Instant::now(),
             drawn_at: None,
         }
@@ -88,7 +88,7 @@ impl Bar {
 
     fn below(&self, width: usize, tally: &Tally, progress: &Progress) -> Vec<String> {
         let state = match self.work {
-            Work::Sending => sending(tally, progress, &self.clock),
+            Work::Sending => sending(tally, progress, &self.zone),
             Work::Checking => {
                 checking(tally.counts.total(), progress.total(), self.began.elapsed())
             }
@@ -118,8 +118,8 @@ impl Drop for Bar {
 }
 
 /// What all requests wait for, or the rate; and how long it will take.
-pub(super) fn sending(tally: &Tally, progress: &Progress, clock: &Clock) -> String {
-    let parts = match progress.state(tally.in_flight, clock) {
+pub(super) fn sending(tally: &Tally, progress: &Progress, zone: &TimeZone) -> String {
+    let parts = match progress.state(tally.in_flight, zone) {
         Some(state) => vec![Some(state), progress.time_left()],
         None => vec![
             progress.pace(),
@@ -166,7 +166,7 @@ mod tests {
         let bar = Bar {
             drawn: None,
             work: Work::Sending,
-            clock: Clock::utc(),
+            zone: TimeZone::UTC,
             began: Instant::now(),
             drawn_at: None,
         };

@@ -8,10 +8,10 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tracing::{Level, debug, enabled, info, warn};
 
 use super::bar::sending;
-use super::clock::Clock;
 use super::ended::Ended;
 use super::progress::{Progress, Work, counts, row_count};
 use super::summary::seconds;
@@ -223,7 +223,7 @@ impl Logbook {
         let counts = counts(&tally.counts, self.work);
         let text = match self.work {
             Work::Sending => {
-                let state = sending(tally, progress, &Clock::utc());
+                let state = sending(tally, progress, &TimeZone::UTC);
                 format!("{rows}: {counts}; {state}")
             }
             Work::Checking => format!("{rows} checked: {counts}"),

@@ -16,7 +16,6 @@ mod campaign_names;
 mod campaigns;
 mod check_json;
 mod check_text;
-mod clock;
 pub mod console;
 mod countries;
 mod doubt;

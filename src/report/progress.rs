@@ -5,7 +5,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::clock::Clock;
+use jiff::tz::TimeZone;
+
 use super::time_left::{TimeLeft, rounded};
 use crate::event::{Pause, RunEvent};
 use crate::lead::{Counts, Status};
@@ -54,7 +55,7 @@ impl Progress {
     }
 
     /// What all requests wait for, if they do.
-    pub(super) fn state(&self, in_flight: usize, clock: &Clock) -> Option<String> {
+    pub(super) fn state(&self, in_flight: usize, zone: &TimeZone) -> Option<String> {
         if self.is_stopping {
             let in_flight = grouped(in_flight as u64);
             return Some(format!("stopping, {in_flight} still in flight"));
@@ -64,7 +65,12 @@ impl Progress {
         let Some(since) = outage_since else {
             return Some(format!("the service asks to wait {wait}"));
         };
-        let since = clock.time_of_day(since);
+        let form = if *zone == TimeZone::UTC {
+            "%H:%M UTC"
+        } else {
+            "%H:%M"
+        };
+        let since = since.to_zoned(zone.clone()).strftime(form);
         let next = if left.is_zero() {
             "now".to_owned()
         } else {
@@ -224,25 +230,24 @@ mod tests {
                 "service not answering since 14:02 UTC, trying again now",
             ),
         ] {
-            let state = after(&[pulse(pause)]).state(3, &Clock::utc());
+            let state = after(&[pulse(pause)]).state(3, &TimeZone::UTC);
             assert_eq!(state.unwrap(), said);
         }
-        assert_eq!(after(&[pulse(None)]).state(3, &Clock::utc()), None);
+        assert_eq!(after(&[pulse(None)]).state(3, &TimeZone::UTC), None);
         let stopping = RunEvent::Stopping {
             by: StoppedBy::Signal,
             in_flight: 3,
         };
         let stopping = after(&[pulse(refused(37.0)), stopping]);
-        let state = stopping.state(2, &Clock::utc()).unwrap();
+        let state = stopping.state(2, &TimeZone::UTC).unwrap();
         assert_eq!(state, "stopping, 2 still in flight");
         assert_eq!(stopping.time_left(), None);
     }
 
     #[test]
     fn a_time_of_day_is_shown_in_local_time() {
-        let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-5));
-        let clock = Clock(zone);
-        let state = after(&[pulse(outage(40))]).state(0, &clock).unwrap();
+        let zone = TimeZone::fixed(jiff::tz::offset(-5));
+        let state = after(&[pulse(outage(40))]).state(0, &zone).unwrap();
         assert_eq!(
             state,
             "service not answering since 09:02, trying again in 40 s"

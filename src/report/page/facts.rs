@@ -1,5 +1,6 @@
 //! When, what and where: the facts of the command.
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
@@ -7,20 +8,19 @@ use super::prose::marked;
 use super::{Page, RunMode};
 use crate::campaign::CampaignChoice;
 use crate::intake::PlannedInput;
-use crate::report::clock::Clock;
 use crate::report::countries::{completed_with, country};
 use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
-pub(super) fn section(page: &Page<'_>, now: Timestamp, clock: &Clock) -> Markup {
+pub(super) fn section(page: &Page<'_>, now: Timestamp, zone: &TimeZone) -> Markup {
     let took = SignedDuration::try_from_secs_f64(page.ended.elapsed_s).unwrap_or_default();
     let began = now.checked_sub(took).unwrap_or(now);
     html! {
         section {
             h2 { "At a glance" }
             dl.facts {
-                (moment("Began", began, clock))
-                (moment("Ended", now, clock))
+                (moment("Began", began, zone))
+                (moment("Ended", now, zone))
                 (fact("Took", html! { (seconds(page.ended.elapsed_s)) }))
                 (files(page))
                 (countries(page))
@@ -53,11 +53,13 @@ fn host(service: &str) -> &str {
     service.split_once("://").map_or(service, |(_, host)| host)
 }
 
-fn moment(name: &str, time: Timestamp, clock: &Clock) -> Markup {
+fn moment(name: &str, time: Timestamp, zone: &TimeZone) -> Markup {
     let machine = format!("{time:.0}");
+    let zoned = time.to_zoned(zone.clone());
+    let shown = zoned.strftime("%-d %B %Y, %H:%M:%S (UTC%:z)");
     fact(
         name,
-        html! { time datetime=(machine) { (clock.full(time)) } },
+        html! { time datetime=(machine) { (shown.to_string()) } },
     )
 }
 

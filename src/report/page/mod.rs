@@ -25,11 +25,11 @@ mod tables;
 mod tests;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use self::prose::{joined, message};
 use super::advice::TRIAL;
-use super::clock::Clock;
 use super::ended::Ended;
 use super::estimate::Estimate;
 use super::stop_text::stop_text;
@@ -61,10 +61,11 @@ pub enum RunMode<'a> {
 
 impl Page<'_> {
     pub fn html(&self) -> String {
-        self.html_at(Timestamp::now(), &Clock::here())
+        let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+        self.html_at(Timestamp::now(), &zone)
     }
 
-    fn html_at(&self, now: Timestamp, clock: &Clock) -> String {
+    fn html_at(&self, now: Timestamp, zone: &TimeZone) -> String {
         let version = env!("CARGO_PKG_VERSION");
         let page = html! {
             (DOCTYPE)
@@ -82,7 +83,7 @@ impl Page<'_> {
                 body {
                     main {
                         (self.header())
-                        (facts::section(self, now, clock))
+                        (facts::section(self, now, zone))
                         (tables::rows(self))
                         (problems::section(self))
                         (problems::left_out(self))

@@ -121,7 +121,7 @@ fn page_of_a_stopped_run_of(
         },
     };
     let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
-    page.html_at("2026-11-22T01:31:05Z".parse().unwrap(), &Clock(zone))
+    page.html_at("2026-11-22T01:31:05Z".parse().unwrap(), &zone)
 }
 
 #[test]
