@@ -27,7 +27,7 @@ use leadload::api::wire::LeadForm;
 use leadload::intake::{InspectedInput, PlannedInput};
 use leadload::lead::{CampaignId, RowId};
 use leadload::mapping::MappingSpec;
-use leadload::phone::{PhoneNumber, PhoneReader, PhoneRules};
+use leadload::phone::{PhoneNumber, PhoneRules};
 use leadload::source::{FormChoice, Input, RowBatch};
 use reqwest::header::HeaderMap;
 
@@ -150,7 +150,7 @@ fn read(rows: usize, list: &Path) {
 }
 
 fn read_phone(times: usize, _: &Path) {
-    let reader = PhoneReader::new(PhoneRules::default());
+    let reader = PhoneRules::default();
     for i in 0..times {
         let cell = ["+447911123456", "+12125550123", "+4915112345678"][i % 3];
         black_box(reader.read(black_box(cell), None)).unwrap();

@@ -227,7 +227,7 @@ pub struct ManArgs {
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
     "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
-    "last", "listen", "scenario", "latency", "rate-limit", "share-429", "drop-after",
+    "last", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
 ];
 
 /// The most flags of which `-h` shows all.

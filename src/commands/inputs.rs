@@ -13,7 +13,6 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::Status;
 use crate::options::{Format, LogFormat, Options, Progress};
-use crate::phone::PhoneReader;
 use crate::report::{
     CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally, console, log_end,
     stop_text,
@@ -26,7 +25,7 @@ use crate::settings::{
     ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
 };
 use crate::source::{Fingerprint, Input, SourceError};
-use crate::text::{counted, grouped, listed, printable, shown_name};
+use crate::text::{counted, grouped, printable, shown_name};
 
 /// What the user wants from a command that reads lists.
 pub(super) struct Request {
@@ -94,7 +93,7 @@ pub(super) async fn plan(
         let mut intake = Intake {
             inputs: planned.into(),
             limit: settings.limit,
-            phones: PhoneReader::new(settings.phones),
+            phones: settings.phones,
             region: settings.region,
             doubts: settings.doubts,
             doubted: settings.doubted,
@@ -257,9 +256,7 @@ pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
 }
 
 fn warn_of_new_columns(planned: &PlannedInput) {
-    let new = planned.new_columns();
-    if !new.is_empty() {
-        let new = listed(&new);
+    if let Some(new) = planned.new_columns_listed() {
         warn!(
             event = "warning",
             "`{}` has new columns since its mapping was saved, which are not sent: {new}",

@@ -7,7 +7,7 @@ use crate::lead::RunId;
 use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
 use crate::screen::Evidence;
 use crate::source::{Content, FooterLine, Form, FormChoice, Header, Input, RowBatch, SourceError};
-use crate::text::shortened;
+use crate::text::{listed, shortened};
 
 /// How many values of each column are kept to be shown, and how much of each, in characters.
 const VALUES: usize = 3;
@@ -137,6 +137,23 @@ impl PlannedInput {
     pub fn new_columns(&self) -> Vec<String> {
         let new = self.mapping.new_columns.iter();
         new.map(|column| self.flag_text(*column)).collect()
+    }
+
+    /// The same as a sentence lists them; none where there are none.
+    pub fn new_columns_listed(&self) -> Option<String> {
+        let new = self.mapping.new_columns.iter().copied();
+        let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
+        let (named, nameless): (Vec<usize>, Vec<usize>) = new.partition(has_header);
+        let names: Vec<&String> = named.iter().map(|at| &self.header.names[*at]).collect();
+        let numbers: Vec<String> = nameless.iter().map(|at| (at + 1).to_string()).collect();
+        let nameless = match numbers.len() {
+            0 => None,
+            1 => Some(format!("column {} (without a header)", numbers[0])),
+            _ => Some(format!("columns {} (without headers)", numbers.join(", "))),
+        };
+        let named = (!names.is_empty()).then(|| listed(&names));
+        let parts: Vec<String> = named.into_iter().chain(nameless).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     pub fn evidence(&self) -> Option<&Evidence> {

@@ -30,7 +30,7 @@ use std::thread;
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
 use crate::lead::RowId;
-use crate::phone::{PhoneReader, Region, RoundNumbers};
+use crate::phone::{PhoneRules, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, SuppressionLists};
 use crate::source::{RowBatch, SourceError};
 use numbers::{NumberReader, Reading};
@@ -72,7 +72,7 @@ pub struct Intake {
     pub inputs: Arc<[PlannedInput]>,
     /// How many data rows are read at most (rejects files aside).
     pub limit: Option<u64>,
-    pub phones: PhoneReader,
+    pub phones: PhoneRules,
     pub region: Option<GivenRegion>,
     pub doubts: bool,
     /// The region of the run that wrote rejects among the inputs, where that is known.

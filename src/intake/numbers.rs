@@ -3,7 +3,7 @@
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
-use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneReader, Region, Written};
+use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Region, Written};
 use crate::screen::{Evidence, ListDoubt};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
@@ -41,7 +41,7 @@ impl Reading {
 pub(super) struct NumberReader {
     pub(super) intake: Intake,
     /// For rows that name a country which is not known.
-    cautious: PhoneReader,
+    cautious: PhoneRules,
     region: Option<Region>,
     tells_kinds: bool,
     regions: RowRegions,
@@ -243,7 +243,7 @@ impl NumberReader {
     }
 
     /// The reader for the numbers of a row, and the country of those without a calling code.
-    fn reader_for(&self, of_row: RowRegion) -> (&PhoneReader, Option<Region>) {
+    fn reader_for(&self, of_row: RowRegion) -> (&PhoneRules, Option<Region>) {
         match of_row {
             RowRegion::Known(region) => (&self.intake.phones, Some(region)),
             RowRegion::None => (&self.intake.phones, self.region),

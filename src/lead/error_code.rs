@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 /// Why a row ended as it did: the documented words of the column `error_code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -75,21 +74,17 @@ impl fmt::Display for ErrorCode {
 }
 
 impl FromStr for ErrorCode {
-    type Err = UnknownErrorCode;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<ErrorCode, UnknownErrorCode> {
+    fn from_str(text: &str) -> Result<ErrorCode, String> {
         let mut words = ErrorCode::WORDS.iter();
         let word = words.find(|(_, word)| *word == text);
         let http = || text.strip_prefix(HTTP)?.parse().ok().map(ErrorCode::Http);
         word.map(|(code, _)| *code)
             .or_else(http)
-            .ok_or_else(|| UnknownErrorCode(text.to_owned()))
+            .ok_or_else(|| format!("`{text}` is not an error code"))
     }
 }
-
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not an error code")]
-pub struct UnknownErrorCode(String);
 
 const HTTP: &str = "http_";
 

@@ -93,7 +93,8 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
 
 impl FromSql for ErrorCode {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_str()?.parse().map_err(FromSqlError::other)
+        let read = value.as_str()?.parse();
+        read.map_err(|error: String| FromSqlError::Other(error.into()))
     }
 }
 

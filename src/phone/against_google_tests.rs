@@ -14,11 +14,11 @@ use super::*;
 
 const FIRST_NODE: u16 = 512;
 
-fn reader(rule: PhoneRule) -> PhoneReader {
-    PhoneReader::new(PhoneRules {
+fn reader(rule: PhoneRule) -> PhoneRules {
+    PhoneRules {
         rule,
         ..PhoneRules::default()
-    })
+    }
 }
 
 /// What the library makes of a text.
@@ -111,10 +111,10 @@ fn assert_reading(digits: &str) {
     );
 }
 
-impl PhoneReader {
+impl PhoneRules {
     /// Whether the rules take a number as it is.
     fn judged_alone(&self, number: PhoneNumber) -> bool {
-        self.rules.judge(number, National::of(number)).is_ok()
+        self.judge(number, National::of(number)).is_ok()
     }
 }
 

@@ -492,7 +492,7 @@ const BAD: &[Case] = &[
 
 fn outcome(rules: PhoneRules, cell: &str, region: &str) -> String {
     let region = Region::parse(region);
-    match PhoneReader::new(rules).read(cell, region) {
+    match rules.read(cell, region) {
         Ok(number) => number.to_string(),
         Err(problem) => problem.code().to_string(),
     }
@@ -576,11 +576,7 @@ fn a_lost_plus_is_only_put_back_where_the_user_says_so() {
 
 #[test]
 fn the_hint_on_a_lost_plus_is_given_only_where_it_would_help() {
-    let problem = |cell| {
-        PhoneReader::new(PhoneRules::default())
-            .read(cell, None)
-            .unwrap_err()
-    };
+    let problem = |cell| PhoneRules::default().read(cell, None).unwrap_err();
     assert_eq!(
         problem("447911123456"),
         PhoneProblem::NoCountry { has_code: true }
@@ -637,9 +633,7 @@ fn a_problem_with_the_country_names_it() {
         countries: Region::parse("US").into_iter().collect(),
         ..PhoneRules::default()
     };
-    let problem = PhoneReader::new(rules)
-        .read("+447400123456", None)
-        .unwrap_err();
+    let problem = rules.read("+447400123456", None).unwrap_err();
     assert_eq!(
         problem.to_string(),
         "the phone number is one with +44 (United Kingdom), which is not among the countries that --countries allows"
@@ -649,7 +643,7 @@ fn a_problem_with_the_country_names_it() {
 #[test]
 fn a_reader_can_be_sent_to_another_thread() {
     fn is_send<T: Send + Clone>() {}
-    is_send::<PhoneReader>();
+    is_send::<PhoneRules>();
 }
 
 fn regions() -> impl Strategy<Value = Option<Region>> {
@@ -666,7 +660,7 @@ fn check(cell: &str, region: Option<Region>, rule: PhoneRule, assume_plus: bool)
         assume_plus,
         countries: Vec::new(),
     };
-    let reader = PhoneReader::new(rules);
+    let reader = rules;
     match reader.read(cell, region) {
         Ok(number) => {
             assert_eq!(PhoneNumber::from_e164(&number.to_string()), Ok(number));
@@ -707,7 +701,7 @@ proptest! {
         let plain = tidy::plain_characters(&cell);
         let plain = tidy::unwrapped(&plain);
         prop_assume!(damage::without_fraction(plain) == plain);
-        let reader = PhoneReader::new(PhoneRules::default());
+        let reader = PhoneRules::default();
         prop_assert_eq!(reader.read(&cell, None), reader.read(&format!("+{digits}"), None));
     }
 }

@@ -40,7 +40,6 @@ pub use kind::{LineKind, NumberKind};
 pub use looks::{is_surely_number, looks_like_number};
 pub use number::PhoneNumber;
 pub use problem::{Origin, PhoneProblem};
-pub use reader::PhoneReader;
 pub use region::Region;
 pub use round_numbers::RoundNumbers;
 pub use rules::{PhoneRule, PhoneRules};

@@ -24,18 +24,7 @@ const KEEPS_ZERO: u16 = 39;
 
 pub type Read = (PhoneNumber, Written);
 
-#[derive(Debug, Clone)]
-pub struct PhoneReader {
-    pub(super) rules: PhoneRules,
-}
-
-impl PhoneReader {
-    /// A reader with these rules. The library's tables, which take about ten milliseconds
-    /// to load, are loaded when the first number needs them.
-    pub fn new(rules: PhoneRules) -> Self {
-        PhoneReader { rules }
-    }
-
+impl PhoneRules {
     /// The number in a cell. The region is that of a number written without its
     /// calling code; it does not matter for one that has a plus.
     pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
@@ -47,7 +36,7 @@ impl PhoneReader {
         if let Some(number) = PhoneNumber::clean(cell) {
             let national = National::of(number);
             if !may_have_prefix(national) {
-                let judged = self.rules.judge(number, national)?;
+                let judged = self.judge(number, national)?;
                 return Ok((judged, Written::International));
             }
         }
@@ -55,28 +44,28 @@ impl PhoneReader {
             return Err(PhoneProblem::TooMuchText);
         }
         let (number, written) = self.written(&tidy::plain_characters(cell), region)?;
-        let judged = self.rules.judge(number, National::of(number))?;
+        let judged = self.judge(number, National::of(number))?;
         Ok((judged, written))
     }
 
-    /// A reader for do-not-call lists: a number of any country counts, also one that is
+    /// The rules for do-not-call lists: a number of any country counts, also one that is
     /// not in use, since it may be called all the same.
-    pub fn for_lists(&self) -> PhoneReader {
-        PhoneReader::new(PhoneRules {
-            rule: match self.rules.rule {
+    pub fn for_lists(&self) -> PhoneRules {
+        PhoneRules {
+            rule: match self.rule {
                 PhoneRule::E164 => PhoneRule::E164,
                 PhoneRule::Possible | PhoneRule::Valid => PhoneRule::Possible,
             },
-            assume_plus: self.rules.assume_plus,
+            assume_plus: self.assume_plus,
             countries: Vec::new(),
-        })
+        }
     }
 
-    pub fn without_assuming(&self) -> PhoneReader {
-        PhoneReader::new(PhoneRules {
+    pub fn without_assuming(&self) -> PhoneRules {
+        PhoneRules {
             assume_plus: false,
-            ..self.rules.clone()
-        })
+            ..self.clone()
+        }
     }
 
     /// The number in a text of plain characters, before the rules are applied.
@@ -164,7 +153,7 @@ impl PhoneReader {
         {
             return Ok(number);
         }
-        let takes_anything = self.rules.rule == PhoneRule::E164;
+        let takes_anything = self.rule == PhoneRule::E164;
         let is_possible = |read| National::of(read).is_some_and(|n| n.check_length().is_ok());
         match (google::read_international(digits), as_written) {
             (Ok(read), _) if is_possible(read) => Ok(read),
@@ -186,7 +175,7 @@ impl PhoneReader {
         let here = google::read_within(digits, region).and_then(|number| {
             let national = National::of(number).ok_or(PhoneProblem::NoSuchCallingCode)?;
             // Of what has no plus, only what can be a number is taken, whatever the rule.
-            if self.rules.rule == PhoneRule::E164 {
+            if self.rule == PhoneRule::E164 {
                 national.check_length()?;
             }
             check_trunk_zero(national)?;
@@ -212,7 +201,7 @@ impl PhoneReader {
         {
             return Ok(number);
         }
-        if self.rules.assume_plus && !digits.starts_with('0') {
+        if self.assume_plus && !digits.starts_with('0') {
             return self.international(digits);
         }
         let with_plus = PhoneNumber::from_digits(digits);

@@ -98,10 +98,10 @@ const AMERICA: u16 = 1;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phone::{PhoneReader, PhoneRules};
+    use crate::phone::PhoneRules;
 
     fn written(cell: &str, region: &str) -> Written {
-        let reader = PhoneReader::new(PhoneRules::default());
+        let reader = PhoneRules::default();
         let region = Region::parse(region);
         reader.read_as(cell, region).unwrap().1
     }

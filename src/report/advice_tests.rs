@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::*;
-use crate::phone::{PhoneReader, PhoneRules};
+use crate::phone::PhoneRules;
 
 const OUTLOOK: Outlook = Outlook {
     by_same_command: false,
@@ -102,7 +102,7 @@ fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
 
 #[test]
 fn a_cell_without_a_number_is_in_the_meaning_of_the_code_that_it_gets() {
-    let phones = PhoneReader::new(PhoneRules::default());
+    let phones = PhoneRules::default();
     for (cell, named) in [("", "is empty"), ("-", "a dash"), ("n/a", "`n/a`")] {
         let code = phones.read(cell, None).unwrap_err().code();
         let meaning = Advice::of(Status::Invalid, code, &group(), OUTLOOK).meaning;

@@ -121,9 +121,7 @@ fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)>
     for note in &planned.mapping.notes {
         lines.push(("note", format!("{} ({})", note.text, note.flag)));
     }
-    let new = planned.new_columns();
-    if !new.is_empty() {
-        let new = listed(&new);
+    if let Some(new) = planned.new_columns_listed() {
         let found = format!(
             "not sent, since new since the mapping was kept: {new} (--var, --save-mapping)"
         );

@@ -118,10 +118,10 @@ impl Writer {
     /// hold what is known nowhere else.
     pub fn leave(&self) {
         if let Some(results) = &self.results {
-            results.leave();
+            results.csv.leave();
         }
         for rejects in self.rejects.iter().flatten() {
-            rejects.leave();
+            rejects.csv.leave();
         }
     }
 
@@ -143,10 +143,10 @@ impl Writer {
             }
         }
         if let Some(results) = &mut self.results {
-            results.flush()?;
+            results.csv.flush()?;
         }
         for rejects in self.rejects.iter_mut().flatten() {
-            rejects.flush()?;
+            rejects.csv.flush()?;
         }
         Ok(())
     }

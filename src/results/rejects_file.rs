@@ -25,7 +25,7 @@ use crate::source::Row;
 
 #[derive(Debug)]
 pub(super) struct RejectsFile {
-    csv: CsvOutput,
+    pub(super) csv: CsvOutput,
     becomes_workbook: bool,
     /// The input's own columns (from 0), without those of an earlier rejects file.
     own_columns: Vec<usize>,
@@ -75,7 +75,7 @@ impl RejectsFile {
         let own = self.own_columns.iter();
         let own = own.map(|column| input.header.names[*column].as_str());
         self.csv.record(own.chain(ADDED_COLUMNS))?;
-        self.flush()
+        self.csv.flush()
     }
 
     /// Writes one row with what became of it in which run.
@@ -104,14 +104,6 @@ impl RejectsFile {
         record.extend(ours.map(|cell| harmless(&cell, delimiter).into_owned()));
         self.rows += 1;
         self.csv.record(record)
-    }
-
-    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv.flush()
-    }
-
-    pub(super) fn leave(&self) {
-        self.csv.leave();
     }
 
     /// Completes the file, and gives it the form in which it will be found.

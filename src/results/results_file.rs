@@ -103,7 +103,7 @@ impl<'a> ResultsLine<'a> {
 /// A results file on its way to its place.
 #[derive(Debug)]
 pub struct ResultsFile {
-    csv: CsvOutput,
+    pub(super) csv: CsvOutput,
     /// There are several inputs.
     with_file: bool,
     /// There are several runs.
@@ -167,7 +167,7 @@ impl ResultsFile {
         let delimiter = self.csv.form.delimiter;
         self.csv
             .record(names.map(|name| harmless(name.as_bytes(), delimiter)))?;
-        self.flush()
+        self.csv.flush()
     }
 
     pub(super) fn write_row(
@@ -207,14 +207,6 @@ impl ResultsFile {
         self.rows += 1;
         self.csv
             .record(all.map(|cell| harmless(cell.as_bytes(), delimiter)))
-    }
-
-    pub(super) fn flush(&mut self) -> Result<(), OutputError> {
-        self.csv.flush()
-    }
-
-    pub(super) fn leave(&self) {
-        self.csv.leave();
     }
 
     pub(super) fn seal(self) -> Result<SealedFile, OutputError> {

@@ -56,8 +56,6 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/user/lead", post(create_lead))
         .route("/_sandbox/leads", get(show_leads))
         .route("/_sandbox/stats", get(show_stats))
-        .fallback(unknown_route)
-        .method_not_allowed_fallback(wrong_method)
         .with_state(shared)
 }
 
@@ -143,17 +141,4 @@ async fn show_stats(State(shared): SharedState) -> Response {
 
 fn show(value: &impl Serialize) -> Response {
     replies::json(200, value).response.map(Body::from)
-}
-
-async fn unknown_route(request: Request) -> Response {
-    let path = request.uri().path().trim_start_matches('/');
-    let text = format!("The route {path} could not be found.");
-    replies::message(404, &text).response.map(Body::from)
-}
-
-async fn wrong_method(request: Request) -> Response {
-    let (method, path) = (request.method(), request.uri().path());
-    let path = path.trim_start_matches('/');
-    let text = format!("The {method} method is not supported for route {path}.");
-    replies::message(405, &text).response.map(Body::from)
 }

@@ -14,9 +14,7 @@ use super::is_wrong_for;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::{ListColumns, RowRegion, RowRegions};
-use crate::phone::{
-    PhoneNumber, PhoneReader, Region, Written, is_surely_number, looks_like_number,
-};
+use crate::phone::{PhoneNumber, PhoneRules, Region, Written, is_surely_number, looks_like_number};
 use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
 
@@ -68,7 +66,7 @@ impl SuppressionLists {
     /// `region`; `doubts` turns the doubt rule on for that.
     pub fn read(
         paths: &[PathBuf],
-        phones: &PhoneReader,
+        phones: &PhoneRules,
         region: Option<Region>,
         doubts: bool,
     ) -> Result<SuppressionLists> {
@@ -97,7 +95,7 @@ impl SuppressionLists {
 impl SuppressionList {
     fn read(
         path: &Path,
-        phones: &PhoneReader,
+        phones: &PhoneRules,
         region: Option<Region>,
         doubts: bool,
     ) -> Result<SuppressionList> {
@@ -197,7 +195,7 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
 
 #[derive(Debug)]
 struct Gathered<'p> {
-    phones: &'p PhoneReader,
+    phones: &'p PhoneRules,
     region: Option<Region>,
     regions: RowRegions,
     numbers: Numbers,
@@ -360,7 +358,7 @@ mod tests {
             "phone\n+447911000001\n+447911000002\n+447911000001\n",
         )
         .unwrap();
-        let phones = PhoneReader::new(PhoneRules::default());
+        let phones = PhoneRules::default();
         let lists =
             SuppressionLists::read(std::slice::from_ref(&path), &phones, None, true).unwrap();
         let [list] = &lists.lists[..] else {

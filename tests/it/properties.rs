@@ -6,7 +6,7 @@ use leadload::campaign::CampaignBook;
 use leadload::intake::{InspectedInput, Intake, Once, PlannedInput, Purpose};
 use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
-use leadload::phone::{PhoneReader, PhoneRules};
+use leadload::phone::PhoneRules;
 use leadload::screen::SuppressionLists;
 use leadload::source::{FormChoice, Input, SourceError, encoding_named};
 use proptest::prelude::*;
@@ -369,7 +369,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
     let intake = Intake {
         inputs: Arc::new([planned]),
         limit: None,
-        phones: PhoneReader::new(PhoneRules::default()),
+        phones: PhoneRules::default(),
         region: None,
         doubts: false,
         doubted: None,

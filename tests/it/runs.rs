@@ -41,7 +41,7 @@ INSERT INTO outputs (run, path, kind, sha256, rows, place) VALUES
 INSERT INTO sent (service, number, campaign, run, row, file, line_offset, status, http_status,
     attempts, lead_id, settled_at, error_code, error) VALUES
     (1, 447911000009, 101, 1, 1, 0, 1, 0, 200, 1, 7001, 1795230001, NULL, NULL),
-    (1, 447911000008, 101, 1, 2, 0, 1, 2, 422, 1, NULL, NULL, 'http_422', '=refused'),
+    (1, 447911000008, 101, 1, 2, 0, 1, 7, 422, 1, NULL, NULL, 'http_422', '=refused'),
     (1, 447911000007, 101, 1, 4, 0, 1, 0, 201, 2, 7002, 1795230002, 'answer_lost', 'late'),
     (1, 447911000006, 102, 2, 2, 1, 0, 0, 201, 1, 7003, 1795240001, NULL, NULL);
 INSERT INTO invalid_rows VALUES

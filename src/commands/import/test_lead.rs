@@ -27,7 +27,7 @@ use crate::intake::{Batch, Intake, Purpose};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::options::Format;
-use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
+use crate::phone::{PhoneNumber, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text};
 use crate::settings::ImportSettings;
@@ -165,10 +165,10 @@ impl TestLead {
 /// The number to send it to.
 fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     // The user may live in another country than the people on the list.
-    let phones = PhoneReader::new(PhoneRules {
+    let phones = PhoneRules {
         assume_plus: settings.reading.phones.assume_plus,
         ..PhoneRules::default()
-    });
+    };
     let region = settings.reading.region.as_ref().map(|given| given.region);
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);

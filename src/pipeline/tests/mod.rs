@@ -12,7 +12,7 @@ use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::intake::{InspectedInput, Intake, Once, Purpose};
 use crate::lead::{ErrorCode, Status};
 use crate::mapping::MappingSpec;
-use crate::phone::{PhoneReader, PhoneRules};
+use crate::phone::PhoneRules;
 use crate::rate::RateChoice;
 use crate::source::FormChoice;
 use crate::source::Input;
@@ -206,7 +206,7 @@ pub(super) fn prepare_list(
     let intake = Intake {
         inputs: [planned].into(),
         limit: None,
-        phones: PhoneReader::new(PhoneRules::default()),
+        phones: PhoneRules::default(),
         region: None,
         doubts: false,
         doubted: None,

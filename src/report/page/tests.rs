@@ -12,7 +12,7 @@ use crate::exit::{ExitCode, StoppedBy};
 use crate::intake::{InspectedInput, Once, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
-use crate::phone::{PhoneNumber, PhoneReader, PhoneRules};
+use crate::phone::{PhoneNumber, PhoneRules};
 use crate::report::ListNotes;
 use crate::report::Tally;
 use crate::results::{Written, WrittenRejects};
@@ -30,7 +30,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
     Intake {
         inputs: Arc::new([planned]),
         limit: None,
-        phones: PhoneReader::new(PhoneRules::default()),
+        phones: PhoneRules::default(),
         region: None,
         doubts: false,
         doubted: None,

@@ -202,14 +202,9 @@ fn unknown_campaigns_routes_and_methods_are_refused() {
     let sandbox = start("");
     let answer = get(&sandbox, "/api/api/user/campaigns");
     assert_eq!(answer.status, 404);
-    assert_eq!(
-        answer.json()["message"],
-        "The route api/api/user/campaigns could not be found."
-    );
     let answer = get(&sandbox, "/api/user/lead");
     assert_eq!(answer.status, 405);
     assert_eq!(answer.header("allow"), Some("POST"));
-    assert!(answer.json()["message"].is_string());
 }
 
 // Duplicates, ids, lists
