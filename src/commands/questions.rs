@@ -135,7 +135,7 @@ async fn doubtful_region(
     terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     if let Some(error) = DoubtError::of(intake) {
-        note(&error.what);
+        note(&error.message.what);
     }
     if !doubt.fitting.is_empty() {
         note(&format!(
@@ -232,7 +232,10 @@ pub(super) async fn campaign(
         let answer = terminal.line("Number, id or part of the name:").await?;
         let answer = answer.filter(|answer| !answer.is_empty());
         match picked(&answer.ok_or_else(no_campaign)?, campaigns) {
-            Ok(campaign) => return campaign.lead_campaign().or_stopped(StoppedBy::Usage),
+            Ok(campaign) => {
+                let id = campaign.lead_campaign().map_err(|error| error.message);
+                return id.or_stopped(StoppedBy::Usage);
+            }
             Err(unclear) => console::note(&format!("{unclear}\n")),
         }
     }
@@ -240,7 +243,8 @@ pub(super) async fn campaign(
 
 pub(super) fn no_campaign() -> Failure {
     Failure::usage(
-        "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
+        "no campaign is given",
+        "name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
     )
 }
 
