@@ -10,10 +10,8 @@ pub use unclear::{NamedRows, NamesInRows, UnclearNames};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use anyhow::anyhow;
-use thiserror::Error;
-
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::message::Message;
 use crate::text::{printable, shown_name};
 
 /// A campaign as the service lists it. Only the id and the name are relied on:
@@ -43,13 +41,14 @@ impl Campaign {
             problem: "not_an_integer",
             names: vec![self.name.clone()],
             ids: vec![self.id.clone()],
-            what: format!(
-                "the campaign `{}` has the id `{}`, and leads need an id that is a whole number",
-                shown_name(&self.name),
-                printable(&self.id)
+            message: Message::new(
+                format!(
+                    "the campaign `{}` has the id `{}`, and leads need an id that is a whole number",
+                    shown_name(&self.name),
+                    printable(&self.id)
+                ),
+                "this looks like another product's API; check the address of the service",
             ),
-            hint: "this looks like another product's API; check the address of the service"
-                .to_owned(),
         })
     }
 
@@ -81,9 +80,12 @@ impl fmt::Display for CampaignChoice {
 }
 
 impl CampaignChoice {
-    pub fn given(text: &str) -> anyhow::Result<Option<CampaignChoice>> {
+    pub fn given(text: &str) -> Result<Option<CampaignChoice>, Message> {
         CampaignChoice::parse(text).map_err(|error| {
-            anyhow!("{error}\n\nhint: `leadload campaigns` lists the campaigns with their ids")
+            Message::new(
+                error,
+                "`leadload campaigns` lists the campaigns with their ids",
+            )
         })
     }
 
@@ -103,16 +105,14 @@ impl CampaignChoice {
 }
 
 /// Names that do not each mean one campaign, all for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{what}\n\nhint: {hint}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignError {
     /// The reason as JSON has it.
     pub problem: &'static str,
     pub names: Vec<String>,
     /// The ids that the service lists under the name.
     pub ids: Vec<String>,
-    what: String,
-    hint: String,
+    pub message: Message,
 }
 
 /// Two keys are equal if and only if the campaigns are.

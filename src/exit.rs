@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::message::Message;
+
 /// The exit codes, fixed for scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -107,6 +109,8 @@ impl fmt::Display for StoppedBy {
 #[derive(Debug)]
 pub struct Failure {
     pub stopped_by: StoppedBy,
+    /// A message, or an error whose type is looked at, with a message as its context. Any other
+    /// error is shown with its causes.
     pub error: anyhow::Error,
     /// How many rows the inputs have, where they were read before it ended.
     pub rows_total: Option<u64>,
@@ -121,9 +125,13 @@ impl Failure {
         }
     }
 
-    /// The user has to change something; the text says what.
-    pub fn usage(text: impl Into<String>) -> Failure {
-        Failure::new(StoppedBy::Usage, anyhow::Error::msg(text.into()))
+    /// The user has to change something; the hint says what.
+    pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure::new(StoppedBy::Usage, Message::new(what, hint))
+    }
+
+    pub fn message(&self) -> Message {
+        Message::of(&self.error)
     }
 
     pub fn of_rows(self, rows: u64) -> Failure {

@@ -43,7 +43,7 @@
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`rate`], [`backoff`], [`text`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one concept each |
+//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one concept each |
 
 pub mod api;
 pub mod backoff;
@@ -58,6 +58,7 @@ pub mod intake;
 pub mod lead;
 pub mod ledger;
 pub mod mapping;
+pub mod message;
 pub mod options;
 pub mod paths;
 pub mod phone;

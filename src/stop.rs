@@ -1,7 +1,6 @@
 //! Why a run ends early, as data. `report::stop_text` puts it into words, and nothing else
 //! does.
 
-use std::fmt;
 use std::num::NonZeroU32;
 
 use jiff::Timestamp;
@@ -9,6 +8,7 @@ use jiff::Timestamp;
 use crate::api::verdict::FatalCause;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode};
+use crate::message::Message;
 use crate::signals::Interrupt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum StopReason {
     },
     Error {
         by: StoppedBy,
-        text: String,
+        message: Message,
     },
     TestUnanswered {
         code: ErrorCode,
@@ -87,9 +87,8 @@ impl Stop {
         }
     }
 
-    pub fn error(by: StoppedBy, error: impl fmt::Display) -> Stop {
-        let text = error.to_string();
-        Stop::new(StopReason::Error { by, text })
+    pub fn error(by: StoppedBy, message: Message) -> Stop {
+        Stop::new(StopReason::Error { by, message })
     }
 
     #[must_use]

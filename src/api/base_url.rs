@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use anyhow::{Result, anyhow, bail, ensure};
 use url::{Host, Url};
 
+use crate::message::Message;
 use crate::text::{looks_secret, quoted_unless_secret};
+
+const LOOKS_LIKE: &str = "the address of a service looks like `https://app.example.com`";
 
 /// The service's address. With or without a trailing `/` or `/api`, all mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,19 +15,16 @@ pub struct BaseUrl(Url);
 
 impl BaseUrl {
     /// Reads a base URL; plain `http` only to this computer unless `insecure_http`.
-    pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl> {
+    pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl, Message> {
         let text = text.trim();
         let url = Url::parse(text).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut url = url.ok_or_else(|| {
-            let hint = match BaseUrl::with_https(text) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => "the address of a service looks like `https://app.example.com`".to_owned(),
-            };
-            anyhow!(
-                "{} is not an http or https URL\n\nhint: {hint}",
-                quoted_unless_secret(text)
-            )
+            let what = format!("{} is not an http or https URL", quoted_unless_secret(text));
+            match BaseUrl::with_https(text) {
+                Some(meant) => Message::new(what, format!("did you mean `{meant}`?")),
+                None => Message::new(what, LOOKS_LIKE),
+            }
         })?;
         let surplus = if !url.username().is_empty() || url.password().is_some() {
             Some("a user name or password")
@@ -35,20 +34,21 @@ impl BaseUrl {
             None
         };
         if let Some(surplus) = surplus {
-            bail!(
-                "the address of the service has {surplus}, which it must not have\n\nhint: the address of a service looks like `https://app.example.com`"
-            );
+            let what = format!("the address of the service has {surplus}, which it must not have");
+            return Err(Message::new(what, LOOKS_LIKE));
         }
         let path = url.path().trim_end_matches('/');
         let path = path.strip_suffix("/api").unwrap_or(path);
         let path = path.trim_end_matches('/').to_owned();
         url.set_path(&path);
         let base = BaseUrl(url);
-        ensure!(
-            base.is_https() || base.is_loopback() || insecure_http,
-            "`{base}` is plain http: the token and every number could be read on the way\n\nhint: use https, or allow it with `--insecure-http`"
-        );
-        Ok(base)
+        if base.is_https() || base.is_loopback() || insecure_http {
+            return Ok(base);
+        }
+        Err(Message::new(
+            format!("`{base}` is plain http: the token and every number could be read on the way"),
+            "use https, or allow it with `--insecure-http`",
+        ))
     }
 
     /// What is meant by the name of a host alone.

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
+use crate::message::Message;
 use crate::text::quoted_unless_secret;
 
 #[derive(Debug, Clone, Default)]
@@ -18,8 +19,9 @@ impl Certificates {
     pub fn from_file(path: &Path) -> Result<Certificates> {
         let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
-            anyhow!(
-                "cannot read the certificate file {quoted}: {error}\n\nhint: check the name, and that you may read the file"
+            Message::new(
+                format!("cannot read the certificate file {quoted}: {error}"),
+                "check the name, and that you may read the file",
             )
         })?;
         // Editors put a byte order mark before the first line, which is none then.
@@ -31,16 +33,19 @@ impl Certificates {
                 RootCertStore::empty().add(der.clone()).ok()?;
                 reqwest::Certificate::from_der(&der).ok()
             });
-            certificates.push(certificate.with_context(|| {
-                let number = index + 1;
-                format!(
-                    "certificate {number} in {quoted} is damaged\n\nhint: fetch or export the file again, whole and as PEM"
+            certificates.push(certificate.ok_or_else(|| {
+                Message::new(
+                    format!("certificate {} in {quoted} is damaged", index + 1),
+                    "fetch or export the file again, whole and as PEM",
                 )
             })?);
         }
         ensure!(
             !certificates.is_empty(),
-            "there is no certificate in {quoted}\n\nhint: `--ca-file` wants PEM, the text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` makes it of the binary form"
+            Message::new(
+                format!("there is no certificate in {quoted}"),
+                "`--ca-file` wants PEM, the text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` makes it of the binary form"
+            )
         );
         Ok(Certificates(certificates))
     }

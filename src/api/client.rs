@@ -15,7 +15,6 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Result, anyhow};
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
@@ -30,6 +29,7 @@ use super::unread;
 use super::verdict::{Lost, Verdict};
 use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Token};
+use crate::message::Message;
 
 /// The most bytes that are read of a lead request's answer, which may echo all of
 /// the row's variables.
@@ -91,7 +91,7 @@ impl Client {
         token: Token,
         certificates: Certificates,
         timeout: Duration,
-    ) -> Result<Self> {
+    ) -> Result<Self, Message> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let mut builder = reqwest::Client::builder()
@@ -118,8 +118,9 @@ impl Client {
         let http = builder.build().map_err(|error| {
             // What is behind the library's error says more than the error.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-            anyhow!(
-                "cannot set up the HTTP client: {cause}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`"
+            Message::new(
+                format!("cannot set up the HTTP client: {cause}"),
+                "if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
             )
         })?;
         Ok(Client {

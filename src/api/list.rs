@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use reqwest::Url;
-use thiserror::Error;
 use tracing::warn;
 
 use super::client::{Client, Received};
@@ -13,6 +12,7 @@ use super::wire::CampaignPage;
 use crate::backoff;
 use crate::campaign::Campaign;
 use crate::lead::ErrorCode;
+use crate::message::Message;
 
 /// How often a page is requested. Listing changes nothing, so that any failure may be tried
 /// again; but the user waits for it.
@@ -30,21 +30,10 @@ const MAX_PAGES: usize = 1000;
 /// More bytes than any account's list has, in all pages: they are kept in memory.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListError {
-    #[error("the service refuses to list the campaigns: {text}\n\nhint: {}", match cause {
-        FatalCause::Token | FatalCause::Forbidden => "check the token, and that it belongs to this service",
-        FatalCause::Payment | FatalCause::Balance => "check the account's balance",
-        _ => "check the address of the service",
-    })]
     Refused { cause: FatalCause, text: String },
-    #[error(
-        "the campaigns cannot be listed: {0}\n\nhint: check the address of the service and the connection, then run the same command again"
-    )]
     NoAnswer(String),
-    #[error(
-        "the answer of the service is not a list of campaigns ({0})\n\nhint: check the address of the service"
-    )]
     Unreadable(String),
 }
 
@@ -55,6 +44,29 @@ impl ListError {
             ListError::Refused { text, .. }
             | ListError::NoAnswer(text)
             | ListError::Unreadable(text) => text,
+        }
+    }
+
+    pub fn message(&self) -> Message {
+        match self {
+            ListError::Refused { cause, text } => Message::new(
+                format!("the service refuses to list the campaigns: {text}"),
+                match cause {
+                    FatalCause::Token | FatalCause::Forbidden => {
+                        "check the token, and that it belongs to this service"
+                    }
+                    FatalCause::Payment | FatalCause::Balance => "check the account's balance",
+                    _ => "check the address of the service",
+                },
+            ),
+            ListError::NoAnswer(text) => Message::new(
+                format!("the campaigns cannot be listed: {text}"),
+                "check the address of the service and the connection, then run the same command again",
+            ),
+            ListError::Unreadable(text) => Message::new(
+                format!("the answer of the service is not a list of campaigns ({text})"),
+                "check the address of the service",
+            ),
         }
     }
 }

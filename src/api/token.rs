@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::mask::masked;
+use crate::message::Message;
 use crate::text::quoted_unless_secret;
 
 /// The fewest characters of a token's part that are masked: shorter ones would
@@ -29,8 +30,9 @@ impl Token {
     pub fn from_file(path: &Path) -> Result<Token> {
         let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
-            anyhow!(
-                "cannot read the token file {quoted}: {error}\n\nhint: check the name, and that you may read the file"
+            Message::new(
+                format!("cannot read the token file {quoted}: {error}"),
+                "check the name, and that you may read the file",
             )
         })?;
         // A token is ASCII, so that a zero byte gives UTF-16 away without a mark.
@@ -56,16 +58,19 @@ impl Token {
 
     /// Reads a token from text; `from` says in messages where it comes from.
     pub fn from_text(text: &str, from: &str) -> Result<Token> {
-        const HINT: &str = "it must hold the access token and nothing else";
+        let refused = |why| {
+            let hint = "it must hold the access token and nothing else";
+            Message::new(format!("{from} {why}"), hint)
+        };
         let text = text.trim_start_matches('\u{FEFF}').trim();
         let (scheme, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let has_scheme = scheme.eq_ignore_ascii_case("Bearer");
         let token = if has_scheme { rest.trim() } else { text };
-        ensure!(!token.is_empty(), "{from} is empty\n\nhint: {HINT}");
+        ensure!(!token.is_empty(), refused("is empty"));
         // Nothing else can be in an HTTP header.
         ensure!(
             token.bytes().all(|b| b.is_ascii_graphic()),
-            "{from} does not hold a token: a token is one line of plain characters\n\nhint: {HINT}"
+            refused("does not hold a token: a token is one line of plain characters")
         );
         let mut header = HeaderValue::try_from(format!("Bearer {token}"))?;
         header.set_sensitive(true);

@@ -1,10 +1,10 @@
 //! Names of campaigns in rows, and what they mean in the service's list.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
 use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
+use crate::message::Message;
 use crate::text::{counted, in_lines, listed, nearest, shown_name};
 
 const MAX_PLACES: usize = 3;
@@ -70,16 +70,16 @@ impl NamesInRows {
                 ref several => {
                     let ids = several.iter().map(|campaign| campaign.id.clone());
                     let ids: Vec<String> = ids.collect();
+                    let what = format!(
+                        "several campaigns are called `{}`: their ids are {}",
+                        shown_name(name),
+                        ids.join(", ")
+                    );
                     errors.push(CampaignError {
                         problem: "ambiguous",
                         names: vec![name.clone()],
-                        what: format!(
-                            "several campaigns are called `{}`: their ids are {}",
-                            shown_name(name),
-                            ids.join(", ")
-                        ),
                         ids,
-                        hint: "give the id instead of the name".to_owned(),
+                        message: Message::new(what, "give the id instead of the name"),
                     });
                 }
             }
@@ -105,15 +105,15 @@ fn unknown_names(unknown: Vec<String>, list: &[Campaign]) -> CampaignError {
     } else {
         format!("the campaigns are {}", listed(&existing))
     };
+    let what = match unknown.len() {
+        1 => format!("no campaign is called {}", listed(&unknown)),
+        _ => format!("no campaigns are called {}", listed(&unknown)),
+    };
     CampaignError {
         problem: "unknown",
-        what: match unknown.len() {
-            1 => format!("no campaign is called {}", listed(&unknown)),
-            _ => format!("no campaigns are called {}", listed(&unknown)),
-        },
         names: unknown,
         ids: Vec::new(),
-        hint: meant.unwrap_or_default() + &hint,
+        message: Message::new(what, meant.unwrap_or_default() + &hint),
     }
 }
 
@@ -136,7 +136,7 @@ impl UnclearNames {
 
     /// What is wrong in a sentence each, and behind them where the names are.
     pub fn lines(&self) -> Vec<String> {
-        let errors = self.errors.iter().map(|error| error.what.clone());
+        let errors = self.errors.iter().map(|error| error.message.what.clone());
         let mut lines: Vec<String> = errors.collect();
         let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
         let in_rows: Vec<_> = self
@@ -155,18 +155,16 @@ impl UnclearNames {
     }
 
     pub fn hint(&self) -> String {
-        let hints = self.errors.iter().map(|error| error.hint.as_str());
-        let mut hints: Vec<&str> = hints.collect();
+        let hints = self.errors.iter();
+        let mut hints: Vec<&str> = hints
+            .filter_map(|error| error.message.hint.as_deref())
+            .collect();
         hints.dedup();
         hints.join("; ")
     }
-}
 
-impl std::error::Error for UnclearNames {}
-
-impl fmt::Display for UnclearNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n\nhint: {}", self.lines().join("\n"), self.hint())
+    pub fn message(&self) -> Message {
+        Message::new(self.lines().join("\n"), self.hint())
     }
 }
 
@@ -190,7 +188,7 @@ mod tests {
     }
 
     fn said(names: &[(&str, u64)]) -> String {
-        resolved(names).1.unwrap().to_string()
+        resolved(names).1.unwrap().message().to_string()
     }
 
     #[test]
@@ -237,7 +235,7 @@ mod tests {
         names.note_default(Some(&CampaignChoice::Name("x".into())));
         let unclear = names.resolved(&[], &[]).1.unwrap();
         assert_eq!(
-            unclear.to_string(),
+            unclear.message().to_string(),
             "no campaign is called `x`\n\nhint: the service lists no campaign for this token"
         );
     }

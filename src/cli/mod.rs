@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::message::Message;
 use crate::options::{
     ConnectionOptions, Declaration, Format, Given, LedgerOptions, LogOptions, Options,
     OutputOptions, ProfileOptions,
@@ -310,7 +311,7 @@ fn unknown_flag(declared: &Declaration) -> clap::Error {
 
 /// What is wrong with a command line, and what to do about it: without what could be a token, a
 /// phone number or a variable, since it may end up in a log.
-pub fn explained(error: &clap::Error) -> String {
+pub fn explained(error: &clap::Error) -> Message {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -343,7 +344,7 @@ pub fn explained(error: &clap::Error) -> String {
             one_line(what.unwrap_or_default()).replace('\'', "`")
         }
     };
-    format!("{what}\n\nhint: {}", hint(error, option.is_some()))
+    Message::new(what, hint(error, option.is_some()))
 }
 
 /// Whether a word that is no command is a list, or has the name of one.

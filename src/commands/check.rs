@@ -50,14 +50,15 @@ async fn check(
     let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);
     let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
     let page = report.is_some().then(|| PageNotes::new(&intake.inputs));
-    let take = |batch: &Batch| writer.write(batch).or_stopped(StoppedBy::Disk);
+    let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
     let memory = remembered.memory;
     let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
     let mut ended = inputs::ended(settings, intake, &found.tally, terminal.worked_s());
-    ended.written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
+    let written = writer.finish(RunEnd::WHOLE);
+    ended.written = written.map_err(OutputError::while_writing)?;
     ended.rows_total = Some(found.tally.counts.total());
     // A check always reads all rows, but what it finds may stop an import.
-    ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error));
+    ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
     ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
     ended.campaign_names = looked_up.names;
     warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup);
@@ -76,7 +77,8 @@ async fn check(
             mode: RunMode::Checked { estimate },
         };
         let page = page.html();
-        inputs::write_report(report, &page, &mut ended.written).or_stopped(StoppedBy::Disk)?;
+        let written = inputs::write_report(report, &page, &mut ended.written);
+        written.map_err(OutputError::while_writing)?;
     }
     let checked = Checked {
         ended: &ended,

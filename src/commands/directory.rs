@@ -77,7 +77,7 @@ impl Directory {
         }
         let (ids, unclear) = names.resolved(self.list().await?, &intake.names());
         match unclear {
-            Some(unclear) => Err(Failure::new(StoppedBy::Usage, unclear)),
+            Some(unclear) => Err(Failure::new(StoppedBy::Usage, unclear.message())),
             None => Ok(CampaignBook::new(default.cloned(), ids)),
         }
     }
@@ -154,5 +154,5 @@ fn list_failure(error: ListError) -> Failure {
         ListError::NoAnswer(_) => StoppedBy::Outage,
         ListError::Unreadable(_) => StoppedBy::Unreadable,
     };
-    Failure::new(stopped_by, error)
+    Failure::new(stopped_by, error.message())
 }

@@ -88,7 +88,7 @@ pub(super) async fn plan(
         let planned = surveyed.into_iter();
         let planned = planned.map(|input| PlannedInput::new(input, &settings.mapping));
         let planned: Result<Vec<_>, _> = planned.collect();
-        let planned = planned.or_stopped(StoppedBy::Usage)?;
+        let planned = planned?;
         refuse_kept_names(&planned)?;
         let mut intake = Intake {
             inputs: planned.into(),
@@ -128,7 +128,7 @@ pub(super) async fn protect(
 
 pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
     let doubt = DoubtError::of(intake);
-    doubt.map_or(Ok(()), |error| Err(error).or_stopped(StoppedBy::Usage))
+    doubt.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Refuses copied columns that have the name of a results column.
@@ -136,11 +136,11 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
     for planned in inputs {
         let mut kept = planned.mapping.kept.iter();
         if let Some((name, column)) = kept.find(|(name, _)| is_results_column(name)) {
-            return Err(Failure::usage(format!(
-                "the results already have a column `{}`\n\nhint: give the copied column another name: `--keep NAME={}`",
-                shown_name(name),
-                shown_name(&planned.header.names[*column])
-            )));
+            let column = shown_name(&planned.header.names[*column]);
+            return Err(Failure::usage(
+                format!("the results already have a column `{}`", shown_name(name)),
+                format!("give the copied column another name: `--keep NAME={column}`"),
+            ));
         }
     }
     Ok(())
@@ -156,11 +156,13 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     if rows >= least {
         return Ok(());
     }
-    let failure = Failure::usage(format!(
-        "the input has {}, but `--min-rows` requires at least {}, so nothing was sent\n\nhint: find out why the list is so short; if it is complete, use `--min-rows {rows}`",
-        counted(rows, "data row"),
-        grouped(least)
-    ));
+    let (has, least) = (counted(rows, "data row"), grouped(least));
+    let failure = Failure::usage(
+        format!(
+            "the input has {has}, but `--min-rows` requires at least {least}, so nothing was sent"
+        ),
+        format!("find out why the list is so short; if it is complete, use `--min-rows {rows}`"),
+    );
     Err(failure.of_rows(rows))
 }
 
@@ -190,10 +192,10 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     for path in paths {
         let input = Input::open(path)?;
         if inputs.iter().any(|other| other.is_same(&input)) {
-            return Err(Failure::usage(format!(
-                "`{}` is given twice\n\nhint: name each input once",
-                input.name()
-            )));
+            return Err(Failure::usage(
+                format!("`{}` is given twice", input.name()),
+                "name each input once",
+            ));
         }
         inputs.push(input);
     }

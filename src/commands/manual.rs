@@ -4,7 +4,6 @@
 use std::fs;
 use std::io;
 
-use anyhow::anyhow;
 use clap_mangen::Man;
 
 use crate::cli::{self, CompletionsArgs, ManArgs};
@@ -32,13 +31,12 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     };
     let written =
         fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
-    let written = written.map_err(|error: io::Error| {
-        anyhow!(
-            "cannot write to `{}`: {error}\n\nhint: {}, or name another folder",
-            folder.display(),
-            what_to_fix_with_folders(folder, &error)
+    written.map_err(|error: io::Error| {
+        let fix = what_to_fix_with_folders(folder, &error);
+        Failure::usage(
+            format!("cannot write to `{}`: {error}", folder.display()),
+            format!("{fix}, or name another folder"),
         )
-    });
-    written.or_stopped(StoppedBy::Usage)?;
+    })?;
     Ok(ExitCode::Complete)
 }

@@ -116,7 +116,7 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
     if wants_in(args, "--log-format") {
         Log::start(Level::INFO, LogFormat::Json);
     }
-    let failure = Failure::usage(cli::explained(error));
+    let failure = Failure::new(StoppedBy::Usage, cli::explained(error));
     report(&failure, wants_in(args, "--format"))
 }
 
@@ -147,11 +147,11 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         // The terminal shows `^C` where the cursor was.
         console::begin_line();
     }
-    let text = format!("{:#}", failure.error);
+    let message = failure.message();
     if failure.error.is::<Cancelled>() {
-        console::note(&format!("{text}\n"));
+        console::note(&format!("{message}\n"));
     } else {
-        console::stop(failure.stopped_by, &text);
+        console::stop(failure.stopped_by, &message);
     }
     log_failure(failure);
     failure.stopped_by.exit_code()

@@ -135,7 +135,7 @@ async fn doubtful_region(
     terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     if let Some(error) = DoubtError::of(intake) {
-        note(&error.what);
+        note(&error.message.what);
     }
     if !doubt.fitting.is_empty() {
         note(&format!(
@@ -233,7 +233,10 @@ pub(super) async fn campaign(
         let answer = line("Id or name (Enter to stop):", terminal).await?;
         let answer = answer.ok_or_else(no_campaign)?;
         match meant(&answer, campaigns)[..] {
-            [campaign] => return campaign.lead_campaign().or_stopped(StoppedBy::Usage),
+            [campaign] => {
+                let id = campaign.lead_campaign().map_err(|error| error.message);
+                return id.or_stopped(StoppedBy::Usage);
+            }
             [] => note("There is no campaign with that id or name."),
             _ => note("Several campaigns have that name: enter an id."),
         }
@@ -252,7 +255,8 @@ fn meant<'a>(answer: &str, campaigns: &'a [Campaign]) -> Vec<&'a Campaign> {
 
 pub(super) fn no_campaign() -> Failure {
     Failure::usage(
-        "no campaign is given\n\nhint: name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
+        "no campaign is given",
+        "name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
     )
 }
 

@@ -50,9 +50,12 @@ pub(super) fn add_options(
             (Err(why), _) => warn_of_unknown_run(input, run, why, layers),
             (Ok(defaults), None) => found = Some((run, defaults)),
             (Ok(defaults), Some((other, options))) if *options != defaults => {
-                return Err(Failure::usage(format!(
-                    "the inputs are rejects of runs {other} and {run}, which have different settings\n\nhint: import them one at a time"
-                )));
+                return Err(Failure::usage(
+                    format!(
+                        "the inputs are rejects of runs {other} and {run}, which have different settings"
+                    ),
+                    "import them one at a time",
+                ));
             }
             (Ok(_), Some(_)) => {}
         }
@@ -89,10 +92,14 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
     let Some(missing) = lists.find(|list| !list.exists()) else {
         return Ok(());
     };
-    Err(Failure::usage(format!(
-        "the do-not-call list `{}` no longer exists, but run {run} used it and its rejects need it too\n\nhint: restore it, or name the lists that apply with `--suppress`",
-        printable(&missing.display().to_string())
-    )))
+    let missing = missing.display().to_string();
+    let missing = printable(&missing);
+    Err(Failure::usage(
+        format!(
+            "the do-not-call list `{missing}` no longer exists, but run {run} used it and its rejects need it too"
+        ),
+        "restore it, or name the lists that apply with `--suppress`",
+    ))
 }
 
 /// Whether one of the inputs with these digests had these columns, or all but one of them: the

@@ -5,12 +5,11 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use anyhow::anyhow;
-
 use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::message::Message;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::signals;
 
@@ -22,9 +21,11 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
         .listen
         .get_or_insert_with(|| SocketAddr::from(DEFAULT_LISTEN));
     let sandbox = Sandbox::start(config).map_err(|error| {
-        anyhow!("cannot listen on `{wanted}`: {error}\n\nhint: name another address with `--listen`; port 0 takes a free one")
-    });
-    let sandbox = sandbox.or_stopped(StoppedBy::Usage)?;
+        Failure::usage(
+            format!("cannot listen on `{wanted}`: {error}"),
+            "name another address with `--listen`; port 0 takes a free one",
+        )
+    })?;
     let serving = wait_for_signal(sandbox.addr());
     service::block_on(async { serving.await.or_stopped(StoppedBy::Usage) })?;
     Ok(ExitCode::Complete)
@@ -64,27 +65,26 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
         config.any_token = true;
     }
     // Before the announcement.
-    config
-        .validate()
-        .map_err(|error| anyhow!("{error}\n\nhint: change it in the scenario, or by a flag"))?;
+    config.validate().map_err(|error| {
+        Message::new(error.to_string(), "change it in the scenario, or by a flag")
+    })?;
     Ok(config)
 }
 
-fn read_scenario(file: &Path) -> anyhow::Result<SandboxConfig> {
+fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
     let text = fs::read_to_string(file).map_err(|error| {
-        anyhow!(
-            "cannot read the scenario `{}`: {error}\n\nhint: check the name, and that you may read the file",
-            file.display()
+        Message::new(
+            format!("cannot read the scenario `{}`: {error}", file.display()),
+            "check the name, and that you may read the file",
         )
     })?;
     toml::from_str(&text).map_err(|error| {
         // Not the error's own text: it shows the line, which may have a token.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-        anyhow!(
-            "`{}`, line {line}: {}\n\nhint: `sandbox-scenario.toml` in the sample data has every key",
-            file.display(),
-            error.message()
+        Message::new(
+            format!("`{}`, line {line}: {}", file.display(), error.message()),
+            "`sandbox-scenario.toml` in the sample data has every key",
         )
     })
 }

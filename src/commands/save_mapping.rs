@@ -21,9 +21,10 @@ pub(super) fn prepare(
     let name = first.input.name();
     let list = AllowList::of(name, &first.header, &first.mapping, var_names);
     let list = list.ok_or_else(|| {
-        Failure::usage(format!(
-            "some columns of `{name}` could not be found again by their headers\n\nhint: give each column in use a header of its own"
-        ))
+        Failure::usage(
+            format!("some columns of `{name}` could not be found again by their headers"),
+            "give each column in use a header of its own",
+        )
     })?;
     let mut to_save =
         MappingToSave::new(&profile, &list, &request.layers).or_stopped(StoppedBy::Usage)?;
@@ -37,7 +38,7 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     let mut inputs = intake.inputs.iter();
     let first = inputs
         .next()
-        .ok_or_else(|| Failure::usage("there is no input"))?;
+        .ok_or_else(|| Failure::new(StoppedBy::Usage, anyhow::anyhow!("there is no input")))?;
     let columns = |mapping: &Mapping| {
         (
             mapping.phone_columns.clone(),
@@ -50,17 +51,20 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
             && columns(&other.mapping) == columns(&first.mapping)
     };
     if let Some(other) = inputs.find(|other| !is_like_it(other)) {
-        return Err(Failure::usage(format!(
-            "`{}` and `{}` have different columns, but only one mapping can be saved\n\nhint: check one of them with `--save-mapping`",
-            first.input.name(),
-            other.input.name()
-        )));
+        let (one, other) = (first.input.name(), other.input.name());
+        return Err(Failure::usage(
+            format!(
+                "`{one}` and `{other}` have different columns, but only one mapping can be saved"
+            ),
+            "check one of them with `--save-mapping`",
+        ));
     }
     if first.mapping.rejects_form.is_some() {
-        return Err(Failure::usage(format!(
-            "`{}` has rejects, which take their mapping from the run that wrote them\n\nhint: check the list itself with `--save-mapping`",
-            first.input.name()
-        )));
+        let name = first.input.name();
+        return Err(Failure::usage(
+            format!("`{name}` has rejects, which take their mapping from the run that wrote them"),
+            "check the list itself with `--save-mapping`",
+        ));
     }
     Ok(first)
 }

@@ -15,7 +15,7 @@ pub(super) type Message<T> = Result<Option<T>, Failure>;
 
 /// The rows or the error of what was received, if anything was; none at the end.
 pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, Failure>> {
-    let broke_off = || Err(SourceError::BrokeOff.into());
+    let broke_off = || Err(SourceError::broke_off().into());
     message.unwrap_or_else(broke_off).transpose()
 }
 

@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_error_comes_behind_the_rows_before_it_and_nothing_behind_it() {
-        let error = Failure::from(SourceError::BrokeOff);
+        let error = Failure::from(SourceError::broke_off());
         let mut groups = gathered(Err(error), |_| {});
         assert!(matches!(groups.pop(), Some(Err(_))));
         assert_eq!(rows(groups).concat(), (0..100).collect::<Vec<u32>>());

@@ -247,9 +247,7 @@ impl Intake {
             let is_limited = planned.mapping.rejects_form.is_none();
             let mut reader = planned.input.read(&planned.form)?;
             if reader.read_header(&planned.form)? != planned.header {
-                return Err(SourceError::Changed {
-                    name: planned.input.name().to_owned(),
-                });
+                return Err(SourceError::changed(planned.input.name()));
             }
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;

@@ -4,30 +4,24 @@ use std::fmt::Display;
 use std::io;
 
 use rusqlite::ErrorCode;
-use thiserror::Error;
 
 use super::LedgerPlace;
 use crate::exit::{Failure, StoppedBy};
+use crate::message::Message;
 
-#[derive(Debug, Clone, Error)]
-#[error("{what}\n\nhint: {hint}")]
-pub struct LedgerError {
-    what: String,
-    hint: String,
-}
+/// It ends whatever uses the ledger.
+#[derive(Debug, Clone)]
+pub struct LedgerError(pub Message);
 
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Failure {
-        Failure::new(StoppedBy::Ledger, error)
+        Failure::new(StoppedBy::Ledger, error.0)
     }
 }
 
 impl LedgerError {
     pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> LedgerError {
-        LedgerError {
-            what: what.into(),
-            hint: hint.into(),
-        }
+        LedgerError(Message::new(what, hint))
     }
 
     /// What the operating system says of the ledger, or of a file beside it.

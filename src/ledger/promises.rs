@@ -132,7 +132,7 @@ fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
 #[test]
 fn nothing_is_committed_for_a_missing_run() {
     let mut sample = Sample::new();
-    let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err();
+    let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err().0;
     assert!(error.to_string().contains("cannot be used"), "{error}");
     assert_eq!(places(&sample), (0, 0, 0));
 }
@@ -444,7 +444,7 @@ fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
     let mut look = recall.look().unwrap();
     look.find(sample.service, number(1), Scope::Service)
         .unwrap();
-    let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err();
+    let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err().0;
     assert!(error.to_string().contains("not yet overwritten"), "{error}");
     drop(look);
     assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 1);
@@ -463,10 +463,11 @@ fn a_value_that_no_version_writes_is_damage() {
     let mut look = recall.look().unwrap();
     let error = look
         .find(sample.service, number(1), Scope::Service)
-        .unwrap_err();
+        .unwrap_err()
+        .0;
     assert!(error.to_string().contains("is damaged"), "{error}");
     let damage = "INSERT INTO journal (run, entries) VALUES (1, x'05')";
     sample.ledger.db.execute_batch(damage).unwrap();
-    let error = sample.ledger.recover(sample.service).unwrap_err();
+    let error = sample.ledger.recover(sample.service).unwrap_err().0;
     assert!(error.to_string().contains("is damaged"), "{error}");
 }

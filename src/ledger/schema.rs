@@ -209,7 +209,7 @@ mod tests {
         for other in [1, VERSION - 1, VERSION + 1] {
             test.sql(&format!("PRAGMA user_version = {other}"));
             for refused in [Ledger::open(place).err(), Ledger::read(place).err()] {
-                let text = refused.unwrap().to_string();
+                let text = refused.unwrap().0.to_string();
                 let is_newer = text.contains("a newer version of leadload");
                 assert_eq!(is_newer, other > VERSION, "{text}");
                 assert!(text.contains(&format!("(format {other}")), "{text}");

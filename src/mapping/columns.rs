@@ -4,6 +4,7 @@ use super::error::MappingError;
 use super::header_words::folded;
 use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
+use crate::message::Message;
 use crate::source::Header;
 use crate::text::{listed, shown_name};
 
@@ -78,16 +79,18 @@ impl<'a> Columns<'a> {
             [column] => Ok(Some(column)),
             [first, second, ..] => Err(MappingError::Other {
                 flag: Some(flag),
-                what: format!(
-                    "`{flag} {}` fits columns {} and {} of `{}`, which have the same name",
-                    shown_name(name),
-                    first + 1,
-                    second + 1,
-                    self.input
-                ),
-                hint: format!(
-                    "name the column by its number, such as `{flag} {}`",
-                    first + 1
+                message: Message::new(
+                    format!(
+                        "`{flag} {}` fits columns {} and {} of `{}`, which have the same name",
+                        shown_name(name),
+                        first + 1,
+                        second + 1,
+                        self.input
+                    ),
+                    format!(
+                        "name the column by its number, such as `{flag} {}`",
+                        first + 1
+                    ),
                 ),
             }),
         }

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::spec::PHONE_COLUMN;
+use crate::exit::{Failure, StoppedBy};
+use crate::message::Message;
 use crate::shell::quoted;
 use crate::text::{counted, grouped, listed, nearest, shown_name};
 
@@ -34,8 +36,7 @@ pub enum MappingError {
     Other {
         /// The flag that is wrong, where it alone is.
         flag: Option<&'static str>,
-        what: String,
-        hint: String,
+        message: Message,
     },
 }
 
@@ -52,8 +53,14 @@ impl std::error::Error for MappingError {}
 
 impl fmt::Display for MappingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, hint) = self.what_and_hint();
-        write!(f, "{what}\n\nhint: {hint}")
+        self.message().fmt(f)
+    }
+}
+
+impl From<MappingError> for Failure {
+    fn from(error: MappingError) -> Failure {
+        let message = error.message();
+        Failure::new(StoppedBy::Usage, anyhow::Error::new(error).context(message))
     }
 }
 
@@ -61,12 +68,11 @@ impl MappingError {
     pub(super) fn other(what: String, hint: impl Into<String>) -> MappingError {
         MappingError::Other {
             flag: None,
-            what,
-            hint: hint.into(),
+            message: Message::new(what, hint),
         }
     }
 
-    pub(super) fn what_and_hint(&self) -> (String, String) {
+    pub fn message(&self) -> Message {
         use MappingError as E;
         match self {
             E::NoSuchColumn {
@@ -74,7 +80,7 @@ impl MappingError {
                 column,
                 headers,
                 input,
-            } => (
+            } => Message::new(
                 format!(
                     "`{flag} {}` names no column of `{input}`",
                     shown_name(column)
@@ -89,7 +95,7 @@ impl MappingError {
                 header_below,
                 headers,
                 input,
-            } => (
+            } => Message::new(
                 format!("no column of `{input}` looks like a phone number"),
                 match (&sheets[..], header_below) {
                     ([sheet], _) => format!(
@@ -113,7 +119,7 @@ impl MappingError {
                 candidates,
                 rows,
                 input,
-            } => (
+            } => Message::new(
                 format!(
                     "{} columns of `{input}` have phone numbers: {}",
                     candidates.len(),
@@ -124,7 +130,7 @@ impl MappingError {
                     phone_column_flags(candidates)
                 ),
             ),
-            E::Other { what, hint, .. } => (what.clone(), hint.clone()),
+            E::Other { message, .. } => message.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::error::MappingError;
 use super::spec::{ONLY, SKIP_COLUMN, SavedMapping, VAR};
+use crate::message::Message;
 
 impl SavedMapping {
     pub(super) fn explain(&self, error: MappingError) -> MappingError {
@@ -29,10 +30,10 @@ impl SavedMapping {
                 self.save_command
             )
         };
-        let (what, hint) = error.what_and_hint();
+        let Message { what, hint } = error.message();
         MappingError::other(
             format!("{what}; the mapping is in {}", self.place),
-            format!("{hint}; {advice}"),
+            format!("{}; {advice}", hint.unwrap_or_default()),
         )
     }
 }

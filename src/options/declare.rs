@@ -4,6 +4,7 @@
 //! value by its type, and its scope. Other places derive what they need from that.
 
 use super::field::Wrong;
+use crate::message::Message;
 use crate::text::quoted_value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,16 +91,18 @@ impl Declaration {
 
     /// The message about a value that is wrong at `place`. It may end up in a log, so it shows
     /// nothing personal, no token and no phone number.
-    pub fn explain(&self, wrong: &Wrong, place: &str) -> String {
+    pub fn explain(&self, wrong: Wrong, place: &str) -> Message {
         let flag = self.flag();
         match wrong {
-            Wrong::Form { what, hint } => format!("{place} {what}\n\nhint: {hint}"),
+            Wrong::Form(message) => message.behind(place),
             Wrong::Value(_, hint) if self.is_personal => {
-                format!("{place}: the value of `{flag}` cannot be used\n\nhint: {hint}")
+                let what = format!("{place}: the value of `{flag}` cannot be used");
+                Message::new(what, hint)
             }
             Wrong::Value(value, hint) => {
-                let value = quoted_value(value);
-                format!("{place}: {value} cannot be used for `{flag}`\n\nhint: {hint}")
+                let value = quoted_value(&value);
+                let what = format!("{place}: {value} cannot be used for `{flag}`");
+                Message::new(what, hint)
             }
         }
     }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::given::Given;
 use super::value::{Form, Value};
+use crate::message::Message;
 use crate::text::{looks_secret, quoted_unless_secret};
 
 /// An option's value; `None` if it is not given.
@@ -67,14 +68,13 @@ pub trait Field {
 pub enum Wrong {
     /// This text is no value of the option.
     Value(String, String),
-    /// A file has something else where the value belongs.
-    Form { what: String, hint: &'static str },
+    /// A file has something else where the value belongs; to be shown behind its place.
+    Form(Message),
 }
 
 impl Wrong {
-    fn form(expected: &str, hint: &'static str) -> Wrong {
-        let what = format!("takes {expected}");
-        Wrong::Form { what, hint }
+    fn form(expected: &str, hint: &str) -> Wrong {
+        Wrong::Form(Message::new(format!("takes {expected}"), hint))
     }
 }
 
@@ -206,10 +206,10 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
         (Form::File, Json::String(text)) if !is_no_path(text) => {
             let path = resolve(folder, text);
             if looks_secret(text) && !folder.as_os_str().is_empty() && !path.exists() {
-                return Err(Wrong::Form {
-                    what: format!("names no file: {}", quoted_unless_secret(text)),
-                    hint: "put the token into a file, and write that file's name here",
-                });
+                return Err(Wrong::Form(Message::new(
+                    format!("names no file: {}", quoted_unless_secret(text)),
+                    "put the token into a file, and write that file's name here",
+                )));
             }
             Ok(path.into())
         }

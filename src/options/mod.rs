@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for Options {
                 return Err(de::Error::custom(format!("there is no option `{key}`")));
             };
             let set = field.set_json(&json, Path::new(""));
-            set.map_err(|wrong| de::Error::custom(declared.explain(&wrong, &format!("`{key}`"))))?;
+            set.map_err(|wrong| de::Error::custom(declared.explain(wrong, &format!("`{key}`"))))?;
         }
         Ok(options)
     }

@@ -356,7 +356,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         });
         self.commits.finish(result.is_ok());
         if let Err(error) = result {
-            self.stop(Stop::error(StoppedBy::Ledger, error));
+            self.stop(Stop::error(StoppedBy::Ledger, error.0));
         }
         if !is_taken {
             self.stop_without_results();
@@ -385,7 +385,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     }
                     by => by,
                 };
-                self.stop(Stop::error(by, error.error));
+                self.stop(Stop::error(by, error.message()));
             }
             None => self.progress.is_read = true,
         }

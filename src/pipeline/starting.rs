@@ -78,7 +78,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.unchanged = Some((file, now));
                 None
             }
-            Err(error) => Some(Stop::error(error.stopped_by(), error)),
+            Err(error) => Some(Stop::error(error.stopped_by, error.message)),
         }
     }
 

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use tracing::{Level, enabled};
 
 use crate::exit::StoppedBy;
+use crate::message::Message;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
@@ -42,27 +43,25 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Writes an error to standard error, also under `--quiet`. File names may have
 /// what would steer a terminal.
-pub fn error(text: &str) {
-    if !is_json() {
-        let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
-        return;
+pub fn error(message: &Message) {
+    let Message { what, hint } = message;
+    if is_json() {
+        tracing::error!(event = "error", hint, "{what}");
+    } else {
+        let text = message.to_string();
+        let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(&text));
     }
-    let (what, hint) = match text.split_once("\n\nhint: ") {
-        Some((what, hint)) => (what, Some(hint)),
-        None => (text, None),
-    };
-    tracing::error!(event = "error", hint, "{what}");
 }
 
 /// Writes why a command ends before its end. A time that is up was planned: it is no error,
 /// and those who want to hear of errors only do not hear of it.
-pub fn stop(by: StoppedBy, text: &str) {
+pub fn stop(by: StoppedBy, message: &Message) {
     match by {
         StoppedBy::MaxDuration if enabled!(Level::WARN) => {
-            note(&format!("{}\n", printable_lines(text)));
+            note(&format!("{}\n", printable_lines(&message.to_string())));
         }
         StoppedBy::MaxDuration => {}
-        _ => error(text),
+        _ => error(message),
     }
 }
 

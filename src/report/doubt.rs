@@ -3,18 +3,19 @@
 use thiserror::Error;
 
 use super::countries::Countries;
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
+use crate::message::Message;
 use crate::screen::{Against, Doubt, Fitting, ListDoubt};
 use crate::text::{counted, grouped, in_lines, printable};
 
 /// Too many numbers may be of another country, so nothing is sent. Has line numbers and no
 /// phone numbers.
 #[derive(Debug, Error)]
-#[error("{what}\n\nhint: {hint}")]
+#[error("{message}")]
 pub struct DoubtError {
     /// How many numbers of which lists, and what speaks against their country.
-    pub what: String,
-    hint: String,
+    pub message: Message,
     pub(super) countries: Countries,
 }
 
@@ -22,14 +23,21 @@ impl DoubtError {
     /// None where nothing keeps the lists from being sent.
     pub fn of(intake: &Intake) -> Option<DoubtError> {
         let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
+        let hint = format!(
+            "nothing is sent until you decide. {}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`",
+            fitting(doubt)
+        );
         Some(DoubtError {
-            what: what(intake, doubt),
-            hint: format!(
-                "nothing is sent until you decide. {}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`",
-                fitting(doubt)
-            ),
+            message: Message::new(what(intake, doubt), hint),
             countries: Countries::of(intake),
         })
+    }
+}
+
+impl From<DoubtError> for Failure {
+    fn from(error: DoubtError) -> Failure {
+        let message = error.message.clone();
+        Failure::new(StoppedBy::Usage, anyhow::Error::new(error).context(message))
     }
 }
 

@@ -50,7 +50,8 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
     if let Some(report) = &ended.written.report {
         summary["report"] = text(report).into();
     }
-    summary["error"] = ended.stop.as_ref().map(stop_text).into();
+    let error = ended.stop.as_ref().map(|stop| stop_text(stop).to_string());
+    summary["error"] = error.into();
     summary
 }
 
@@ -73,7 +74,7 @@ pub fn json_failure(failure: &Failure) -> String {
         "elapsed_s": 0.0,
         "results": null,
         "rejects": null,
-        "error": format!("{:#}", failure.error),
+        "error": failure.message().to_string(),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::api::verdict::FatalCause;
 use crate::lead::{CampaignId, ErrorCode};
+use crate::message::Message;
 use crate::signals::Interrupt;
 use crate::stop::{Stop, StopReason};
 use crate::text::counted;
@@ -12,18 +13,17 @@ const RUN_AGAIN: &str = "run the same command again";
 
 const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again";
 
-pub fn stop_text(stop: &Stop) -> String {
-    let (what, hint) = words(stop);
-    let mut paragraphs = vec![what];
-    if !matches!(stop.reason, StopReason::TestInterrupted(_)) {
-        paragraphs.extend(stop.also.as_deref().map(stop_text));
+pub fn stop_text(stop: &Stop) -> Message {
+    let message = words(stop);
+    match (&stop.reason, &stop.also) {
+        (StopReason::TestInterrupted(_), _) | (_, None) => message,
+        (StopReason::Error { .. }, Some(also)) => message.then(&stop_text(also)),
+        (_, Some(also)) => message.around(&stop_text(also)),
     }
-    paragraphs.extend(hint.map(|hint| format!("hint: {hint}")));
-    paragraphs.join("\n\n")
 }
 
 /// What happened and what the service said of it, and what to do about it.
-fn words(stop: &Stop) -> (String, Option<String>) {
+fn words(stop: &Stop) -> Message {
     let then = |what: &str| Some(format!("{what}, then {RUN_AGAIN}"));
     let (what, hint) = match &stop.reason {
         StopReason::Refused(cause) => {
@@ -93,10 +93,9 @@ fn words(stop: &Stop) -> (String, Option<String>) {
             others_were_sent,
         } => (
             campaigns(refused, *others_were_sent),
-            refused.first().and_then(|(_, stop)| words(stop).1),
+            refused.first().and_then(|(_, stop)| words(stop).hint),
         ),
-        // Says what to do by itself.
-        StopReason::Error { text, .. } => (text.clone(), None),
+        StopReason::Error { message, .. } => (message.what.clone(), message.hint.clone()),
         StopReason::TestUnanswered { may_be_made, .. } => {
             let hint = if *may_be_made {
                 MAY_BE_MADE
@@ -122,7 +121,7 @@ fn words(stop: &Stop) -> (String, Option<String>) {
         ),
         StopReason::TestInterrupted(interrupt) => match &stop.also {
             Some(answer) => {
-                let (what, hint) = words(answer);
+                let Message { what, hint } = words(answer);
                 (format!("{}; {what}", interrupted(*interrupt)), hint)
             }
             None => (
@@ -131,10 +130,11 @@ fn words(stop: &Stop) -> (String, Option<String>) {
             ),
         },
     };
-    match &stop.said {
-        Some(said) => (format!("{what} ({said})"), hint),
-        None => (what, hint),
-    }
+    let what = match &stop.said {
+        Some(said) => format!("{what} ({said})"),
+        None => what,
+    };
+    Message { what, hint }
 }
 
 fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
@@ -184,7 +184,7 @@ fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> String {
     let mut lines: Vec<String> = refused
         .iter()
         .take(MAX_LISTED)
-        .map(|(campaign, stop)| format!("campaign {campaign}: {}", words(stop).0))
+        .map(|(campaign, stop)| format!("campaign {campaign}: {}", words(stop).what))
         .collect();
     if refused.len() > MAX_LISTED {
         lines.push(format!("… and {} more", refused.len() - MAX_LISTED));
@@ -193,4 +193,38 @@ fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> String {
         lines.push("the leads of the other campaigns were sent".to_owned());
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::StoppedBy;
+
+    #[test]
+    fn a_stop_says_what_else_would_have_ended_the_run() {
+        let results = Stop::new(StopReason::ResultsEnded);
+        let token = Stop::new(StopReason::TokenReplaced);
+        let disk = Stop::error(StoppedBy::Disk, Message::new("it is full", "free space"));
+        let refused =
+            "the service does not accept the token, and the token file holds another one now";
+        for (stop, text) in [
+            (
+                results.with(token.clone()),
+                format!("the results cannot be written\n\n{refused}\n\nhint: {RUN_AGAIN}"),
+            ),
+            (
+                token.clone().with(disk.clone()),
+                format!("{refused}\n\nit is full\n\nhint: free space\n\nhint: {RUN_AGAIN}"),
+            ),
+            (
+                disk.with(token),
+                format!("it is full\n\nhint: free space\n\n{refused}\n\nhint: {RUN_AGAIN}"),
+            ),
+        ] {
+            let Message { what, hint } = stop_text(&stop);
+            let hint = hint.unwrap();
+            assert!(!what.contains("hint: "), "{what}");
+            assert_eq!(format!("{what}\n\nhint: {hint}"), text);
+        }
+    }
 }

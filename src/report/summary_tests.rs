@@ -3,6 +3,7 @@
 use super::*;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::RunId;
+use crate::message::Message;
 use crate::report::{CampaignNames, InDoubt, ListNotes, Tally};
 use crate::results::{Written, WrittenRejects};
 use crate::stop::Stop;
@@ -13,7 +14,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         run: Some(RunId(7)),
         tally,
         inputs: vec!["leads.csv"],
-        stop: Some(Stop::error(by, "")),
+        stop: Some(Stop::error(by, Message::without_hint(""))),
         exit_code: by.exit_code(),
         requests: 0,
         rows_total: None,

@@ -3,16 +3,14 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use thiserror::Error;
-
 use crate::exit::{Failure, StoppedBy};
+use crate::message::Message;
 use crate::source::folder_of;
 
 const FLAGS: &str = "`--results`, `--rejects` or `--report`";
 
 /// An output that cannot be written.
-#[derive(Debug, Error)]
-#[error("{what}\n\nhint: {hint}{}", self.or_another())]
+#[derive(Debug)]
 pub struct OutputError {
     what: String,
     hint: String,
@@ -86,11 +84,11 @@ impl OutputError {
         }
     }
 
-    fn or_another(&self) -> String {
-        let flags = self.flags;
-        flags.map_or(String::new(), |flags| {
-            format!("name another file with {flags}")
-        })
+    pub fn message(&self) -> Message {
+        let another = self
+            .flags
+            .map(|flags| format!("name another file with {flags}"));
+        Message::new(&self.what, self.hint.clone() + &another.unwrap_or_default())
     }
 
     /// Whether what was being written was deleted, so that nothing of it is left.
@@ -98,9 +96,14 @@ impl OutputError {
         self.is_gone
     }
 
+    /// The failure of a command that has begun.
+    pub fn while_writing(self) -> Failure {
+        Failure::new(StoppedBy::Disk, self.message())
+    }
+
     /// The failure of a command that has not begun to send.
     pub fn before_sending(self) -> Failure {
-        Failure::new(self.stopped_by, self)
+        Failure::new(self.stopped_by, self.message())
     }
 
     /// The same of an export, which has no other flag for a file than `--results`.
@@ -180,7 +183,7 @@ mod tests {
             OutputError::unwritable(path, ErrorKind::Other.into()),
             OutputError::busy(path),
         ] {
-            let text = error.of_export().to_string();
+            let text = error.of_export().message().to_string();
             assert!(text.contains(&format!("`{}`", path.display())), "{text}");
             assert!(text.ends_with(" with `--results`"), "{text}");
         }
@@ -213,7 +216,9 @@ mod tests {
             ),
         ] {
             let path = Path::new("out/leads.results.csv");
-            let text = OutputError::unwritable(path, kind.into()).to_string();
+            let text = OutputError::unwritable(path, kind.into())
+                .message()
+                .to_string();
             assert!(
                 text.starts_with("cannot write `out/leads.results.csv`: "),
                 "{text}"

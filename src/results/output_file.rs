@@ -482,7 +482,7 @@ mod tests {
         let known = place.known(Some("old"));
         let mut unsealed = place.begin(&known);
         fs::remove_file(part_of(&place.path)).unwrap();
-        let text = unsealed.seal().unwrap_err().to_string();
+        let text = unsealed.seal().unwrap_err().message().to_string();
         assert!(
             text.contains("leads.results.csv.part`, which was being written, has been deleted"),
             "{text}"
@@ -511,7 +511,7 @@ mod tests {
         let place = Place::new();
         let path = place.folder.path().join("out").join("r.csv");
         let error = OutputFile::create(&path, b"", |_, _| false).unwrap_err();
-        let text = error.to_string();
+        let text = error.message().to_string();
         assert!(text.contains("hint: create the folder `"), "{text}");
     }
 
@@ -530,7 +530,7 @@ mod tests {
             Ok(_) => assert!(!is_refused),
             Err(error) => {
                 assert!(is_refused);
-                let text = error.to_string();
+                let text = error.message().to_string();
                 assert!(text.contains("hint: get permission to write in"), "{text}");
             }
         }
@@ -553,7 +553,8 @@ mod tests {
         match finished {
             Ok(_) => assert_eq!(place.read(), "new"),
             Err(error) => {
-                assert!(error.to_string().contains("cannot replace"), "{error}");
+                let text = error.message().to_string();
+                assert!(text.contains("cannot replace"), "{text}");
                 assert_eq!(place.read(), "old");
                 let part = fs::read_to_string(part_of(&place.path)).unwrap();
                 assert_eq!(part, "new");

@@ -347,7 +347,8 @@ mod tests {
                 },
             )
         };
-        let reason = |planned: Result<OutputPaths, OutputError>| planned.unwrap_err().to_string();
+        let reason =
+            |planned: Result<OutputPaths, OutputError>| planned.unwrap_err().message().to_string();
         let input = reason(plan(at("a.csv"), OutputChoice::None));
         assert!(input.contains("is an input"), "{input}");
         let twice = reason(plan(at("./r.csv"), at("r.csv")));

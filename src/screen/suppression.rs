@@ -7,13 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 
 use super::evidence::Evidence;
 use super::is_wrong_for;
 use super::numbers::Numbers;
 use crate::lead::RowId;
 use crate::mapping::{ListColumns, RowRegion, RowRegions};
+use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneRules, Region, Written, is_surely_number, looks_like_number};
 use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
 use crate::text::counted;
@@ -101,9 +102,12 @@ impl SuppressionList {
     ) -> Result<SuppressionList> {
         ensure!(
             path.as_os_str() != "-",
-            "`--suppress -` would read the do-not-call list from standard input\n\nhint: put the list into a file and use that"
+            Message::new(
+                "`--suppress -` would read the do-not-call list from standard input",
+                "put the list into a file and use that"
+            )
         );
-        let input = Input::open(path)?;
+        let input = Input::open(path).map_err(|error| error.message)?;
         let name = input.name();
         let mut gathered = Gathered {
             phones,
@@ -118,20 +122,25 @@ impl SuppressionList {
         };
         let fingerprint = match gathered.read_all(&input) {
             // The message about a list of contacts does not fit.
-            Err(SourceError::Empty { .. }) => return Err(gathered.no_number(name)),
-            read => read?,
+            Err(error) if error.is_empty => return Err(gathered.no_number(name).into()),
+            read => read.map_err(|error| error.message)?,
         };
         let is_other_file = gathered.numbers.is_empty()
             && (gathered.has_addresses || gathered.has_phone_column == Some(false));
         let unreadable = &gathered.unreadable;
         ensure!(
             unreadable.count == 0 || is_other_file,
-            "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}\n\nhint: nothing was sent, since people on this list could be called; fix or remove these lines; if the numbers have no country code, add `--region`; if they have lost their +, add `--assume-plus`; if the lines name countries, these must be known ones",
-            counted(unreadable.count, "line"),
-            unreadable.listed()
+            Message::new(
+                format!(
+                    "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}",
+                    counted(unreadable.count, "line"),
+                    unreadable.listed()
+                ),
+                "nothing was sent, since people on this list could be called; fix or remove these lines; if the numbers have no country code, add `--region`; if they have lost their +, add `--assume-plus`; if the lines name countries, these must be known ones"
+            )
         );
         if gathered.numbers.is_empty() {
-            return Err(gathered.no_number(name));
+            return Err(gathered.no_number(name).into());
         }
         if let Some(region) = region.filter(|_| doubts) {
             gathered.refuse_doubtful(name, region)?;
@@ -209,7 +218,7 @@ struct Gathered<'p> {
 
 impl Gathered<'_> {
     /// Says what a list without any number has instead.
-    fn no_number(&self, name: &str) -> Error {
+    fn no_number(&self, name: &str) -> Message {
         let lacked = match self.has_phone_column {
             Some(false) => "column",
             _ => "number on it",
@@ -225,7 +234,8 @@ impl Gathered<'_> {
                 "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out",
             )
         };
-        anyhow!("the do-not-call list `{name}` has no phone {lacked}{what}\n\nhint: {hint}")
+        let what = format!("the do-not-call list `{name}` has no phone {lacked}{what}");
+        Message::new(what, hint)
     }
 
     /// Each number that is completed wrongly leaves someone on the list unprotected.
@@ -233,13 +243,23 @@ impl Gathered<'_> {
         let of = region.in_sentence();
         ensure!(
             !is_wrong_for(region, &self.evidence),
-            "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them\n\nhint: nothing was sent, since nobody on the list would be left out; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+            Message::new(
+                format!(
+                    "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them"
+                ),
+                "nothing was sent, since nobody on the list would be left out; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+            )
         );
         ensure!(
             self.foreign.count == 0,
-            "the do-not-call list `{name}` has {} not written as in {of}, the region that completes them: {}\n\nhint: nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`",
-            counted(self.foreign.count, "number"),
-            self.foreign.listed()
+            Message::new(
+                format!(
+                    "the do-not-call list `{name}` has {} not written as in {of}, the region that completes them: {}",
+                    counted(self.foreign.count, "number"),
+                    self.foreign.listed()
+                ),
+                "nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+            )
         );
         Ok(())
     }

@@ -1,36 +1,34 @@
 //! Options that can be wrong whatever the inputs are.
 
-use anyhow::{Result, anyhow, bail};
-
 use crate::campaign::CampaignChoice;
+use crate::message::Message;
 use crate::options::{DeliveryOptions, Options};
 use crate::rate::RateChoice;
 
 /// Checks them; the error comes with the option's key.
-pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
+pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, Message)> {
     let Options { delivery, log, .. } = options;
     rate(delivery).map_err(|error| ("rate", error))?;
     campaign(options).map_err(|error| ("campaign", error))?;
     if delivery.again == Some(true) && delivery.allow_duplicates != Some(true) {
-        let error = anyhow!(
-            "`--again` needs `--allow-duplicates`\n\nhint: without both, the same command sends only what is new"
-        );
-        return Err(("again", error));
+        let what = "`--again` needs `--allow-duplicates`";
+        let hint = "without both, the same command sends only what is new";
+        return Err(("again", Message::new(what, hint)));
     }
     if log.quiet == Some(true) && log.verbose > Some(0) {
-        let error = anyhow!("`--quiet` contradicts `--verbose`\n\nhint: remove one of the two");
-        return Err(("quiet", error));
+        let what = "`--quiet` contradicts `--verbose`";
+        return Err(("quiet", Message::new(what, "remove one of the two")));
     }
     Ok(())
 }
 
-pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
+pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>, Message> {
     let text = options.mapping.campaign.as_deref();
     CampaignChoice::given(text.map_or("", String::as_str))
 }
 
 /// The rate of any number of `--rate` flags.
-pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
+pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice, Message> {
     let mut given = delivery.rate.iter().flatten();
     let first = given.next();
     let mut choice = first.map_or(RateChoice::Auto, |first| (**first).clone());
@@ -43,9 +41,10 @@ pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
             (RateChoice::Auto, _) | (RateChoice::Limits(_), RateChoice::Auto) => "auto",
             _ => "none",
         };
-        bail!(
-            "`--rate {word}` cannot be combined with another `--rate`\n\nhint: remove one of the two"
-        );
+        return Err(Message::new(
+            format!("`--rate {word}` cannot be combined with another `--rate`"),
+            "remove one of the two",
+        ));
     }
     Ok(choice)
 }

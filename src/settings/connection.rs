@@ -9,6 +9,7 @@ use tracing::warn;
 
 use super::Layers;
 use crate::api::{BaseUrl, Certificates, Token};
+use crate::message::Message;
 use crate::options::{ConnectionOptions, Options, TokenSource};
 use crate::private_file;
 use crate::shell::quoted;
@@ -55,7 +56,10 @@ impl Service {
             return Ok(Service::Sandbox);
         }
         let Some(base_url) = base_url(&options)? else {
-            bail!("no service is given\n\nhint: {}", where_to_find_one(layers));
+            bail!(Message::new(
+                "no service is given",
+                where_to_find_one(layers)
+            ));
         };
         let token = token(layers)?;
         Ok(Service::At(Connection {
@@ -90,7 +94,7 @@ pub(super) fn certificates(connection: &ConnectionOptions) -> Result<Certificate
     })
 }
 
-pub(super) fn base_url(options: &Options) -> Result<Option<BaseUrl>> {
+pub(super) fn base_url(options: &Options) -> Result<Option<BaseUrl>, Message> {
     let connection = &options.connection;
     let allows_http = connection.insecure_http == Some(true);
     let url = connection.base_url.as_ref();
@@ -107,9 +111,10 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     }
     let why = layers.withheld.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    bail!(
-        "no access token is given{why}\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or set up a profile with `leadload config init`"
-    )
+    bail!(Message::new(
+        format!("no access token is given{why}"),
+        "put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or set up a profile with `leadload config init`"
+    ))
 }
 
 /// The token in a file, with a warning if others have access to it.

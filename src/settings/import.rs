@@ -81,7 +81,7 @@ mod tests {
         options.connection.sandbox = Some(sandbox);
         let said = rates.iter().map(|rate| rate.parse().unwrap());
         options.delivery.rate = (!rates.is_empty()).then(|| said.collect());
-        rate(&of(options).delivery)
+        Ok(rate(&of(options).delivery)?)
     }
 
     fn of(typed: Options) -> Options {

@@ -117,14 +117,14 @@ impl Layers {
         let (profile, wrong) = match found {
             Ok(mut profile) => {
                 let wrong = profile.as_mut().and_then(|profile| profile.wrong.take());
-                (profile, wrong)
+                (profile, wrong.map(anyhow::Error::from))
             }
             Err(error) => (None, Some(error)),
         };
         let layers = Layers::new(typed, environment, profile, writes_outputs);
         let checked = match wrong {
             Some(error) => Err(error),
-            None => check_alone(&layers.given()).map_err(|(_, error)| error),
+            None => check_alone(&layers.given()).map_err(|(_, message)| message.into()),
         };
         (layers, checked)
     }

@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
 use directories::ProjectDirs;
 
 use crate::ledger::LedgerPlace;
+use crate::message::Message;
 use crate::options::Options;
 use crate::text::shown_name;
 
+const NAME_A_FILE: &str =
+    "name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger";
+
 /// The ledger that the options name, or else the user's own; the sandbox has none unless one
 /// is named. Without one, earlier runs are unknown.
-pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
+pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
     let file = match (options.ledger.ledger.as_deref(), options.connection.sandbox) {
         (Some(named), _) if named == Path::new("none") => return Ok(None),
         (Some(named), _) => named.clone(),
@@ -21,24 +24,25 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
     let text = file.to_string_lossy().to_lowercase();
     if text.contains("://") {
         // Not quoted: there may be a password in it.
-        bail!(
-            "the ledger cannot be an address: it is a file on this computer\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger"
-        );
+        let what = "the ledger cannot be an address: it is a file on this computer";
+        return Err(Message::new(what, NAME_A_FILE));
     }
     // SQLite does not take these for a file, and a ledger in memory is forgotten.
     if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
-        bail!(
-            "the ledger cannot be `{}`, which names no file\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger",
-            shown_name(&file.to_string_lossy())
-        );
+        let shown = shown_name(&file.to_string_lossy());
+        let what = format!("the ledger cannot be `{shown}`, which names no file");
+        return Err(Message::new(what, NAME_A_FILE));
     }
     Ok(Some(LedgerPlace::file(file)))
 }
 
 /// On Linux in the user's state folder, elsewhere in the folder for local data.
-fn default_file() -> Result<PathBuf> {
+fn default_file() -> Result<PathBuf, Message> {
     let folders = ProjectDirs::from("", "", "leadload").ok_or_else(|| {
-        anyhow!("there is no home folder to keep the ledger in\n\nhint: name a file for it with `--ledger` or LEADLOAD_LEDGER")
+        Message::new(
+            "there is no home folder to keep the ledger in",
+            "name a file for it with `--ledger` or LEADLOAD_LEDGER",
+        )
     })?;
     let folder = folders
         .state_dir()
@@ -50,7 +54,7 @@ fn default_file() -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn choice(said: Option<&str>, sandbox: bool) -> Result<Option<LedgerPlace>> {
+    fn choice(said: Option<&str>, sandbox: bool) -> Result<Option<LedgerPlace>, Message> {
         let mut options = Options::default();
         options.ledger.ledger = said.map(|said| said.parse().unwrap());
         options.connection.sandbox = sandbox.then_some(true);

@@ -9,6 +9,7 @@ use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
 };
+use crate::exit::StoppedBy;
 
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
@@ -129,9 +130,10 @@ fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
     unpacked
         .and_then(|(_, reader)| reader.take(MAX_WORKBOOK_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| input.unreadable(error))?;
-    Sheet::open(bytes, choice.sheet.as_deref()).map_err(|error| SourceError::Workbook {
-        name: input.name().to_owned(),
-        error,
+    let sheet = Sheet::open(bytes, choice.sheet.as_deref());
+    sheet.map_err(|message| {
+        let name = format!("`{}`", input.name());
+        SourceError::new(StoppedBy::Usage, message.behind(&name))
     })
 }
 

@@ -33,13 +33,9 @@ impl Input {
     /// input to its end for `-`.
     pub fn open(path: &Path) -> Result<Input, SourceError> {
         let name = path.display().to_string();
-        let unreadable = |error| SourceError::Unreadable {
-            name: name.clone(),
-            line: None,
-            error,
-        };
+        let unreadable = |error| SourceError::unreadable(&name, None, &error);
         if name == STANDARD_INPUT {
-            let mut spool = tempfile::tempfile().map_err(|error| SourceError::NoSpool { error })?;
+            let mut spool = tempfile::tempfile().map_err(|error| SourceError::no_spool(&error))?;
             io::copy(&mut io::stdin().lock(), &mut spool).map_err(unreadable)?;
             return Ok(Input {
                 name: "standard input".into(),
@@ -123,9 +119,7 @@ impl Input {
     pub fn check_unchanged(&self) -> Result<(), SourceError> {
         match &self.origin {
             Origin::Path { path, state } if state_of(path).ok().as_ref() != Some(state) => {
-                Err(SourceError::Changed {
-                    name: self.name.clone(),
-                })
+                Err(SourceError::changed(&self.name))
             }
             _ => Ok(()),
         }
@@ -144,11 +138,7 @@ impl Input {
     }
 
     pub(super) fn unreadable(&self, error: io::Error) -> SourceError {
-        SourceError::Unreadable {
-            name: self.name.clone(),
-            line: None,
-            error,
-        }
+        SourceError::unreadable(&self.name, None, &error)
     }
 
     fn rewound(&self) -> io::Result<Box<dyn Read + Send>> {

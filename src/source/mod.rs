@@ -39,66 +39,88 @@ pub use header::Header;
 pub use input::{Input, file_identity, folder_of};
 pub use reader::CsvReader;
 pub use row_reader::RowReader;
-pub use spreadsheet::{Sheet, SheetReader, SheetRow, WorkbookError, is_workbook};
+pub use spreadsheet::{Sheet, SheetReader, SheetRow, is_workbook};
 
 use std::io::ErrorKind;
 
-use thiserror::Error;
-
 use crate::exit::{Failure, StoppedBy};
+use crate::message::Message;
 
-/// What ends the reading of an input. The text says what, where and what next.
-#[derive(Debug, Error)]
-pub enum SourceError {
-    #[error("{what}\n\nhint: {hint}")]
-    Unusable { what: String, hint: String },
-    #[error(
-        "`{name}` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
-    )]
-    Empty { name: String },
-    /// The file cannot be opened or read; `line` is the one that was being read, where reading
-    /// had begun.
-    #[error("cannot read `{name}`: {}{}\n\nhint: {}", reason(error), line.map(|l| format!(" (after line {l})")).unwrap_or_default(), unreadable_hint(error))]
-    Unreadable {
-        name: String,
-        line: Option<u64>,
-        error: std::io::Error,
-    },
-    #[error("standard input cannot be stored in `{}`, the folder for temporary files: {error}\n\nhint: make sure that it is there, has free space and can be written to, or name another folder in {FOLDER_VARIABLE}", std::env::temp_dir().display())]
-    NoSpool { error: std::io::Error },
-    #[error("`{name}` {error}")]
-    Workbook { name: String, error: WorkbookError },
-    #[error(
-        "`{name}` changed while it was being read\n\nhint: run the same command again when no program writes to it"
-    )]
-    Changed { name: String },
-    /// Reading ended for an unknown reason: a bug of this program.
-    #[error(
-        "reading the input ended unexpectedly\n\nhint: run the same command again, and report this if it recurs"
-    )]
-    BrokeOff,
+/// What ends the reading of an input.
+#[derive(Debug)]
+pub struct SourceError {
+    pub message: Message,
+    /// The user need not change anything where it is this machine that failed.
+    pub stopped_by: StoppedBy,
+    /// Whether there is nothing in it, not even a header.
+    pub is_empty: bool,
 }
 
 impl SourceError {
-    fn unusable(what: String, hint: impl Into<String>) -> SourceError {
-        let hint = hint.into();
-        SourceError::Unusable { what, hint }
+    fn new(stopped_by: StoppedBy, message: Message) -> SourceError {
+        SourceError {
+            message,
+            stopped_by,
+            is_empty: false,
+        }
     }
 
-    /// What stopped the run: the user need not change anything where this machine failed.
-    pub fn stopped_by(&self) -> StoppedBy {
-        match self {
-            SourceError::Changed { .. } | SourceError::BrokeOff => StoppedBy::Input,
-            SourceError::NoSpool { .. } => StoppedBy::Disk,
-            SourceError::Unreadable { error, .. } if is_disk_full(error) => StoppedBy::Disk,
-            _ => StoppedBy::Usage,
+    fn unusable(what: String, hint: impl Into<String>) -> SourceError {
+        SourceError::new(StoppedBy::Usage, Message::new(what, hint))
+    }
+
+    fn empty(name: &str) -> SourceError {
+        let hint = "the first line must be a header, such as `phone_number,name`";
+        SourceError {
+            is_empty: true,
+            ..SourceError::unusable(format!("`{name}` is empty"), hint)
         }
+    }
+
+    /// The file cannot be opened or read; `line` is the one that was being read, where reading
+    /// had begun.
+    fn unreadable(name: &str, line: Option<u64>, error: &std::io::Error) -> SourceError {
+        let line = line.map(|line| format!(" (after line {line})"));
+        let (reason, line) = (reason(error), line.unwrap_or_default());
+        let what = format!("cannot read `{name}`: {reason}{line}");
+        let by = match is_disk_full(error) {
+            true => StoppedBy::Disk,
+            false => StoppedBy::Usage,
+        };
+        SourceError::new(by, Message::new(what, unreadable_hint(error)))
+    }
+
+    fn no_spool(error: &std::io::Error) -> SourceError {
+        let folder = std::env::temp_dir();
+        let folder = folder.display();
+        let message = Message::new(
+            format!(
+                "standard input cannot be stored in `{folder}`, the folder for temporary files: {error}"
+            ),
+            format!(
+                "make sure that it is there, has free space and can be written to, or name another folder in {FOLDER_VARIABLE}"
+            ),
+        );
+        SourceError::new(StoppedBy::Disk, message)
+    }
+
+    pub fn changed(name: &str) -> SourceError {
+        let what = format!("`{name}` changed while it was being read");
+        let hint = "run the same command again when no program writes to it";
+        SourceError::new(StoppedBy::Input, Message::new(what, hint))
+    }
+
+    /// Reading ended for an unknown reason: a bug of this program.
+    pub fn broke_off() -> SourceError {
+        let what = "reading the input ended unexpectedly";
+        let hint = "run the same command again, and report this if it recurs";
+        SourceError::new(StoppedBy::Input, Message::new(what, hint))
     }
 }
 
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Failure {
-        Failure::new(error.stopped_by(), error)
+        Failure::new(error.stopped_by, error.message)
     }
 }
 

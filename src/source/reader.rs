@@ -98,9 +98,7 @@ impl CsvReader {
         }
         let mut batch = RowBatch::default();
         if self.read_row(&mut batch, Filled::default())?.is_none() {
-            return Err(SourceError::Empty {
-                name: self.name.clone(),
-            });
+            return Err(SourceError::empty(&self.name));
         }
         let row = batch.row(0);
         self.columns = row.len();
@@ -335,11 +333,8 @@ impl CsvReader {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
-                    return Err(SourceError::Unreadable {
-                        name: self.name.clone(),
-                        line: Some(self.lines.current()),
-                        error,
-                    });
+                    let line = Some(self.lines.current());
+                    return Err(SourceError::unreadable(&self.name, line, &error));
                 }
             }
         }

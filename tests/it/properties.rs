@@ -445,7 +445,7 @@ proptest! {
         } else { bytes.len() };
         let input = input(&folder, &bytes);
         if let Err(error) = read_within_bounds(&input, &choice, unpacked) {
-            prop_assert!(!error.to_string().is_empty());
+            prop_assert!(!error.message.to_string().is_empty());
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io::{Cursor, Write};
 
-use leadload::source::{Sheet, WorkbookError};
+use leadload::message::Message;
+use leadload::source::Sheet;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook, XlsxError};
 use zip::write::SimpleFileOptions;
 
@@ -18,7 +19,7 @@ pub fn rows(sheet: &Sheet) -> Rows {
         .collect()
 }
 
-pub fn read(bytes: Vec<u8>) -> Result<Rows, WorkbookError> {
+pub fn read(bytes: Vec<u8>) -> Result<Rows, Message> {
     Sheet::open(bytes, None).map(|sheet| rows(&sheet))
 }
 

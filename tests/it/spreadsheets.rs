@@ -190,6 +190,7 @@ fn an_empty_sheet_has_no_header() {
         .unwrap_err();
     assert!(
         error
+            .message
             .to_string()
             .starts_with("the sheet `Leads` of `list.xlsx` is empty\n\nhint: ")
     );

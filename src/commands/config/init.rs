@@ -13,6 +13,7 @@ use crate::command_line::CommandLine;
 use crate::commands::ask::{self, Cancelled, Terminal, note};
 use crate::commands::directory::listed_by;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::message::Message;
 use crate::report::{Width, console, paragraph};
 use crate::settings::{Connection, Layers, NewProfile, Service, WrittenProfile};
 use crate::text::{counted, printable, quoted_value};
@@ -21,7 +22,8 @@ pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCod
     let options = layers.options();
     if options.connection.sandbox == Some(true) {
         return Err(Failure::usage(
-            "the sandbox needs no profile: any command takes `--sandbox`\n\nhint: give the address of your service, or leave out `--sandbox` to be asked for it",
+            "the sandbox needs no profile: any command takes `--sandbox`",
+            "give the address of your service, or leave out `--sandbox` to be asked for it",
         ));
     }
     let mut setup = Setup {
@@ -54,7 +56,8 @@ impl Setup<'_> {
         let given_token = self.new.token().or_stopped(StoppedBy::Usage)?;
         if (given_url.is_none() || given_token.is_none()) && !self.can_ask {
             return Err(Failure::usage(
-                "there is no terminal to ask for the service's address and the token\n\nhint: give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file",
+                "there is no terminal to ask for the service's address and the token",
+                "give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file",
             ));
         }
         self.confirm().await?;
@@ -89,7 +92,7 @@ impl Setup<'_> {
             if is_given {
                 return Err(failure);
             }
-            console::error(&failure.error.to_string());
+            console::error(&failure.message());
             if is_token {
                 base_url = Some(connection.base_url);
             } else {
@@ -104,10 +107,13 @@ impl Setup<'_> {
         }
         let name = quoted_value(&self.new.name);
         if !self.can_ask {
-            return Err(Failure::usage(format!(
-                "there is a profile {name} in `{}`, and no terminal to ask whether to replace its address and token\n\nhint: choose another name with `--profile`, or remove that profile from the file",
-                self.new.file.display()
-            )));
+            let file = self.new.file.display();
+            return Err(Failure::usage(
+                format!(
+                    "there is a profile {name} in `{file}`, and no terminal to ask whether to replace its address and token"
+                ),
+                "choose another name with `--profile`, or remove that profile from the file",
+            ));
         }
         let service = self.new.present_url().map(|url| format!(", for {url}"));
         let question = format!(
@@ -137,7 +143,7 @@ impl Setup<'_> {
             };
             match (self.new.address(text), BaseUrl::with_https(text)) {
                 (Ok(url), _) | (Err(_), Some(url)) => return Ok(url),
-                (Err(error), None) => console::error(&error.to_string()),
+                (Err(error), None) => console::error(&error),
             }
         }
     }
@@ -149,7 +155,7 @@ impl Setup<'_> {
             let text = text.ok_or(Cancelled("written"))?;
             match Token::from_text(&text, "what was typed") {
                 Ok(token) => return Ok(token),
-                Err(error) => console::error(&error.to_string()),
+                Err(error) => console::error(&Message::of(&error)),
             }
         }
     }

@@ -115,9 +115,11 @@ fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(),
     let Some(most) = most.filter(|most| ready > *most) else {
         return Ok(());
     };
-    Err(Failure::usage(format!(
-        "{} would be sent, but `--max-new` allows {}, so none was\n\nhint: `leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`",
-        counted(ready, "lead"),
-        grouped(most)
-    )))
+    let (leads, most) = (counted(ready, "lead"), grouped(most));
+    Err(Failure::usage(
+        format!("{leads} would be sent, but `--max-new` allows {most}, so none was"),
+        format!(
+            "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
+        ),
+    ))
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use tracing::warn;
 
 use super::prepared::Import;
@@ -14,6 +13,7 @@ use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::OnUncertain;
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
+use crate::message::Message;
 use crate::options::Format;
 use crate::pipeline::End;
 use crate::report::{
@@ -80,7 +80,7 @@ impl Ending<'_> {
         let ending = self.end_run(ledger, &ended, end.last_read.0);
         if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
             // Nothing was sent, so there is no summary.
-            return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
+            return Err(Failure::new(stop.by(), stop_text(&stop)));
         }
         if let (Some(by_ledger), None) = (ending, &ended.stop) {
             self.stop(&mut ended, Some(by_ledger));
@@ -139,7 +139,8 @@ impl Ending<'_> {
         };
         let page = page.html();
         if let Err(error) = inputs::write_report(report, &page, &mut ended.written) {
-            let stop = Stop::both(ended.stop.take(), Stop::error(StoppedBy::Disk, error));
+            let stop = Stop::error(StoppedBy::Disk, error.message());
+            let stop = Stop::both(ended.stop.take(), stop);
             self.stop(ended, Some(stop));
         }
     }
@@ -150,7 +151,7 @@ impl Ending<'_> {
         let ended = run.end(&mut ledger, ended, last_read);
         ended
             .err()
-            .map(|error| Stop::error(StoppedBy::Ledger, error))
+            .map(|error| Stop::error(StoppedBy::Ledger, error.0))
     }
 }
 
@@ -164,11 +165,12 @@ pub(super) fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -
 }
 
 fn unwritten(error: &OutputError) -> Stop {
-    let mut text = error.to_string();
-    if !error.is_gone() {
-        text.push_str("\n\nWhat was written before is in the files that end in `.part`.");
-    }
-    Stop::error(StoppedBy::Disk, text)
+    let kept = "What was written before is in the files that end in `.part`.";
+    let message = match error.is_gone() {
+        true => error.message(),
+        false => error.message().then(&Message::without_hint(kept)),
+    };
+    Stop::error(StoppedBy::Disk, message)
 }
 
 fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {

@@ -125,6 +125,7 @@ fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(
-        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves\n\nhint: run the same command with `check` instead of `import`",
+        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves",
+        "run the same command with `check` instead of `import`",
     ))
 }

@@ -128,11 +128,12 @@ fn writer(
 /// `leadload import *.csv` must not send its own results.
 pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     let mut inputs = intake.inputs.iter();
-    match inputs.find(|planned| has_results_header(&planned.header.names)) {
+    let found = inputs.find(|planned| has_results_header(&planned.header.names));
+    match found.map(|planned| planned.input.name()) {
         None => Ok(()),
-        Some(planned) => Err(Failure::usage(format!(
-            "`{}` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `*.csv` includes results files",
-            planned.input.name()
-        ))),
+        Some(name) => Err(Failure::usage(
+            format!("`{name}` is a results file of leadload, not a list of contacts"),
+            "import the list itself; `*.csv` includes results files",
+        )),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::warn;
@@ -20,6 +19,7 @@ use crate::ledger::{
     SenderLock, ServiceId,
 };
 use crate::mapping::RegionColumns;
+use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::RateController;
 use crate::rate::{KnownRate, RateChoice};
@@ -150,9 +150,14 @@ impl Record {
             ),
             (None, None) => return Ok(()),
         };
-        Err(Failure::usage(format!(
-            "{what}, and with duplicates allowed they would be created and called a second time\n\nhint: leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
-        )))
+        Err(Failure::usage(
+            format!(
+                "{what}, and with duplicates allowed they would be created and called a second time"
+            ),
+            format!(
+                "leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
+            ),
+        ))
     }
 }
 
@@ -238,9 +243,8 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
         warn!(event = "waiting", "{who}; waiting until it has ended");
         return Ok(ledger.lock_sender(service)?);
     }
-    let error =
-        anyhow!("{who}\n\nhint: wait until it has ended, or let leadload wait with `--wait`");
-    Err(Failure::new(StoppedBy::Busy, error))
+    let hint = "wait until it has ended, or let leadload wait with `--wait`";
+    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
 }
 
 impl Run {

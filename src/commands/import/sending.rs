@@ -172,7 +172,7 @@ async fn deliver(
     // The ledger's thread first: it sends the last batches to the writer's.
     let mut ledger = match end.writer.take().map(LedgerWriter::close) {
         Some(None) => {
-            end.stop = Some(Stop::worse(end.stop, broken(&LedgerError::broke_off())));
+            end.stop = Some(Stop::worse(end.stop, broken(LedgerError::broke_off())));
             None
         }
         ledger => ledger.flatten(),
@@ -216,7 +216,7 @@ fn finish(
     if let Some((ledger, run)) = ledger
         && let Err(error) = ledger.record_outputs(run, &sealed)
     {
-        end.stop = Some(Stop::worse(end.stop.take(), broken(&error)));
+        end.stop = Some(Stop::worse(end.stop.take(), broken(error)));
     }
     writer.finish(run_end(end))
 }
@@ -235,6 +235,6 @@ fn write_all(
     Ok(writer)
 }
 
-fn broken(error: &LedgerError) -> Stop {
-    Stop::error(StoppedBy::Ledger, error)
+fn broken(error: LedgerError) -> Stop {
+    Stop::error(StoppedBy::Ledger, error.0)
 }

@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use anyhow::anyhow;
 use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
@@ -88,9 +87,12 @@ impl TestLead {
         let intake = inputs::protect(intake, &settings.reading).await?;
         refuse_results_files(&intake)?;
         if let Some((list, line)) = intake.suppression.find(number) {
-            return Err(Failure::usage(format!(
-                "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}\n\nhint: test with another number, or leave that list out"
-            )));
+            return Err(Failure::usage(
+                format!(
+                    "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}"
+                ),
+                "test with another number, or leave that list out",
+            ));
         }
         let reached = service::reach(&service, settings.timeout).await?;
         let mut directory = Directory::new(reached.client.clone());
@@ -108,7 +110,8 @@ impl TestLead {
                 // Rows that are held back may be the reason.
                 inputs::refuse_doubtful(&intake)?;
                 return Err(Failure::usage(
-                    "no row is ready, so there is nothing to test with\n\nhint: `leadload check` with the same files shows why",
+                    "no row is ready, so there is nothing to test with",
+                    "`leadload check` with the same files shows why",
                 ));
             };
             if let Some(first) = first_ready(&intake, &batch?, number, form) {
@@ -173,9 +176,10 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);
     number.map_err(|problem| {
-        Failure::usage(format!(
-            "the number that `--test-to` names cannot be called: {problem}\n\nhint: write it with `+` and the calling code"
-        ))
+        Failure::usage(
+            format!("the number that `--test-to` names cannot be called: {problem}"),
+            "write it with `+` and the calling code",
+        )
     })
 }
 
@@ -251,7 +255,7 @@ impl SharedPace {
                 until: pause.until,
                 why: ErrorCode::Http(pause.http_status),
             });
-            return Err(Failure::new(stop.by(), anyhow!(stop_text(&stop))));
+            return Err(Failure::new(stop.by(), stop_text(&stop)));
         }
         let mut pace = pace(&mut self.ledger, self.service, &settings.rate)?;
         while let Err(when) = pace.try_start() {

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use anyhow::anyhow;
 use tempfile::NamedTempFile;
 
 use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
+use crate::message::Message;
 use crate::options::Format;
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
@@ -15,15 +15,17 @@ use crate::results::what_to_fix;
 
 pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
-        return Err(Failure::usage(format!(
-            "there is no ledger `{place}` to copy\n\nhint: the first import creates it; if yours is elsewhere, name it with `--ledger`"
-        )));
+        return Err(Failure::usage(
+            format!("there is no ledger `{place}` to copy"),
+            "the first import creates it; if yours is elsewhere, name it with `--ledger`",
+        ));
     };
     if place.owns(to) {
-        return Err(Failure::usage(format!(
-            "`{}` is the ledger itself, or a file beside it\n\nhint: name another file with `--to`",
-            to.display()
-        )));
+        let to = to.display();
+        return Err(Failure::usage(
+            format!("`{to}` is the ledger itself, or a file beside it"),
+            "name another file with `--to`",
+        ));
     }
     // A link that leads nowhere is there, too.
     if to.symlink_metadata().is_ok() {
@@ -32,7 +34,7 @@ pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<Stri
     let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
     let copied = ledger.copy_into(part.path());
     let runs = copied.map_err(|error| match error {
-        CopyError::Ledger(error) => Failure::new(StoppedBy::Ledger, error),
+        CopyError::Ledger(error) => error.into(),
         CopyError::Output(error) => not_written(to, &error),
     })?;
     let bytes = put_in_place(part, to).map_err(|error| match error.kind() {
@@ -56,17 +58,18 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 
 /// It may be the only good copy.
 fn already_there(to: &Path) -> Failure {
-    Failure::usage(format!(
-        "`{}` exists already, and `leadload runs copy` replaces no file\n\nhint: name another file with `--to`, such as one with today's date",
-        to.display()
-    ))
+    let to = to.display();
+    Failure::usage(
+        format!("`{to}` exists already, and `leadload runs copy` replaces no file"),
+        "name another file with `--to`, such as one with today's date",
+    )
 }
 
 fn not_written(to: &Path, error: &io::Error) -> Failure {
-    let error = anyhow!(
-        "cannot write the copy `{}`: {error}\n\nhint: {}, or choose another place with `--to`; then run the same command again",
-        to.display(),
-        what_to_fix(to, error)
+    let (shown, fix) = (to.display(), what_to_fix(to, error));
+    let message = Message::new(
+        format!("cannot write the copy `{shown}`: {error}"),
+        format!("{fix}, or choose another place with `--to`; then run the same command again"),
     );
-    Failure::new(StoppedBy::Disk, error)
+    Failure::new(StoppedBy::Disk, message)
 }

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use anyhow::anyhow;
-
 use super::KnownRuns;
 use crate::campaign::CampaignChoice;
 use crate::cli::runs::ExportArgs;
@@ -44,7 +42,7 @@ pub(super) fn run(
 }
 
 fn not_written(error: OutputError) -> Failure {
-    Failure::new(StoppedBy::Disk, error.of_export())
+    error.of_export().while_writing()
 }
 
 /// The runs that were named, or all; each once, in order.
@@ -72,25 +70,26 @@ fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>
         .filter_map(|run| run.campaign_called(&name))
         .collect();
     let mut ids = ids.into_iter();
-    let error = match (ids.next(), ids.next()) {
-        (Some(id), None) => return Ok(Some(id)),
-        (Some(one), Some(other)) => anyhow!(
-            "`{}` has been the name of several campaigns, such as {one} and {other}\n\nhint: give the id instead of the name",
-            shown_name(&name)
-        ),
-        (None, _) => anyhow!(
-            "none of these runs was started with a campaign called `{}`\n\nhint: give its id; `leadload campaigns` lists them",
-            shown_name(&name)
-        ),
-    };
-    Err(Failure::new(StoppedBy::Usage, error))
+    let shown = shown_name(&name);
+    match (ids.next(), ids.next()) {
+        (Some(id), None) => Ok(Some(id)),
+        (Some(one), Some(other)) => Err(Failure::usage(
+            format!("`{shown}` has been the name of several campaigns, such as {one} and {other}"),
+            "give the id instead of the name",
+        )),
+        (None, _) => Err(Failure::usage(
+            format!("none of these runs was started with a campaign called `{shown}`"),
+            "give its id; `leadload campaigns` lists them",
+        )),
+    }
 }
 
 /// An export replaces neither the ledger nor what was imported.
 fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
         return Err(Failure::usage(
-            "an export needs a file\n\nhint: name it with `--results FILE`",
+            "an export needs a file",
+            "name it with `--results FILE`",
         ));
     }
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);

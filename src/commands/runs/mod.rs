@@ -6,8 +6,6 @@ mod remove;
 
 use std::num::NonZeroU32;
 
-use anyhow::anyhow;
-
 use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord};
@@ -25,7 +23,8 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
         Some(_) if args.last.is_some() => Err(Failure::usage(
-            "`--last` goes with `leadload runs list`\n\nhint: leave it out; a single run is named by its number, or as `last`",
+            "`--last` goes with `leadload runs list`",
+            "leave it out; a single run is named by its number, or as `last`",
         )),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, format),
@@ -42,7 +41,8 @@ fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
     match choice.or_stopped(StoppedBy::Usage)? {
         Some(place) => Ok(place),
         None => Err(Failure::usage(
-            "runs are recorded in the ledger, and the ledger is set to `none`\n\nhint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
+            "runs are recorded in the ledger, and the ledger is set to `none`",
+            "name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
         )),
     }
 }
@@ -56,9 +56,10 @@ fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> 
     }
     // Fails where only its log is left.
     Ledger::read(ledger)?;
-    Err(Failure::usage(format!(
-        "there is no ledger `{ledger}`\n\nhint: check the name, or leave `--ledger` out for the one that imports use"
-    )))
+    Err(Failure::usage(
+        format!("there is no ledger `{ledger}`"),
+        "check the name, or leave `--ledger` out for the one that imports use",
+    ))
 }
 
 /// The runs of a ledger, and the ledger, where there is one.
@@ -88,14 +89,16 @@ impl KnownRuns {
         };
         let place = &self.place;
         let unknown = || match name {
-            RunArg::Number(number) if !self.runs.is_empty() => anyhow!(
-                "there is no run {number} in the ledger `{place}`\n\nhint: `leadload runs` lists them"
+            RunArg::Number(number) if !self.runs.is_empty() => Failure::usage(
+                format!("there is no run {number} in the ledger `{place}`"),
+                "`leadload runs` lists them",
             ),
-            _ => anyhow!(
-                "there are no runs yet in the ledger `{place}`\n\nhint: if your ledger is elsewhere, name it with `--ledger`"
+            _ => Failure::usage(
+                format!("there are no runs yet in the ledger `{place}`"),
+                "if your ledger is elsewhere, name it with `--ledger`",
             ),
         };
-        found.ok_or_else(|| Failure::new(StoppedBy::Usage, unknown()))
+        found.ok_or_else(unknown)
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Rule: never while a run is being sent, which may be about to look up what goes.
 
-use anyhow::anyhow;
 use jiff::Timestamp;
 
 use super::KnownRuns;
@@ -10,6 +9,7 @@ use crate::cli::runs::{ForgetArgs, PruneArgs};
 use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
+use crate::message::Message;
 use crate::options::{Format, LogFormat};
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
 
@@ -82,19 +82,16 @@ fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
         Some(at_work) => at_work.to_string(),
         None => "another command is using the ledger".into(),
     };
-    Err(Failure::new(
-        StoppedBy::Busy,
-        anyhow!(
-            "{who}\n\nhint: wait until it has ended, or end it, then run the same command again"
-        ),
-    ))
+    let hint = "wait until it has ended, or end it, then run the same command again";
+    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
 }
 
 /// What is forgotten cannot be restored.
 fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
     if !ask::can_ask(log_format) {
         return Err(Failure::usage(
-            "this needs your confirmation, and there is no terminal to ask for it\n\nhint: add `--yes` to forget without a question",
+            "this needs your confirmation, and there is no terminal to ask for it",
+            "add `--yes` to forget without a question",
         ));
     }
     if ask::yes(question).or_stopped(StoppedBy::Usage)? {

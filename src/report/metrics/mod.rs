@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use jiff::Timestamp;
 use tracing::warn;
 
@@ -38,6 +37,7 @@ use super::tally::Tally;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
+use crate::message::Message;
 use crate::private_file;
 use crate::results::what_to_fix;
 
@@ -259,18 +259,17 @@ fn check_place(path: &Path) -> Result<(), Failure> {
 
 fn refused(path: &Path, why: &str) -> Failure {
     let path = path.display();
-    let error = anyhow!(
-        "`{path}` {why}, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`"
-    );
-    Failure::new(StoppedBy::Usage, error)
+    Failure::usage(
+        format!("`{path}` {why}, so metrics cannot be written there"),
+        "name another file with `--metrics-file`",
+    )
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let (shown, fix) = (path.display(), what_to_fix(path, error));
-    let error = anyhow!(
-        "cannot write the metrics file `{shown}`: {error}\n\nhint: {fix}, or name another file with `--metrics-file`"
-    );
-    Failure::new(StoppedBy::Disk, error)
+    let what = format!("cannot write the metrics file `{shown}`: {error}");
+    let hint = format!("{fix}, or name another file with `--metrics-file`");
+    Failure::new(StoppedBy::Disk, Message::new(what, hint))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::message::Message;
+
 /// A sentence in which text between backquotes is typed or found as it is.
 pub(super) fn marked(text: &str) -> Markup {
     let are_paired = text.matches('`').count().is_multiple_of(2);
@@ -29,15 +31,11 @@ fn typed(text: &str) -> Markup {
 }
 
 /// A message with its hint, each a paragraph.
-pub(super) fn message(text: &str) -> Markup {
+pub(super) fn message(message: &Message) -> Markup {
     html! {
-        @for paragraph in text.split("\n\n") {
-            p {
-                @match paragraph.strip_prefix("hint: ") {
-                    Some(hint) => { strong { "What to do: " } (marked(hint)) }
-                    None => (marked(paragraph)),
-                }
-            }
+        @for paragraph in message.what.split("\n\n") { p { (marked(paragraph)) } }
+        @for (at, paragraph) in message.hint.iter().flat_map(|hint| hint.split("\n\n")).enumerate() {
+            p { @if at == 0 { strong { "What to do: " } } (marked(paragraph)) }
         }
     }
 }
@@ -107,7 +105,7 @@ mod tests {
         );
         assert_eq!(marked("it's 5` long").into_string(), "it's 5` long");
         assert_eq!(
-            message("it is so\n\nhint: do that").into_string(),
+            message(&Message::new("it is so", "do that")).into_string(),
             "<p>it is so</p><p><strong>What to do: </strong>do that</p>"
         );
     }

@@ -12,6 +12,7 @@ use crate::exit::{ExitCode, StoppedBy};
 use crate::intake::{InspectedInput, Once, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
+use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneRules};
 use crate::report::ListNotes;
 use crate::report::Tally;
@@ -92,7 +93,7 @@ fn page_of_a_stopped_run_of(
         inputs: vec!["leads.csv"],
         stop: Some(Stop::error(
             StoppedBy::MaxDuration,
-            format!("the time is up: {error}\n\nhint: more time"),
+            Message::new(format!("the time is up: {error}"), "more time"),
         )),
         exit_code: ExitCode::Interrupted,
         requests: 2,

@@ -11,10 +11,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use directories::ProjectDirs;
 use toml_edit::Document;
 
+use crate::message::Message;
 use crate::results::what_to_fix_with_folders;
 
 #[derive(Debug)]
@@ -29,10 +30,10 @@ impl ConfigFile {
         match (named, usual_place()) {
             (Some(path), _) => match ConfigFile::read(path)? {
                 Some(file) => Ok(Some(file)),
-                None => bail!(
-                    "there is not a settings file `{}`\n\nhint: check the name, or create it with `leadload config init`",
-                    path.display()
-                ),
+                None => bail!(Message::new(
+                    format!("there is not a settings file `{}`", path.display()),
+                    "check the name, or create it with `leadload config init`"
+                )),
             },
             (None, Some(path)) => ConfigFile::read(&path),
             (None, None) => Ok(None),
@@ -47,10 +48,10 @@ impl ConfigFile {
         let document = document.map_err(|error| {
             let place = error.span().map(|span| place_in(&text, span.start));
             let (line, column) = place.unwrap_or((1, 1));
-            anyhow!(
-                "`{}` is not valid TOML: line {line}, column {column}: {}\n\nhint: a setting looks like `region = \"GB\"`, with quotes around texts",
-                path.display(),
-                error.message()
+            let (path, error) = (path.display(), error.message());
+            Message::new(
+                format!("`{path}` is not valid TOML: line {line}, column {column}: {error}"),
+                "a setting looks like `region = \"GB\"`, with quotes around texts",
             )
         })?;
         Ok(Some(ConfigFile {
@@ -70,11 +71,13 @@ impl ConfigFile {
     }
 }
 
-pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
-    anyhow!(
-        "cannot write `{}`: {error}\n\nhint: {}, or name another settings file with `--config`; then run the same command again",
-        path.display(),
-        what_to_fix_with_folders(path, error)
+pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> Message {
+    let fix = what_to_fix_with_folders(path, error);
+    Message::new(
+        format!("cannot write `{}`: {error}", path.display()),
+        format!(
+            "{fix}, or name another settings file with `--config`; then run the same command again"
+        ),
     )
 }
 
@@ -90,10 +93,10 @@ fn text_of(path: &Path) -> Result<Option<String>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
         }
-        Err(error) => bail!(
-            "cannot read the settings in `{}`: {error}\n\nhint: check that it is a text file in UTF-8 which you may read, or name another one with `--config`",
-            path.display()
-        ),
+        Err(error) => bail!(Message::new(
+            format!("cannot read the settings in `{}`: {error}", path.display()),
+            "check that it is a text file in UTF-8 which you may read, or name another one with `--config`"
+        )),
     }
 }
 

@@ -9,6 +9,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{ConfigFile, unwritable, usual_place};
 use super::table::{PROFILES, check_name};
+use crate::message::Message;
 use crate::options::Options;
 use crate::private_file;
 use crate::text::printable;
@@ -22,9 +23,10 @@ pub(super) fn file_to_edit(
     let path = match (given.place.config.as_deref(), usual_place()) {
         (Some(named), _) => std::path::absolute(named)?,
         (None, Some(usual)) => usual,
-        (None, None) => bail!(
-            "there is no home folder to keep settings in\n\nhint: name a settings file with `--config`"
-        ),
+        (None, None) => bail!(Message::new(
+            "there is no home folder to keep settings in",
+            "name a settings file with `--config`"
+        )),
     };
     let config = ConfigFile::read(&path)?;
     private_file::probe(&path).map_err(|error| unwritable(&path, &error))?;
@@ -55,7 +57,7 @@ pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&st
     let permissions = fs::metadata(&path).map(|found| found.permissions());
     let text = document.to_string();
     let written = private_file::replace(&path, text.as_bytes(), permissions.ok());
-    written.map_err(|error| unwritable(&path, &error))
+    Ok(written.map_err(|error| unwritable(&path, &error))?)
 }
 
 /// The table of a profile, created if it does not exist.

@@ -44,7 +44,7 @@ impl MappingToSave {
         let earlier = earlier.map(|config| Profile::of(config, Some(profile)));
         let mut earlier = earlier.transpose()?;
         if let Some(wrong) = earlier.as_mut().and_then(|earlier| earlier.wrong.take()) {
-            return Err(wrong);
+            return Err(wrong.into());
         }
         let in_use = layers.profile.as_ref();
         let base = earlier.as_ref().or(in_use).map(Profile::options);

@@ -16,7 +16,7 @@ pub use new::{NewProfile, WrittenProfile};
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde_json::Value as Json;
@@ -26,6 +26,7 @@ use self::config_file::ConfigFile;
 use self::table::{DEFAULT_PROFILE, PROFILES, check_name, table_of, tables};
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
+use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
@@ -40,7 +41,7 @@ pub struct Profile {
     /// The options for all profiles.
     pub(in crate::settings) common: Options,
     /// What is wrong with the others.
-    pub(in crate::settings) wrong: Option<anyhow::Error>,
+    pub(in crate::settings) wrong: Option<Message>,
 }
 
 impl Profile {
@@ -68,7 +69,7 @@ impl Profile {
         let named = typed.or(save_in.filter(exists)).or(of_environment);
         match (&file, named) {
             (Some(file), name) => Profile::of(file, name.map(|name| name.as_str())).map(Some),
-            (None, Some(name)) => Err(without_file(name)),
+            (None, Some(name)) => Err(without_file(name).into()),
             (None, None) => Ok(None),
         }
     }
@@ -131,7 +132,7 @@ fn read(
     place: &str,
     table: &dyn TableLike,
     is_common: bool,
-) -> (Options, Option<anyhow::Error>) {
+) -> (Options, Option<Message>) {
     let place_of = |key: &str| {
         let line = file.line_of(table.key(key).and_then(Key::span));
         format!("{} in {place} (line {line})", quoted_value(key))
@@ -154,7 +155,7 @@ fn read(
     }
     let wrong = wrong.or_else(|| {
         let (key, error) = contradiction(&options)?;
-        Some(anyhow!("{}: {error}", place_of(key)))
+        Some(error.behind(&format!("{}:", place_of(key))))
     });
     (options, wrong)
 }
@@ -166,24 +167,23 @@ fn set(
     is_common: bool,
     folder: &Path,
     place: &str,
-) -> Result<()> {
-    let declared = declared(key, is_common).map_err(|text| {
-        if is_common && (item.is_table() || item.is_array_of_tables()) {
-            anyhow!(
-                "{place} is a table, but not a profile\n\nhint: a profile begins with a line such as `[profiles.crm]`"
-            )
-        } else {
-            anyhow!("{place} {text}")
-        }
-    })?;
+) -> Result<(), Message> {
+    let declared = match declared(key, is_common) {
+        Err(_) if is_common && (item.is_table() || item.is_array_of_tables()) => Err(Message::new(
+            "is a table, but not a profile",
+            "a profile begins with a line such as `[profiles.crm]`",
+        )),
+        found => found,
+    };
+    let declared = declared.map_err(|message| message.behind(place))?;
     let field = options.field_mut(declared.key);
     let set = field.map(|field| field.set_json(&json_of(item), folder));
     set.unwrap_or(Ok(()))
-        .map_err(|wrong| anyhow!(declared.explain(&wrong, place)))
+        .map_err(|wrong| declared.explain(wrong, place))
 }
 
 /// An error that shows only once a table was read, with the option's key.
-fn contradiction(options: &Options) -> Option<(&'static str, anyhow::Error)> {
+fn contradiction(options: &Options) -> Option<(&'static str, Message)> {
     let url = options.connection.base_url.as_ref();
     let url = url.map_or(Ok(()), |url| BaseUrl::parse(url, true).map(drop));
     let url = url.map_err(|error| ("base_url", error));
@@ -198,20 +198,24 @@ fn json_of(item: &Item) -> Json {
     }
 }
 
-/// The option with a key, or why it cannot be in this table. An option without a flag is about
-/// one list, and so in one profile.
-fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> {
+/// The option with a key, or why it cannot be in this table, to be shown behind its place. An
+/// option without a flag is about one list, and so in one profile.
+fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, Message> {
     let mut options = Options::declared();
     options.retain(|declared| declared.has_flag || !is_common);
     match options.iter().find(|declared| declared.key == key) {
         Some(declared) if declared.may_be_in_profile() => Ok(declared),
-        Some(declared) => Err(format!(
-            "is for one command only\n\nhint: remove it here, and type `{}` when you need it",
-            declared.flag()
+        Some(declared) => Err(Message::new(
+            "is for one command only",
+            format!(
+                "remove it here, and type `{}` when you need it",
+                declared.flag()
+            ),
         )),
-        None if key == "token" => Err(
-            "is not a setting: the token belongs in a file of its own, which only you can read\n\nhint: put it into one, remove it here, and name that file: `token_file = \"…\"`".into(),
-        ),
+        None if key == "token" => Err(Message::new(
+            "is not a setting: the token belongs in a file of its own, which only you can read",
+            "put it into one, remove it here, and name that file: `token_file = \"…\"`",
+        )),
         None => {
             options.retain(|declared| declared.has_flag && declared.may_be_in_profile());
             let keys: Vec<&str> = options.iter().map(|declared| declared.key).collect();
@@ -219,12 +223,12 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> 
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => "settings have the names of the flags that `leadload import --help` lists, such as `region` or `token_file`".into(),
             };
-            Err(format!("is not a setting\n\nhint: {hint}"))
+            Err(Message::new("is not a setting", hint))
         }
     }
 }
 
-fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> anyhow::Error {
+fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> Message {
     let suggestion = match nearest(name, names) {
         Some(nearest) => format!("did you mean {}? ", quoted_value(nearest)),
         None => String::new(),
@@ -235,20 +239,19 @@ fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> anyhow::Error {
         [] => "there are none; `leadload config init` makes one".to_owned(),
         names => format!("the file has {}", names.join(", ")),
     };
-    anyhow!(
-        "there is not a profile {} in `{}`\n\nhint: {suggestion}{others}",
-        quoted_value(name),
-        file.path.display()
-    )
+    let (name, file) = (quoted_value(name), file.path.display());
+    let what = format!("there is not a profile {name} in `{file}`");
+    Message::new(what, suggestion + &others)
 }
 
-fn without_file(name: &str) -> anyhow::Error {
+fn without_file(name: &str) -> Message {
     let init = match check_name(name) {
         Ok(()) if quoted_value(name).contains(name) => format!("config init --profile {name}"),
         _ => "config init".to_owned(),
     };
-    anyhow!(
-        "there is not a profile {}, since there is not a settings file yet\n\nhint: create it with `leadload {init}`, or name the file with `--config`",
-        quoted_value(name)
+    let name = quoted_value(name);
+    Message::new(
+        format!("there is not a profile {name}, since there is not a settings file yet"),
+        format!("create it with `leadload {init}`, or name the file with `--config`"),
     )
 }

@@ -12,6 +12,7 @@ use super::config_file::{self, ConfigFile};
 use super::edit::{edit, file_to_edit};
 use super::table::{DEFAULT_PROFILE, flags_for, tables};
 use crate::api::{BaseUrl, Token};
+use crate::message::Message;
 use crate::options::{ConnectionOptions, Given, Options, TokenSource};
 use crate::private_file;
 use crate::settings::connection::{certificates, token};
@@ -63,7 +64,7 @@ impl<'a> NewProfile<'a> {
     }
 
     /// The address that a flag or a variable gives.
-    pub fn base_url(&self) -> Result<Option<BaseUrl>> {
+    pub fn base_url(&self) -> Result<Option<BaseUrl>, Message> {
         let given = self.layers.given().connection.base_url;
         given.map(|text| self.address(&text)).transpose()
     }
@@ -75,7 +76,7 @@ impl<'a> NewProfile<'a> {
     }
 
     /// An address that the user has typed.
-    pub fn address(&self, text: &str) -> Result<BaseUrl> {
+    pub fn address(&self, text: &str) -> Result<BaseUrl, Message> {
         let allows_http = self.connection.insecure_http == Some(true);
         BaseUrl::parse(text, allows_http)
     }

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use toml_edit::TableLike;
 
 use super::config_file::{self, ConfigFile};
+use crate::message::Message;
 use crate::settings::Layers;
 use crate::text::quoted_value;
 
@@ -33,11 +34,11 @@ pub(in crate::settings) fn tables(file: &ConfigFile) -> Result<Vec<(&str, &dyn T
     Ok(found)
 }
 
-fn no_profile(file: &ConfigFile, key: &str) -> anyhow::Error {
-    anyhow!(
-        "{} in `{}` is not a profile\n\nhint: a profile begins with a line such as `[profiles.crm]`, and its settings follow below",
-        quoted_value(key),
-        file.path.display()
+fn no_profile(file: &ConfigFile, key: &str) -> Message {
+    let (key, file) = (quoted_value(key), file.path.display());
+    Message::new(
+        format!("{key} in `{file}` is not a profile"),
+        "a profile begins with a line such as `[profiles.crm]`, and its settings follow below",
     )
 }
 
@@ -54,10 +55,10 @@ pub(in crate::settings) fn check_name(name: &str) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_short = (1..=MAX_NAME).contains(&name.len());
     if !is_short || name.starts_with('.') || !name.chars().all(is_plain) {
-        bail!(
-            "{} cannot be the name of a profile\n\nhint: write a short name of letters, digits, `-`, `_` and `.`, such as `crm`",
-            quoted_value(name)
-        );
+        bail!(Message::new(
+            format!("{} cannot be the name of a profile", quoted_value(name)),
+            "write a short name of letters, digits, `-`, `_` and `.`, such as `crm`"
+        ));
     }
     Ok(())
 }

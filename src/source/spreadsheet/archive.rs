@@ -4,7 +4,8 @@ use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
 
-use super::error::WorkbookError;
+use super::error;
+use crate::message::Message;
 
 /// The most bytes that a workbook may have, and that its parts may unpack to. The `zip` crate
 /// unpacks no more of a part than the archive declares, so the declared sizes count.
@@ -17,14 +18,13 @@ pub(super) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, WorkbookError> {
-        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|_| {
-            WorkbookError::corrupt("it is cut off or damaged, as after a broken download")
-        })?;
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Message> {
+        let zip = ZipArchive::new(Cursor::new(bytes))
+            .map_err(|_| error::corrupt("it is cut off or damaged, as after a broken download"))?;
         let mut names = Vec::with_capacity(zip.len());
         let mut unpacked = 0u64;
         for index in 0..zip.len() {
-            let entry = zip.by_index_data(index).map_err(WorkbookError::corrupt)?;
+            let entry = zip.by_index_data(index).map_err(error::corrupt)?;
             let name = String::from_utf8_lossy(entry.name_raw())
                 .to_ascii_lowercase()
                 .replace('\\', "/");
@@ -34,7 +34,7 @@ impl<'a> Archive<'a> {
         }
         if unpacked > MAX_WORKBOOK_BYTES {
             let limit = MAX_WORKBOOK_BYTES >> 20;
-            return Err(WorkbookError::too_large(format_args!(
+            return Err(error::too_large(format_args!(
                 "it unpacks to more than {limit} MiB"
             )));
         }
@@ -46,9 +46,9 @@ impl<'a> Archive<'a> {
     }
 
     /// The part called exactly `name`, unpacked as it is read.
-    pub(super) fn part(&mut self, name: &str) -> Result<Option<impl Read + '_>, WorkbookError> {
+    pub(super) fn part(&mut self, name: &str) -> Result<Option<impl Read + '_>, Message> {
         let index = self.zip.index_for_name(name);
         let part = index.map(|index| self.zip.by_index(index));
-        part.transpose().map_err(WorkbookError::corrupt)
+        part.transpose().map_err(error::corrupt)
     }
 }

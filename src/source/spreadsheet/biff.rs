@@ -6,9 +6,10 @@
 //! So the records are read here first, as calamine reads them.
 
 use super::compound::{u16_at, u32_at};
-use super::error::WorkbookError;
+use super::error;
 use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::{COPIES, Weight};
+use crate::message::Message;
 
 /// The columns of a sheet (MS-XLS 2.5.53). Rows need no check: their numbers have
 /// sixteen bits, as many as the format has rows.
@@ -40,7 +41,7 @@ mod kind {
 const HARMLESS_BYTES: usize = 16 << 20;
 
 /// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
-pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
+pub(super) fn check(stream: &[u8]) -> Result<(), Message> {
     // Where in the stream each sheet begins.
     let mut sheets: Vec<usize> = Vec::new();
     let mut strings: Vec<&[u8]> = Vec::new();
@@ -49,7 +50,7 @@ pub(super) fn check(stream: &[u8]) -> Result<(), WorkbookError> {
         match typ {
             kind::EOF => break,
             // calamine misses its oldest kind, and would read scrambled cells.
-            kind::FILE_PASS => return Err(WorkbookError::password()),
+            kind::FILE_PASS => return Err(error::password()),
             kind::BOUND_SHEET => sheets.push(u32_at(data, 0)? as usize),
             kind::SHARED_STRINGS => strings = vec![data],
             kind::CONTINUE if last == kind::SHARED_STRINGS => {
@@ -81,7 +82,7 @@ struct Size {
 }
 
 impl Size {
-    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), WorkbookError> {
+    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), Message> {
         // Up to the last cell.
         let (mut rows, mut columns) = (0, 0);
         let mut include = |(row, column): (u64, u64)| {
@@ -116,7 +117,7 @@ impl Size {
         self.bytes += sheet.len() - records.0.len();
         self.cells = self.cells.saturating_add(rows * columns);
         if self.cells > MAX_CELLS {
-            Err(WorkbookError::too_many_cells(MAX_CELLS))
+            Err(error::too_many_cells(MAX_CELLS))
         } else {
             Ok(())
         }
@@ -130,7 +131,7 @@ fn text_in(data: &[u8]) -> u64 {
 
 /// Makes sure that a sheet announces no more rows and columns than there can be. An
 /// impossible first column does not matter: calamine takes 0 for it.
-fn check_dimensions(data: &[u8]) -> Result<(), WorkbookError> {
+fn check_dimensions(data: &[u8]) -> Result<(), Message> {
     // Of the record's two forms the older has ten bytes.
     let (first, end, end_column) = match data.len() {
         10 => (
@@ -152,7 +153,7 @@ fn check_dimensions(data: &[u8]) -> Result<(), WorkbookError> {
 
 /// The row and the last column (both from 0) of the cells of a record, which begins with the
 /// row and the first column.
-fn place(record: &[u8], more_cells: u32) -> Result<(u64, u64), WorkbookError> {
+fn place(record: &[u8], more_cells: u32) -> Result<(u64, u64), Message> {
     let last = u32::from(u16_at(record, 2)?) + more_cells;
     if last < COLUMNS {
         Ok((u64::from(u16_at(record, 0)?), u64::from(last)))
@@ -177,8 +178,8 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-fn damaged() -> WorkbookError {
-    WorkbookError::corrupt("a sheet in it contradicts itself")
+fn damaged() -> Message {
+    error::corrupt("a sheet in it contradicts itself")
 }
 
 #[cfg(test)]
@@ -194,7 +195,7 @@ mod tests {
         record(0x0203, &[row.to_le_bytes(), column.to_le_bytes()].concat())
     }
 
-    fn cells(records: &[u8]) -> Result<u64, WorkbookError> {
+    fn cells(records: &[u8]) -> Result<u64, Message> {
         let mut size = Size::default();
         size.add_sheet(records, &SharedStrings::default())?;
         Ok(size.cells)

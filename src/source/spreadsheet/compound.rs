@@ -10,8 +10,9 @@ use std::io::{self, Cursor, Read, Write};
 
 use cfb::{CompoundFile, Version};
 
-use super::error::WorkbookError;
+use super::error;
 use super::kind::xls_stream;
+use crate::message::Message;
 
 /// Larger numbers mark the end of a chain.
 const LAST_SECTOR: u32 = 0xFFFF_FFFA;
@@ -22,7 +23,7 @@ const SECTORS_LISTED: usize = 127 * 128;
 
 /// The records of an .xls: its only stream that matters. The tables that are read for it
 /// take little more memory than the file itself.
-pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, WorkbookError> {
+pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, Message> {
     check_table_list(bytes)?;
     let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|_| damaged())?;
     let name = xls_stream(&file)?;
@@ -43,7 +44,7 @@ pub(super) fn with_stream(stream: &[u8]) -> io::Result<Cursor<Vec<u8>>> {
 
 /// Makes sure that the list of sector tables is no longer than the file needs: the crate
 /// reads all tables before it finds out that it has read one a million times.
-fn check_table_list(bytes: &[u8]) -> Result<(), WorkbookError> {
+fn check_table_list(bytes: &[u8]) -> Result<(), Message> {
     let sector_bytes = match bytes.get(30) {
         Some(9) => 512,
         Some(12) => 4096,
@@ -64,20 +65,20 @@ fn check_table_list(bytes: &[u8]) -> Result<(), WorkbookError> {
     Ok(())
 }
 
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, WorkbookError> {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, Message> {
     match bytes.get(at..at + 2) {
         Some(&[low, high]) => Ok(u16::from_le_bytes([low, high])),
         _ => Err(damaged()),
     }
 }
 
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, WorkbookError> {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, Message> {
     let (low, high) = (u16_at(bytes, at)?, u16_at(bytes, at + 2)?);
     Ok(u32::from(low) | u32::from(high) << 16)
 }
 
-fn damaged() -> WorkbookError {
-    WorkbookError::corrupt("it is cut off or damaged, as after a broken download")
+fn damaged() -> Message {
+    error::corrupt("it is cut off or damaged, as after a broken download")
 }
 
 #[cfg(test)]

@@ -1,55 +1,37 @@
-//! What ends the reading of a workbook.
+//! What ends the reading of a workbook: messages to be shown behind its name.
 
-use thiserror::Error;
-
+use crate::message::Message;
 use crate::text::{printable, shortened, without_numbers};
 
-/// What is wrong, to be shown behind the workbook's name, and what to do next.
-#[derive(Debug, PartialEq, Eq, Error)]
-#[error("{what}\n\nhint: {hint}")]
-pub struct WorkbookError {
-    what: String,
-    hint: String,
+pub(super) fn password() -> Message {
+    Message::new(
+        "is protected by a password",
+        "open it in the spreadsheet program, remove the password from a copy, and use the copy",
+    )
 }
 
-impl WorkbookError {
-    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        WorkbookError {
-            what: what.into(),
-            hint: hint.into(),
-        }
-    }
+/// For a workbook that would take more memory than a list of contacts can need.
+pub(super) fn too_large(limit: impl std::fmt::Display) -> Message {
+    Message::new(
+        format!("is too large to be read as a spreadsheet: {limit}"),
+        "save the sheet as CSV, which can be of any size",
+    )
+}
 
-    pub(super) fn password() -> Self {
-        WorkbookError::new(
-            "is protected by a password",
-            "open it in the spreadsheet program, remove the password from a copy, and use the copy",
-        )
-    }
+pub(super) fn too_many_cells(limit: u64) -> Message {
+    too_large(format_args!("it has more than {limit} cells"))
+}
 
-    /// For a workbook that would take more memory than a list of contacts can need.
-    pub(super) fn too_large(limit: impl std::fmt::Display) -> Self {
-        WorkbookError::new(
-            format!("is too large to be read as a spreadsheet: {limit}"),
-            "save the sheet as CSV, which can be of any size",
-        )
-    }
-
-    pub(super) fn too_many_cells(limit: u64) -> Self {
-        WorkbookError::too_large(format_args!("it has more than {limit} cells"))
-    }
-
-    /// For a workbook that is damaged as `error` says, which may quote the file: control
-    /// characters and anything that could be a phone number are left out.
-    pub(super) fn corrupt(error: impl std::fmt::Display) -> Self {
-        const MAX_LEN: usize = 120;
-        let text = without_numbers(&printable(&error.to_string()));
-        WorkbookError::new(
-            format!(
-                "cannot be read as a spreadsheet: {}",
-                shortened(&text, MAX_LEN)
-            ),
-            "open it in the spreadsheet program and save it again, or save the sheet as CSV",
-        )
-    }
+/// For a workbook that is damaged as `error` says, which may quote the file: control
+/// characters and anything that could be a phone number are left out.
+pub(super) fn corrupt(error: impl std::fmt::Display) -> Message {
+    const MAX_LEN: usize = 120;
+    let text = without_numbers(&printable(&error.to_string()));
+    Message::new(
+        format!(
+            "cannot be read as a spreadsheet: {}",
+            shortened(&text, MAX_LEN)
+        ),
+        "open it in the spreadsheet program and save it again, or save the sheet as CSV",
+    )
 }

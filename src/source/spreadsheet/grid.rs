@@ -1,6 +1,7 @@
 //! A sheet's cells in memory: one buffer of text, and where each cell is in it.
 
-use super::error::WorkbookError;
+use super::error;
+use crate::message::Message;
 
 /// The last row and column that Excel has, from 0. A cell beyond them means a damaged file.
 const LAST_ROW: u32 = 1_048_575;
@@ -38,7 +39,7 @@ impl Grid {
         row: u32,
         column: u32,
         write: impl FnOnce(&mut String),
-    ) -> Result<(), WorkbookError> {
+    ) -> Result<(), Message> {
         let start = self.text.len();
         write(&mut self.text);
         let len = self.text.len() - start;
@@ -46,16 +47,16 @@ impl Grid {
             return Ok(());
         }
         if row > LAST_ROW || column > LAST_COLUMN {
-            return Err(WorkbookError::corrupt("a cell lies outside the sheet"));
+            return Err(error::corrupt("a cell lies outside the sheet"));
         }
         if self.cells.len() == MAX_CELLS {
-            return Err(WorkbookError::too_many_cells(MAX_CELLS as u64));
+            return Err(error::too_many_cells(MAX_CELLS as u64));
         }
         let (Ok(start), Ok(len), 0..=MAX_TEXT_BYTES) =
             (u32::try_from(start), u32::try_from(len), self.text.len())
         else {
             let limit = MAX_TEXT_BYTES >> 20;
-            return Err(WorkbookError::too_large(format_args!(
+            return Err(error::too_large(format_args!(
                 "its cells hold more than {limit} MiB of text"
             )));
         };

@@ -5,7 +5,8 @@ use std::io::{Cursor, Read};
 use cfb::CompoundFile;
 
 use super::archive::Archive;
-use super::error::WorkbookError;
+use super::error;
+use crate::message::Message;
 
 /// What every compound file begins with (MS-CFB 2.2), so .xls and whatever Excel
 /// encrypts.
@@ -21,11 +22,9 @@ pub fn is_workbook(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(OLE_MAGIC) || first_bytes.starts_with(ZIP_MAGIC)
 }
 
-pub(super) fn xls_stream(
-    file: &CompoundFile<Cursor<&[u8]>>,
-) -> Result<&'static str, WorkbookError> {
+pub(super) fn xls_stream(file: &CompoundFile<Cursor<&[u8]>>) -> Result<&'static str, Message> {
     if file.exists("EncryptedPackage") {
-        return Err(WorkbookError::password());
+        return Err(error::password());
     }
     // The second is that of Excel 5 and 95.
     let mut names = ["Workbook", "Book"].into_iter();
@@ -33,18 +32,17 @@ pub(super) fn xls_stream(
     found.ok_or_else(other_document)
 }
 
-pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, WorkbookError> {
+pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message> {
     const LONGEST_MIME: u64 = 100;
     let mut mime = String::new();
     if let Some(part) = archive.part("mimetype")? {
         let mut part = part.take(LONGEST_MIME);
-        part.read_to_string(&mut mime)
-            .map_err(WorkbookError::corrupt)?;
+        part.read_to_string(&mut mime).map_err(error::corrupt)?;
     }
     match mime.strip_prefix("application/vnd.oasis.opendocument.") {
         Some(kind) if kind.starts_with("spreadsheet") => Ok(true),
         Some(_) => Err(other_document()),
-        None if archive.has(|name| name == "xl/workbook.bin") => Err(WorkbookError::new(
+        None if archive.has(|name| name == "xl/workbook.bin") => Err(Message::new(
             "is a binary workbook (.xlsb), which cannot be read",
             "open it in the spreadsheet program, save it as .xlsx, and use that file",
         )),
@@ -60,15 +58,15 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Workboo
         {
             Err(other_document())
         }
-        None => Err(WorkbookError::new(
+        None => Err(Message::new(
             "is a zip archive, not a spreadsheet",
             "unpack it and use the file inside that has the contacts",
         )),
     }
 }
 
-fn other_document() -> WorkbookError {
-    WorkbookError::new(
+fn other_document() -> Message {
+    Message::new(
         "is a document of another program, not a spreadsheet",
         "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and use that file",
     )

@@ -7,16 +7,17 @@ use calamine::{Ods, OdsError, Reader, SheetType, SheetVisible, Xls, Xlsx};
 
 use super::archive::{Archive, MAX_WORKBOOK_BYTES};
 use super::cell::push_text;
-use super::error::WorkbookError;
+use super::error;
 use super::grid::Grid;
 use super::kind::{OLE_MAGIC, is_opendocument};
 use super::{Sheet, biff, compound, opendocument, weight};
+use crate::message::Message;
 use crate::text::{listed, nearest, shown_name};
 
-pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
+pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Message> {
     if bytes.len() as u64 > MAX_WORKBOOK_BYTES {
         let limit = MAX_WORKBOOK_BYTES >> 20;
-        return Err(WorkbookError::too_large(format_args!(
+        return Err(error::too_large(format_args!(
             "it has more than {limit} MiB"
         )));
     }
@@ -24,16 +25,16 @@ pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Workbo
         let records = compound::workbook_stream(&bytes)?;
         drop(bytes);
         biff::check(&records)?;
-        let file = compound::with_stream(&records).map_err(WorkbookError::corrupt)?;
+        let file = compound::with_stream(&records).map_err(error::corrupt)?;
         drop(records);
-        return load_range(Xls::new(file).map_err(WorkbookError::corrupt)?, wanted);
+        return load_range(Xls::new(file).map_err(error::corrupt)?, wanted);
     }
     let mut archive = Archive::open(&bytes)?;
     if is_opendocument(&mut archive)? {
         opendocument::check(&mut archive)?;
         let book = Ods::new(Cursor::new(bytes)).map_err(|error| match error {
-            OdsError::Password => WorkbookError::password(),
-            error => WorkbookError::corrupt(error),
+            OdsError::Password => error::password(),
+            error => error::corrupt(error),
         });
         return load_range(book?, wanted);
     }
@@ -43,13 +44,13 @@ pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Workbo
 
 /// The cells are taken one by one rather than as a rectangle, which a stray cell in a far
 /// corner would make as large as the sheet.
-fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
-    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(WorkbookError::corrupt)?;
+fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Message> {
+    let mut book = Xlsx::new(Cursor::new(bytes)).map_err(error::corrupt)?;
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
     let cells = book.worksheet_cells_reader(&name);
-    let mut cells = cells.map_err(WorkbookError::corrupt)?;
+    let mut cells = cells.map_err(error::corrupt)?;
     let mut grid = Grid::default();
-    while let Some(cell) = cells.next_cell().map_err(WorkbookError::corrupt)? {
+    while let Some(cell) = cells.next_cell().map_err(error::corrupt)? {
         let (row, column) = cell.get_position();
         grid.push(row, column, |out| push_text(out, cell.get_value()))?;
     }
@@ -61,13 +62,13 @@ fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError>
 fn load_range<R: Reader<Cursor<Vec<u8>>>>(
     mut book: R,
     wanted: Option<&str>,
-) -> Result<Sheet, WorkbookError>
+) -> Result<Sheet, Message>
 where
     R::Error: Display,
 {
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
     let range = book.worksheet_range(&name);
-    let range = range.map_err(WorkbookError::corrupt)?;
+    let range = range.map_err(error::corrupt)?;
     drop(book);
     let mut grid = Grid::default();
     let (top, left) = range.start().unwrap_or_default();
@@ -84,14 +85,14 @@ where
 fn choose(
     sheets: &[calamine::Sheet],
     wanted: Option<&str>,
-) -> Result<(String, Vec<String>), WorkbookError> {
+) -> Result<(String, Vec<String>), Message> {
     let sheets = sheets.iter();
     let sheets: Vec<_> = sheets
         .filter(|sheet| sheet.typ == SheetType::WorkSheet)
         .collect();
     let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
     let Some(first) = names.first() else {
-        return Err(WorkbookError::new(
+        return Err(Message::new(
             "has no worksheet",
             "charts and macros are not read; put the contacts on a worksheet",
         ));
@@ -111,9 +112,9 @@ fn choose(
     Ok((chosen.clone(), names))
 }
 
-fn no_such_sheet(wanted: &str, names: &[String]) -> WorkbookError {
+fn no_such_sheet(wanted: &str, names: &[String]) -> Message {
     let (wanted_name, listed) = (shown_name(wanted), listed(names));
-    WorkbookError::new(
+    Message::new(
         format!("has no sheet `{wanted_name}`; it has {listed}"),
         match nearest(wanted, names) {
             Some(nearest) => format!("did you mean `{}`?", shown_name(nearest)),
@@ -134,7 +135,7 @@ mod tests {
         }
     }
 
-    fn chosen(sheets: &[calamine::Sheet], wanted: Option<&str>) -> Result<String, WorkbookError> {
+    fn chosen(sheets: &[calamine::Sheet], wanted: Option<&str>) -> Result<String, Message> {
         choose(sheets, wanted).map(|(name, _)| name)
     }
 

@@ -23,12 +23,12 @@ mod time;
 mod weight;
 
 pub(super) use archive::MAX_WORKBOOK_BYTES;
-pub use error::WorkbookError;
 pub use grid::SheetRow;
 pub use kind::is_workbook;
 pub use reader::SheetReader;
 
 use crate::contain;
+use crate::message::Message;
 use grid::Grid;
 
 #[derive(Debug)]
@@ -47,9 +47,9 @@ impl Sheet {
     /// the first one that the user sees on opening the file: the first worksheet
     /// that is not hidden, or the first of all if every one is. Charts, macros and
     /// dialogs are no worksheets.
-    pub fn open(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
+    pub fn open(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Message> {
         contain::run(|| load::load(bytes, wanted))
-            .unwrap_or_else(|| Err(WorkbookError::corrupt("it contradicts itself")))
+            .unwrap_or_else(|| Err(error::corrupt("it contradicts itself")))
     }
 
     /// The rows that hold anything, hidden and filtered ones too, in the sheet's

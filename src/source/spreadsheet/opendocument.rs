@@ -9,8 +9,9 @@ use std::io::Read;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::error::WorkbookError;
+use super::error;
 use super::weight::{COPIES, MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, too_heavy, walk};
+use crate::message::Message;
 
 /// The most cells with all repeats, empty ones between filled ones too. Each takes
 /// about a hundred bytes while calamine puts them in order.
@@ -27,18 +28,18 @@ const TEXTS: [&str; 4] = [
 ];
 
 /// Makes sure that the document's parts are complete XML and its tables fit into memory.
-pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), WorkbookError> {
+pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
     let mut size = Size::default();
     for name in ["META-INF/manifest.xml", "content.xml"] {
         let part = archive
             .part(name)?
-            .ok_or_else(|| WorkbookError::corrupt(format_args!("its part {name} is missing")))?;
+            .ok_or_else(|| error::corrupt(format_args!("its part {name} is missing")))?;
         check_part(part, &mut size)?;
     }
     Ok(())
 }
 
-fn check_part(part: impl Read, size: &mut Size) -> Result<(), WorkbookError> {
+fn check_part(part: impl Read, size: &mut Size) -> Result<(), Message> {
     walk(part, true, |event| match event {
         Event::Start(element) => size.open(element),
         Event::End(element) => size.close(element.name().as_ref()),
@@ -72,7 +73,7 @@ struct RowSize {
 }
 
 impl Size {
-    fn open(&mut self, element: &BytesStart<'_>) -> Result<(), WorkbookError> {
+    fn open(&mut self, element: &BytesStart<'_>) -> Result<(), Message> {
         match element.name().as_ref() {
             "table:table" => self.weight.add(STRUCTURE_BYTES + 2 * element.len() as u64),
             "style:table-properties" | "table:named-range" | "table:named-expression" => {
@@ -92,7 +93,7 @@ impl Size {
         }
     }
 
-    fn cell(&mut self, element: &BytesStart<'_>) -> Result<(), WorkbookError> {
+    fn cell(&mut self, element: &BytesStart<'_>) -> Result<(), Message> {
         let repeats = number_in(element, "table:number-columns-repeated", 1)?;
         self.row.cells = self.row.cells.saturating_add(repeats);
         let mut is_filled = false;
@@ -116,7 +117,7 @@ impl Size {
 
     /// Adds text of the current cell. A row is weighed when it is closed, or when its text
     /// is too much already.
-    fn text(&mut self, bytes: u64) -> Result<(), WorkbookError> {
+    fn text(&mut self, bytes: u64) -> Result<(), Message> {
         let text = bytes.saturating_mul(self.row.cell_repeats);
         self.row.text = self.row.text.saturating_add(text);
         if self.row.text > MAX_WEIGHT {
@@ -126,7 +127,7 @@ impl Size {
         }
     }
 
-    fn close(&mut self, name: &str) -> Result<(), WorkbookError> {
+    fn close(&mut self, name: &str) -> Result<(), Message> {
         match name {
             "table:table-cell" | "table:covered-table-cell" => self.row.cell_repeats = 0,
             "table:table-row" => return self.close_row(),
@@ -139,7 +140,7 @@ impl Size {
         Ok(())
     }
 
-    fn close_row(&mut self) -> Result<(), WorkbookError> {
+    fn close_row(&mut self) -> Result<(), Message> {
         let row = std::mem::take(&mut self.row);
         // Of a row without repeats calamine reads the cells all the same.
         let repeats = row.repeats.max(1);
@@ -154,7 +155,7 @@ impl Size {
             self.empty_rows = self.empty_rows.saturating_add(repeats);
         }
         if self.with_table() > MAX_CELLS {
-            Err(WorkbookError::too_many_cells(MAX_CELLS))
+            Err(error::too_many_cells(MAX_CELLS))
         } else {
             Ok(())
         }
@@ -170,7 +171,7 @@ impl Size {
 mod tests {
     use super::*;
 
-    fn check_table(rows: &str) -> Result<(), WorkbookError> {
+    fn check_table(rows: &str) -> Result<(), Message> {
         let xml = format!("<d><table:table>{rows}</table:table></d>");
         check_part(xml.as_bytes(), &mut Size::default())
     }
@@ -188,17 +189,11 @@ mod tests {
     fn a_cell_repeated_beyond_all_memory_is_refused() {
         let rows = r#"<table:table-row table:number-rows-repeated="1048576">
             <table:table-cell office:value="1" table:number-columns-repeated="16384"/></table:table-row>"#;
-        assert_eq!(
-            check_table(rows),
-            Err(WorkbookError::too_many_cells(MAX_CELLS))
-        );
+        assert_eq!(check_table(rows), Err(error::too_many_cells(MAX_CELLS)));
         let rows = r#"<table:table-row><table:table-cell office:value="1"/></table:table-row>
             <table:table-row table:number-rows-repeated="99999999999999999999"/>
             <table:table-row><table:table-cell office:value="1"/></table:table-row>"#;
-        assert_eq!(
-            check_table(rows),
-            Err(WorkbookError::too_many_cells(MAX_CELLS))
-        );
+        assert_eq!(check_table(rows), Err(error::too_many_cells(MAX_CELLS)));
     }
 
     #[test]

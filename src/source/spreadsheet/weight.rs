@@ -12,7 +12,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::error::WorkbookError;
+use super::error;
+use crate::message::Message;
 
 /// The most memory that decoded parts may take. A million rows of twenty different
 /// texts each stay below it.
@@ -31,7 +32,7 @@ pub(super) const STRUCTURE_BYTES: u64 = 256;
 
 /// Makes sure that the parts of an .xlsx fit into memory. All of them are weighed: other parts
 /// say which ones calamine reads and which one is the sheet, under any name.
-pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), WorkbookError> {
+pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
     let mut weight = Weight::default();
     for index in 0..archive.zip.len() {
         // What cannot be unpacked calamine cannot read either, and reports it.
@@ -56,7 +57,7 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    pub(super) fn add(&mut self, bytes: u64) -> Result<(), WorkbookError> {
+    pub(super) fn add(&mut self, bytes: u64) -> Result<(), Message> {
         self.bytes = self.bytes.saturating_add(bytes);
         let copied = self.longest.saturating_mul(self.copies);
         if self.bytes.saturating_add(copied) > MAX_WEIGHT {
@@ -67,7 +68,7 @@ impl Weight {
     }
 
     /// Adds a part of an .xlsx, of `size` bytes.
-    fn add_part(&mut self, part: impl Read, size: u64) -> Result<(), WorkbookError> {
+    fn add_part(&mut self, part: impl Read, size: u64) -> Result<(), Message> {
         self.add(size)?;
         walk(part, false, |event| match event {
             Event::Start(tag) => self.add_tag(tag),
@@ -75,7 +76,7 @@ impl Weight {
         })
     }
 
-    fn add_tag(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
+    fn add_tag(&mut self, tag: &BytesStart<'_>) -> Result<(), Message> {
         match tag.local_name().as_ref() {
             "si" => self.add(STRING_BYTES),
             // calamine reserves memory for them, and a lack of it ends the process at once.
@@ -98,29 +99,25 @@ impl Weight {
     }
 }
 
-pub(super) fn too_heavy() -> WorkbookError {
+pub(super) fn too_heavy() -> Message {
     let limit = MAX_WEIGHT >> 20;
-    WorkbookError::too_large(format_args!(
+    error::too_large(format_args!(
         "it would take more than {limit} MiB of memory"
     ))
 }
 
-fn piece_too_long() -> WorkbookError {
+fn piece_too_long() -> Message {
     let limit = MAX_PIECE_BYTES >> 20;
-    WorkbookError::too_large(format_args!(
+    error::too_large(format_args!(
         "a single cell of it holds more than {limit} MiB"
     ))
 }
 
 /// The number in an attribute: `missing` where there is none, 0 if it is not a number, the
 /// largest if it is larger.
-pub(super) fn number_in(
-    tag: &BytesStart<'_>,
-    name: &str,
-    missing: u64,
-) -> Result<u64, WorkbookError> {
+pub(super) fn number_in(tag: &BytesStart<'_>, name: &str, missing: u64) -> Result<u64, Message> {
     let attribute = tag.try_get_attribute(name);
-    let Some(attribute) = attribute.map_err(WorkbookError::corrupt)? else {
+    let Some(attribute) = attribute.map_err(error::corrupt)? else {
         return Ok(missing);
     };
     Ok(match attribute.value.parse() {
@@ -136,8 +133,8 @@ pub(super) fn number_in(
 pub(super) fn walk(
     part: impl Read,
     must_be_whole: bool,
-    mut see: impl FnMut(&Event<'_>) -> Result<(), WorkbookError>,
-) -> Result<(), WorkbookError> {
+    mut see: impl FnMut(&Event<'_>) -> Result<(), Message>,
+) -> Result<(), Message> {
     let mut reader = Reader::from_reader(Pieces {
         part: BufReader::new(part),
         left: MAX_PIECE_BYTES,
@@ -153,7 +150,7 @@ pub(super) fn walk(
         let event = match reader.read_event_into(&mut buffer) {
             Ok(event) => event,
             Err(_) if reader.get_ref().left == 0 => return Err(piece_too_long()),
-            Err(error) if must_be_whole => return Err(WorkbookError::corrupt(error)),
+            Err(error) if must_be_whole => return Err(error::corrupt(error)),
             Err(_) => return Ok(()),
         };
         match &event {
@@ -170,7 +167,7 @@ pub(super) fn walk(
                 }
             }
             Event::Eof if must_be_whole && depth > 0 => {
-                return Err(WorkbookError::corrupt("it ends in the middle"));
+                return Err(error::corrupt("it ends in the middle"));
             }
             Event::Eof => return Ok(()),
             _ => {}
@@ -220,13 +217,13 @@ impl<R: Read> BufRead for Pieces<R> {
 mod tests {
     use super::*;
 
-    fn weigh(xml: &str) -> Result<u64, WorkbookError> {
+    fn weigh(xml: &str) -> Result<u64, Message> {
         let mut weight = Weight::default();
         weight.add_part(xml.as_bytes(), xml.len() as u64)?;
         Ok(weight.bytes - xml.len() as u64)
     }
 
-    fn is_too_heavy(result: Result<u64, WorkbookError>) -> bool {
+    fn is_too_heavy(result: Result<u64, Message>) -> bool {
         result.is_err_and(|error| error.to_string().contains("MiB of memory"))
     }
 
