@@ -234,7 +234,10 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
 fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
     match json {
         Json::String(text) if !name.contains('=') => Ok(format!("{name}={text}").into()),
-        Json::Number(number) if !name.contains('=') => Ok(format!("{name}={number}").into()),
+        // A fraction is not kept as it is written.
+        Json::Number(number) if !name.contains('=') && !number.is_f64() => {
+            Ok(format!("{name}={number}").into())
+        }
         _ => Err(Wrong::form(
             "a table of texts, with names without `=`",
             "write each entry like `source = \"fair\"`",
