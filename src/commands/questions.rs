@@ -13,8 +13,8 @@ use crate::lead::CampaignId;
 use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
 use crate::options::{Given, Options};
 use crate::phone::{PhoneRule, Region};
-use crate::report::{DoubtError, Width, campaigns_to_choose, console, offered, paragraph};
-use crate::screen::{Doubt, Fitting, are_many};
+use crate::report::{DoubtError, Width, campaigns_to_choose, console, fitting, paragraph};
+use crate::screen::{Doubt, are_many};
 use crate::settings::ImportSettings;
 use crate::text::{counted, printable};
 
@@ -137,21 +137,9 @@ async fn doubtful_region(
     if let Some(error) = DoubtError::of(intake) {
         note(&error.message.what);
     }
-    if !doubt.fitting.is_empty() {
-        note(&format!(
-            "Of {} that were tried, this many fit:",
-            doubt.tried
-        ));
-    }
-    for Fitting {
-        country, numbers, ..
-    } in offered(doubt)
-    {
-        console::note(&format!("  {} ({country}): {numbers}\n", country.name()));
-    }
-    match doubt.fitting.len() - offered(doubt).count() {
-        0 => {}
-        more => console::note(&format!("  and {more} more\n")),
+    let fits = fitting(doubt);
+    if !fits.is_empty() {
+        note(fits.trim_end());
     }
     let question = format!(
         "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",

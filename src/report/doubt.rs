@@ -6,7 +6,7 @@ use super::countries::Countries;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::message::Message;
-use crate::screen::{Against, Doubt, Fitting, ListDoubt};
+use crate::screen::{Against, Doubt, ListDoubt};
 use crate::text::{counted, grouped, in_lines, printable};
 
 /// Too many numbers may be of another country, so nothing is sent. Has line numbers and no
@@ -107,8 +107,11 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
     )
 }
 
-fn fitting(doubt: &Doubt) -> String {
-    let named = offered(doubt).map(|fit| {
+const MAX_OFFERED: usize = 5;
+
+/// Which countries the numbers would fit, and how to say so; empty where there are none.
+pub fn fitting(doubt: &Doubt) -> String {
+    let named = doubt.fitting.iter().take(MAX_OFFERED).map(|fit| {
         let country = fit.country.in_sentence();
         format!("{country} ({} of {})", fit.numbers, doubt.tried)
     });
@@ -129,10 +132,4 @@ fn fitting(doubt: &Doubt) -> String {
     } else {
         format!("They fit {}{more}: {flag}. ", named.join(", "))
     }
-}
-
-const MAX_OFFERED: usize = 5;
-
-pub fn offered(doubt: &Doubt) -> impl Iterator<Item = &Fitting> {
-    doubt.fitting.iter().take(MAX_OFFERED)
 }

@@ -51,7 +51,7 @@ pub use campaigns::{campaign_csv, campaign_json, campaign_table, campaigns_to_ch
 pub use check_json::check_json;
 pub use check_text::check_text;
 pub use countries::ListNotes;
-pub use doubt::{DoubtError, offered};
+pub use doubt::{DoubtError, fitting};
 pub use ended::{Ended, InDoubt};
 pub use estimate::Estimate;
 pub use findings::{Checked, Findings, Lookup};
