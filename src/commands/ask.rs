@@ -33,7 +33,6 @@ pub(super) fn can_ask(log_format: LogFormat) -> bool {
 pub(super) struct Terminal {
     pub(super) began: Instant,
     waited: Cell<Duration>,
-    is_asking: Cell<bool>,
 }
 
 /// Work that the user can end before anything was sent.
@@ -53,7 +52,6 @@ impl Terminal {
         Terminal {
             began: Instant::now(),
             waited: Cell::default(),
-            is_asking: Cell::default(),
         }
     }
 
@@ -88,11 +86,6 @@ impl Terminal {
             },
             done = work => return done,
         };
-        if self.is_asking.get() && by != StoppedBy::Signal {
-            // The next message does not belong on the question's line. After a signal it begins
-            // on a line of its own anyway.
-            console::note("\n");
-        }
         Err(Failure::new(by, anyhow!(text)))
     }
 
@@ -146,18 +139,10 @@ impl Terminal {
             show(&question);
             read().or_stopped(StoppedBy::Usage)
         });
-        self.is_asking.set(true);
         let answer = answer.await;
-        self.is_asking.set(false);
         self.has_waited(asked.elapsed());
         answer
     }
-}
-
-/// Asks for a yes outside of async code; a signal ends the process.
-pub(super) fn yes(question: &str) -> io::Result<bool> {
-    show(&format!("{question} [y/N]"));
-    Ok(is_yes(&read_line()?.unwrap_or_default()))
 }
 
 fn show(question: &str) {

@@ -143,8 +143,8 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         // If that fails, the exit code still tells.
         let _ = console::print(&json_failure(failure));
     }
-    if failure.stopped_by == StoppedBy::Signal {
-        // The terminal shows `^C` where the cursor was.
+    if failure.stopped_by.exit_code() == ExitCode::Interrupted {
+        // The cursor is behind a question, or behind the `^C` that the terminal shows.
         console::begin_line();
     }
     let message = failure.message();

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::KnownRuns;
 use crate::cli::runs::{ForgetArgs, PruneArgs};
 use crate::commands::ask::{self, Cancelled};
-use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
 use crate::message::Message;
 use crate::options::{Format, LogFormat};
@@ -94,7 +94,7 @@ fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
             "add `--yes` to forget without a question",
         ));
     }
-    if ask::yes(question).or_stopped(StoppedBy::Usage)? {
+    if ask::interruptible(async |terminal| terminal.yes(question).await)? {
         Ok(())
     } else {
         Err(Cancelled("forgotten").into())
