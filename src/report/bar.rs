@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
-use super::progress::{Progress, Show, Work, about_left, counts, per_time, row_count};
+use super::progress::{Progress, Show, Work, counts, row_count};
 use super::screen;
 use super::width::wrapped;
 use super::{Log, Tally};
@@ -32,7 +32,6 @@ pub struct Bar {
     drawn: Option<(ProgressBar, MultiProgress)>,
     work: Work,
     zone: TimeZone,
-    began: Instant,
     drawn_at: Option<Instant>,
 }
 
@@ -47,7 +46,6 @@ impl Bar {
             drawn,
             work,
             zone: TimeZone::try_system().unwrap_or(TimeZone::UTC),
-            began: Instant::now(),
             drawn_at: None,
         }
     }
@@ -87,11 +85,10 @@ impl Bar {
     }
 
     fn below(&self, width: usize, tally: &Tally, progress: &Progress) -> Vec<String> {
+        // A check takes seconds, of which the bar itself says enough.
         let state = match self.work {
             Work::Sending => sending(tally, progress, &self.zone),
-            Work::Checking => {
-                checking(tally.counts.total(), progress.total(), self.began.elapsed())
-            }
+            Work::Checking => String::new(),
         };
         [counts(&tally.counts, self.work), state]
             .iter()
@@ -131,18 +128,6 @@ pub(super) fn sending(tally: &Tally, progress: &Progress, zone: &TimeZone) -> St
     parts.join(", ")
 }
 
-/// The rate of a check, and how long it will take: all rows take the same time.
-fn checking(rows: u64, total: Option<u64>, elapsed: Duration) -> String {
-    let per_second = rows as f64 / elapsed.as_secs_f64().max(0.001);
-    let pace = per_time(per_second);
-    let left = total.filter(|_| elapsed > Duration::from_secs(1) && rows > 0);
-    let left = left.map(|total| total.saturating_sub(rows) as f64 / per_second);
-    match left.and_then(|left| Duration::try_from_secs_f64(left).ok()) {
-        Some(left) => format!("{pace}, {}", about_left(left)),
-        None => pace,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,7 +152,6 @@ mod tests {
             drawn: None,
             work: Work::Sending,
             zone: TimeZone::UTC,
-            began: Instant::now(),
             drawn_at: None,
         };
         bar.below(width, &Tally::midway(), &progress)
@@ -214,16 +198,5 @@ mod tests {
         ] {
             assert_eq!(below(79, Some(pause))[1], said);
         }
-    }
-
-    #[test]
-    fn a_check_shows_its_rate_and_remaining_time() {
-        let elapsed = Duration::from_secs(2);
-        assert_eq!(
-            checking(2000, Some(10_000), elapsed),
-            "1,000/s, about 10 s left"
-        );
-        assert_eq!(checking(2000, None, elapsed), "1,000/s");
-        assert_eq!(checking(0, Some(10), Duration::ZERO), "0/min");
     }
 }

@@ -103,7 +103,8 @@ impl Progress {
     /// How long it will take: `about 1 h 40 min left`. Once it stops that is of no
     /// interest any more.
     pub(super) fn time_left(&self) -> Option<String> {
-        self.left().map(about_left)
+        let left = self.left()?;
+        Some(format!("about {} left", rounded(left)))
     }
 
     pub(super) fn left(&self) -> Option<Duration> {
@@ -152,16 +153,12 @@ pub enum Work {
 }
 
 /// A pace in the unit in which it is a number of some size: `1/min`, `1.6/s`, `1,200/s`.
-pub(super) fn per_time(per_second: f64) -> String {
+fn per_time(per_second: f64) -> String {
     match per_second {
         ..0.95 => format!("{:.0}/min", per_second * 60.0),
         ..9.95 => format!("{per_second:.1}/s"),
         _ => format!("{}/s", grouped(per_second.round() as u64)),
     }
-}
-
-pub(super) fn about_left(time: Duration) -> String {
-    format!("about {} left", rounded(time))
 }
 
 /// A wait, which is counted down.
