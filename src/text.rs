@@ -163,11 +163,17 @@ pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -
 
 /// `` `a`, `b` or `c` ``.
 pub fn alternatives<S: AsRef<str>>(words: &[S]) -> String {
-    let words: Vec<String> = words.iter().map(|w| format!("`{}`", w.as_ref())).collect();
-    match &words[..] {
-        [] => String::new(),
-        [word] => word.clone(),
-        [before @ .., last] => format!("{} or {last}", before.join(", ")),
+    let words = words.iter().map(|word| format!("`{}`", word.as_ref()));
+    joined(&words.collect::<Vec<_>>(), "or")
+}
+
+/// `a`, `a and b`, `a, b and c`, with this word for `and`.
+pub fn joined(parts: &[String], and: &str) -> String {
+    match parts {
+        [before @ .., last] if !before.is_empty() => {
+            format!("{} {and} {last}", before.join(", "))
+        }
+        _ => parts.concat(),
     }
 }
 
@@ -213,14 +219,11 @@ pub fn counted(count: u64, noun: &str) -> String {
 /// The number with a comma after each thousand: `1,200`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups
+        .map(String::from_utf8_lossy)
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 #[cfg(test)]
@@ -283,5 +286,14 @@ mod tests {
         ] {
             assert_eq!(grouped(number), text);
         }
+    }
+
+    #[test]
+    fn parts_are_joined_as_in_a_sentence() {
+        let parts = ["a", "b", "c"].map(String::from);
+        assert_eq!(joined(&parts, "and"), "a, b and c");
+        assert_eq!(joined(&parts[..2], "and"), "a and b");
+        assert_eq!(joined(&parts[..1], "and"), "a");
+        assert_eq!(alternatives(&["a", "b", "c"]), "`a`, `b` or `c`");
     }
 }

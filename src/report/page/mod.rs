@@ -28,7 +28,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use self::prose::{joined, message};
+use self::prose::message;
 use super::advice::TRIAL;
 use super::ended::Ended;
 use super::estimate::Estimate;
@@ -36,7 +36,7 @@ use super::stop_text::stop_text;
 use crate::campaign::CampaignChoice;
 use crate::intake::Intake;
 use crate::lead::Status;
-use crate::text::{counted, grouped, printable_lines};
+use crate::text::{counted, grouped, joined, printable_lines};
 pub use notes::PageNotes;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -188,7 +188,7 @@ impl Page<'_> {
             })
             .collect();
         let total = self.ended.rows_total.unwrap_or(counts.total());
-        let parts = joined(&parts);
+        let parts = joined(&parts, "and");
         match counts.total() {
             0 => format!("of {} none was finished", counted(total, "row")),
             done if done == total => format!("of {}, {parts}", counted(total, "row")),

@@ -40,15 +40,6 @@ pub(super) fn message(message: &Message) -> Markup {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub(super) fn joined(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 /// The share of a whole: `94 %`, and where that would hide something `< 1 %` or `> 99 %`.
 pub(super) fn share(part: u64, whole: u64) -> String {
     let percent = 100.0 * part as f64 / (whole as f64).max(1.0);
@@ -108,13 +99,5 @@ mod tests {
             message(&Message::new("it is so", "do that")).into_string(),
             "<p>it is so</p><p><strong>What to do: </strong>do that</p>"
         );
-    }
-
-    #[test]
-    fn parts_are_joined_as_in_a_sentence() {
-        let parts = ["a", "b", "c"].map(String::from);
-        assert_eq!(joined(&parts), "a, b and c");
-        assert_eq!(joined(&parts[..2]), "a and b");
-        assert_eq!(joined(&parts[..1]), "a");
     }
 }
