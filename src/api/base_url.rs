@@ -1,4 +1,4 @@
-//! Where the service is.
+//! The address of the service.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use url::{Host, Url};
 
 use crate::text::{looks_secret, quoted_unless_secret};
 
-/// The service's address. With or without a trailing `/` or `/api`, all mean the same.
+/// The service's address. A trailing `/` or `/api` makes no difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Reads a base URL; plain `http` only to this computer unless `insecure_http`.
+    /// Reads a base URL. Plain `http` is allowed only to this computer, unless `insecure_http`.
     pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl> {
         let text = text.trim();
         let url = Url::parse(text).ok();
@@ -51,14 +51,14 @@ impl BaseUrl {
         Ok(base)
     }
 
-    /// What is meant by the name of a host alone.
+    /// The https address that a user who gives only a host name probably means.
     pub fn with_https(text: &str) -> Option<BaseUrl> {
         let text = text.trim();
         let is_name = text.contains('.') && !text.contains("://") && !looks_secret(text);
         is_name.then(|| BaseUrl::parse(&format!("https://{text}"), false).ok())?
     }
 
-    /// Whether it is this computer, which is never reached through a proxy.
+    /// Whether the address is this computer, which is never reached through a proxy.
     pub fn is_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name == "localhost",

@@ -1,15 +1,15 @@
 //! The one place that opens connections.
 //!
-//! Every attempt is ours and counted: the HTTP client's own retries and redirects
-//! are switched off, since it would repeat some requests by itself, and a POST
-//! that is repeated unseen is a person who is called twice. One thing it does by
-//! itself: where a kept connection turns out to be closed before any of a request is
-//! written, it takes another. No server has seen anything of that.
+//! Each attempt is started and counted by this program. The HTTP client's own retries and redirects
+//! are switched off: it would repeat some requests by itself, and a POST that is repeated unnoticed
+//! is a person who is called twice. One thing it still does by itself: if a kept connection turns
+//! out to be closed before any of a request is written, it uses another one. No server has seen
+//! anything of that request.
 //!
-//! Proxies are the HTTP library's to find, by `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`
-//! and `NO_PROXY` (small letters too) or the system's settings, and so are the system's
-//! certificates (on Unix also by `SSL_CERT_FILE` and `SSL_CERT_DIR`). They are the only
-//! variables that are not read in `settings`.
+//! The HTTP library finds proxies, through `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
+//! (also in lower case) or the system's settings. It also finds the system's certificates (on Unix
+//! also through `SSL_CERT_FILE` and `SSL_CERT_DIR`). These are the only environment variables that
+//! are not read in `settings`.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -31,29 +31,28 @@ use super::verdict::{Lost, Verdict};
 use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Token};
 
-/// The most bytes that are read of a lead request's answer, which may echo all of
-/// the row's variables.
+/// How many bytes of the answer to a lead request are read at most. The answer may echo all
+/// variables of the row.
 const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 
 const UNAUTHORIZED: u16 = 401;
 
-/// How long a kept connection is used again: the HTTP library's own default, named here
-/// because [`Limits::without_old_connections`] departs from it.
+/// How long an idle connection may be used again: the HTTP library's default. It is named here
+/// because [`Limits::without_old_connections`] uses a shorter time.
 const REUSE_IDLE_FOR: Duration = Duration::from_secs(90);
 
-/// The same where a lost answer is a lost row. The shortest time for which servers usually
-/// keep an idle connection is five seconds (Apache's `KeepAliveTimeout`, Node's
-/// `keepAliveTimeout`). A request that is written at the moment at which the server closes is
-/// a request whose answer is lost.
+/// The same for requests whose lost answer costs a row. Servers usually keep an idle connection for
+/// at least five seconds (Apache's `KeepAliveTimeout`, Node's `keepAliveTimeout`). If a request is
+/// written at the moment at which the server closes the connection, its answer is lost.
 const REUSE_YOUNG_FOR: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For each request as a whole, from connecting to the last byte of the answer.
+    /// For one whole request, from connecting to the last byte of the answer.
     pub timeout: Duration,
-    /// How long after an answer its connection may still be used for another request.
+    /// How long a connection may be idle and still be used for another request.
     pub reuse_idle_for: Duration,
 }
 
@@ -65,7 +64,7 @@ impl Limits {
         }
     }
 
-    /// For requests that must not be repeated when their answer is lost.
+    /// For requests that must not be repeated if their answer is lost.
     #[must_use]
     pub fn without_old_connections(self) -> Limits {
         Limits {
@@ -77,12 +76,11 @@ impl Limits {
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The share of `--timeout` that connecting may take at most: when it runs out
-/// first, it is certain that nothing was sent.
+/// The share of `--timeout` that connecting may take. If connecting takes longer, the attempt
+/// fails, and it is certain that nothing was sent.
 const CONNECT_SHARE: f64 = 0.8;
 
-/// Calls the service. Cloning is cheap, as there is one for each request, and shares
-/// connections.
+/// Calls the service. Each request uses a clone: cloning is cheap, and clones share connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -113,8 +111,8 @@ impl Received {
 }
 
 impl Client {
-    /// A client for the service at `base_url`, which may show a certificate of the
-    /// authorities that the system trusts, or of these.
+    /// A client for the service at `base_url`. It trusts the authorities that the system trusts,
+    /// and `certificates`.
     pub fn new(
         base_url: &BaseUrl,
         token: Token,
@@ -137,15 +135,15 @@ impl Client {
             builder = builder.no_proxy();
         }
         builder = if base_url.is_loopback() && !base_url.is_https() {
-            // None is needed, so that the sandbox works where the system has none.
+            // No certificate is needed here, so the sandbox also works on a system without any.
             builder.tls_certs_only([])
         } else {
             builder.tls_certs_merge(certificates.0)
         };
-        // Fails only where the program has chosen one already.
+        // Fails only if the program has already installed a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = builder.build().map_err(|error| {
-            // What is behind the library's error says more than the error.
+            // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             anyhow!(
                 "cannot set up the HTTP client: {cause}\n\nhint: if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`"
@@ -166,7 +164,7 @@ impl Client {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // Needed again only where an answer is logged.
+        // Needed only for logging an answer that cannot be read.
         let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
@@ -186,7 +184,8 @@ impl Client {
         self.presentable(answer)
     }
 
-    /// The answer with the tokens masked in what the service said, and fit to be shown.
+    /// The answer with the tokens masked in the service's texts, and with those
+    /// texts fit to be shown.
     fn presentable(&self, mut answer: Answer) -> Answer {
         answer.verdict = answer.verdict.presentable(|text| self.mask(text));
         answer
@@ -203,7 +202,7 @@ impl Client {
         self.exchange(request, &token, MAX_LIST_BYTES).await
     }
 
-    /// The text with every token that was ever in use masked.
+    /// Masks every token that was ever in use.
     pub(super) fn mask(&self, text: &str) -> String {
         self.service.tokens.masked(text)
     }
@@ -238,7 +237,7 @@ impl Client {
         let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
         let body = bounded_body(response, most_bytes).await;
         let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
-            // A name that is no text is no known encoding.
+            // A header value that is not text names no known encoding.
             let encodings = encodings.iter().map(|value| value.to_str().unwrap_or("?"));
             unpacked(encodings, body, most_bytes)
         });
@@ -259,8 +258,8 @@ fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {
     }
 }
 
-/// The body up to a bound. A longer one is no answer of this service: its beginning is
-/// judged, and the connection is closed without reading the rest.
+/// Reads the body up to a bound. This service never sends a longer one: its beginning is judged,
+/// and the connection is closed without reading the rest.
 async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes, reqwest::Error> {
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {

@@ -1,31 +1,31 @@
-//! The wait before the next request that an answer demands.
+//! How long an answer asks the client to wait before the next request.
 
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-/// The longest wait that is believed, a day: services count by the day at most.
+/// The longest wait that is believed, one day: no service asks for more than that.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// The wait where the service wants a longer one. After it, the next request may get the
-/// same answer.
+/// The wait if the service asks for more than [`LONGEST_WAIT`]. The next request
+/// after it may get the same answer.
 const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// Nothing, or "now", which is no hint either: a client that follows it is refused again,
-    /// at full speed. A date in the past is "now" too.
+    /// No wait, or "now". A client that follows "now" is refused again, at full speed, so it is
+    /// treated as no hint. A date in the past means "now" too.
     Unsaid,
     /// This long: more than zero and at most [`LONGEST_WAIT`].
     Said(Duration),
     /// Longer than [`LONGEST_WAIT`]: replaced by an hour.
     Bounded,
-    /// Something that is no time: a negative number, a word.
+    /// A value that is not a time: a negative number, a word.
     Senseless,
 }
 
 impl Wait {
-    /// How long to wait, where the answer says so in a way that makes sense.
+    /// How long to wait; `None` if the answer does not say so in a way that makes sense.
     pub fn time(self) -> Option<Duration> {
         match self {
             Wait::Said(time) => Some(time),
@@ -34,8 +34,8 @@ impl Wait {
         }
     }
 
-    /// What a header `Retry-After` says: seconds or an HTTP date (RFC 9110, 10.2.3), which
-    /// is compared with `now`. Fractions are outside the standard, and common.
+    /// Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3), which is compared
+    /// with `now`. Fractions are common, although the standard does not allow them.
     pub(super) fn of_header(text: &str, now: SystemTime) -> Wait {
         let text = text.trim();
         match text.parse() {
@@ -47,7 +47,7 @@ impl Wait {
         }
     }
 
-    /// What a field of a body says: seconds, as a number or as text.
+    /// Reads a field of a body: seconds, as a number or as text.
     pub(super) fn of_field(value: &Value) -> Wait {
         let seconds = match value {
             Value::Null => return Wait::Unsaid,
@@ -58,7 +58,7 @@ impl Wait {
         seconds.map_or(Wait::Senseless, Wait::of_seconds)
     }
 
-    /// This long from now.
+    /// A wait of `time` from now.
     pub(super) fn of_duration(time: Duration) -> Wait {
         if time.is_zero() {
             Wait::Unsaid
@@ -79,7 +79,7 @@ impl Wait {
         }
     }
 
-    /// This, or the other where this is of no use.
+    /// This wait, or `other` if this one is of no use.
     pub(super) fn or(self, other: Wait) -> Wait {
         match (self, other) {
             (Wait::Said(_) | Wait::Bounded, _) => self,
@@ -115,7 +115,7 @@ mod tests {
             ("Fri, 31 Dec 1999 23:59:59 GMT", Wait::Bounded),
             ("Thu, 01 Jan 1970 00:01:00 GMT", Wait::Unsaid),
             ("Thu, 01 Jan 1970 00:00:59 GMT", Wait::Unsaid),
-            // No time of a computer.
+            // Before 1970.
             ("Wed, 31 Dec 1969 23:59:59 GMT", Wait::Senseless),
             ("0", Wait::Unsaid),
             ("-0", Wait::Unsaid),
