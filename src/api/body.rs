@@ -1,4 +1,4 @@
-//! The body of an answer. As much of it is read as can be read.
+//! Reads as much of an answer's body as possible.
 //!
 //! Rule: pure. Besides the fields that matter here, an answer may echo all variables of the row. So
 //! fields stay unparsed until they are needed, and an error inside any other field does no harm.

@@ -241,7 +241,8 @@ impl Verdict {
         )
     }
 
-    /// What the service said, unless the lead exists there or the token was replaced.
+    /// What the service said, or why there is no answer; `None` if the lead exists at the service
+    /// or the token was replaced.
     pub fn refusal(&self) -> Option<&str> {
         match self {
             Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::TokenReplaced => None,
