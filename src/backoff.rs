@@ -1,8 +1,8 @@
 //! How long to wait before trying again: exponential backoff with full jitter.
 //!
-//! Rule: pure; chance is passed in. The wait before the n-th further attempt is drawn evenly
-//! from zero to one, two, four, … seconds, a minute at most: of the published variants, the
-//! one with the least work and the fewest collisions ("Exponential Backoff And Jitter", AWS
+//! Rule: pure; the random value is passed in. The wait after the n-th failure is uniformly random
+//! between zero and 1, 2, 4, … seconds, but never above a minute. Of the published variants, this
+//! one needs the least work and has the fewest collisions ("Exponential Backoff And Jitter", AWS
 //! Architecture Blog, 2015).
 
 use std::time::Duration;
@@ -10,14 +10,14 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The wait after `failures` failures; `chance` is drawn from 0 to 1.
+/// The wait after `failures` failures; `chance` is a random value from 0 to 1.
 pub fn delay(failures: u32, chance: f64) -> Duration {
     let factor = 1u32 << failures.saturating_sub(1).min(31);
     FIRST.saturating_mul(factor).min(LONGEST).mul_f64(chance)
 }
 
-/// The same, of which at least half is kept: no wait at all would be no answer to a service
-/// that is away or refuses.
+/// The same, but at least half of the longest possible wait: a service that is down or refuses
+/// requests must not be tried again at once.
 pub fn long_delay(failures: u32, chance: f64) -> Duration {
     delay(failures, 0.5 + chance / 2.0)
 }

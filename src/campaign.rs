@@ -1,7 +1,7 @@
-//! Which campaign a row is for: ids, names, and the list that names them.
+//! Which campaign a row is for: ids, names, and the service's list of campaigns.
 //!
-//! Rule: pure. The list of campaigns is fetched elsewhere; here a name becomes
-//! the id of the one campaign that has it, or a message that lists what exists.
+//! Rule: pure. Other code fetches the list; here a name becomes the id of the only campaign with
+//! that name, or a message that lists the existing campaigns.
 
 mod unclear;
 
@@ -14,20 +14,20 @@ use crate::lead::{CampaignId, ErrorCode, RowOutcome};
 use crate::message::Message;
 use crate::text::{printable, shown_name};
 
-/// A campaign as the service lists it. Only the id and the name are relied on:
-/// neither the forms of times nor the set of statuses are stated anywhere.
+/// A campaign in the service's list. Only the id and the name are relied on: no document states the
+/// format of times or the set of statuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Campaign {
     /// The id as text, whether the service sent a string or a number.
     pub id: String,
     pub name: String,
-    /// The status, free text; empty where the service said none.
+    /// The status, free text; empty if the service sent none.
     pub status: String,
     pub created_at: String,
     pub updated_at: String,
 }
 
-/// Words for a campaign that calls people, letters alone.
+/// The statuses of a campaign that calls people, letters only.
 #[rustfmt::skip]
 const ACTIVE: [&str; 12] = [
     "active", "activated", "calling", "enabled", "inprogress", "launched", "live", "ongoing",
@@ -52,7 +52,7 @@ impl Campaign {
         })
     }
 
-    /// Whether its status, which is free text, is a word for one that calls people.
+    /// Whether the status, which is free text, means that the campaign calls people.
     pub fn is_active(&self) -> bool {
         let letters = self.status.chars().filter(|c| c.is_alphanumeric());
         let word: String = letters.flat_map(char::to_lowercase).collect();
@@ -69,7 +69,7 @@ pub enum CampaignChoice {
     Name(String),
 }
 
-/// As it was given.
+/// The text that the user gave.
 impl fmt::Display for CampaignChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -89,7 +89,7 @@ impl CampaignChoice {
         })
     }
 
-    /// Reads a flag's value or a cell; none where there is only white space.
+    /// Reads a flag's value or a cell; `None` if it is blank.
     pub fn parse(text: &str) -> Result<Option<CampaignChoice>, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -107,7 +107,7 @@ impl CampaignChoice {
 /// Names that do not each mean one campaign, all for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignError {
-    /// The reason as JSON has it.
+    /// The reason in one word, for JSON.
     pub problem: &'static str,
     pub names: Vec<String>,
     /// The ids that the service lists under the name.
@@ -115,15 +115,16 @@ pub struct CampaignError {
     pub message: Message,
 }
 
-/// Two keys are equal if and only if the campaigns are.
+/// Stands for a campaign whether or not its id is known. Equal keys mean equal campaigns, and
+/// different keys different ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CampaignKey(pub u32);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowCampaign {
-    /// Its key, also where the id is not known.
+    /// Known even if the id is not.
     pub key: CampaignKey,
-    /// The id; none in a dry run that knows only a name, or nothing.
+    /// `None` in a dry run that knows only a name, or no campaign at all.
     pub id: Option<CampaignId>,
 }
 
@@ -135,8 +136,8 @@ pub struct CampaignBook {
 }
 
 impl CampaignBook {
-    /// A book in which rows without a cell of their own take `default`, and
-    /// names mean what `ids` says.
+    /// A book in which rows without a campaign of their own use `default`, and
+    /// names have the ids in `ids`.
     pub fn new(default: Option<CampaignChoice>, ids: HashMap<String, CampaignId>) -> Self {
         CampaignBook {
             default,
@@ -150,7 +151,7 @@ impl CampaignBook {
         ids.map(|(name, id)| (name.as_str(), id.0)).collect()
     }
 
-    /// The name of the campaign of a row whose id is not known, where it has one; see
+    /// The campaign name of a row, if it has one whose id is not known. `cell` is as in
     /// [`CampaignBook::of`].
     pub fn name_without_id(&self, cell: Option<&str>) -> Option<String> {
         let choice = CampaignChoice::parse(cell.unwrap_or_default()).ok()?;
@@ -160,12 +161,12 @@ impl CampaignBook {
         }
     }
 
-    /// The campaign of a row whose campaign cell, if there is one, is `cell`.
+    /// The campaign of a row. `cell` is its campaign cell, if its input has a campaign column.
     pub fn of(&mut self, cell: Option<&str>) -> Result<RowCampaign, RowOutcome> {
         let choice = CampaignChoice::parse(cell.unwrap_or_default())
             .map_err(|error| RowOutcome::invalid(ErrorCode::CampaignInvalid, error))?
             .or_else(|| self.default.clone());
-        // A name and an id that mean one campaign must be one key.
+        // A name and an id of the same campaign must have the same key.
         let choice = match choice {
             Some(CampaignChoice::Name(name)) => Some(match self.ids.get(&name) {
                 Some(id) => CampaignChoice::Id(*id),

@@ -1,8 +1,8 @@
-//! Calls of a library that panics where it should return an error.
+//! Calls a library that panics where it should return an error.
 //!
-//! The decoder of workbooks trusts the positions in a file, and the encoder panics when
-//! the disk is full. Neither is a bug of this program, so it is reported like any other
-//! error, without the text that a panic prints. Rule: only for such calls.
+//! The workbook decoder trusts the positions in a file, and the encoder panics when the disk is
+//! full. Neither is a bug of this program, so it is reported like any other error, without the text
+//! that a panic prints. Rule: only for such calls.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,11 +13,10 @@ thread_local! {
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` returns, or none if it panicked. After a panic nothing that `work` changes
-/// may be used.
+/// Runs `work` and returns its result; `None` if it panicked. After a panic, nothing that `work`
+/// changes may be used.
 ///
-/// Needs panics that unwind: in a program built with `panic = "abort"` nothing is
-/// contained.
+/// Needs panics that unwind: in a program built with `panic = "abort"` nothing is contained.
 pub fn run<T>(work: impl FnOnce() -> T) -> Option<T> {
     quiet_contained_panics();
     let outer = IS_CONTAINED.replace(true);
@@ -26,14 +25,14 @@ pub fn run<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Once for the process: panics within [`run`] are not printed. All others go to the
-/// previous hook, so none of those is hidden.
+/// Runs once per process. From then on panics within [`run`] are not printed. All others go to the
+/// previous hook, so none of them is hidden.
 fn quiet_contained_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            // A thread that is ending has no such flag any more.
+            // In a thread that is ending, the flag is already gone.
             if !IS_CONTAINED.try_with(Cell::get).unwrap_or(false) {
                 previous(info);
             }

@@ -1,6 +1,6 @@
 //! What happens in a run, as the pipeline reports it.
 //!
-//! Rule: one way. No listener changes what happens.
+//! Rule: one way. No listener influences the run.
 
 use std::time::Duration;
 
@@ -19,44 +19,44 @@ pub enum RunEvent<'a> {
         phone: Option<PhoneNumber>,
         campaign: Option<CampaignId>,
         outcome: &'a RowOutcome,
-        /// Whether it was still open when it was read, so that this process sent it; what
-        /// became of the others was known then.
+        /// Whether the row was still to be sent when it was read. Otherwise its
+        /// outcome was known then.
         sent: bool,
     },
     Retrying {
         row: RowId,
         attempt: u32,
         after: Duration,
-        /// Why, in one word: what the service said may name a person.
+        /// The reason in one word, because the service's text may name a person.
         why: ErrorCode,
     },
-    /// The service refuses for now, and everything waits.
+    /// The service refuses for now, and the whole run waits.
     Held {
         wait: Duration,
         why: ErrorCode,
     },
-    /// More requests are allowed now, or fewer; none means no limit of our own.
+    /// More or fewer requests are allowed now; `None` means that this program sets no limit.
     Paced(Option<Rate>),
-    /// The service gives no usable answers, and gets one request at a time. Reported once
-    /// for each outage and again with each attempt that brings nothing.
+    /// The service gives no usable answers and gets one request at a time. Reported once for each
+    /// outage, and again after each attempt without a usable answer.
     Outage {
         since: Timestamp,
         why: ErrorCode,
-        /// The same in a sentence, where it is ours and not the service's.
+        /// The reason as a sentence, if the sentence is this program's and not the service's.
         reason: Option<&'a str>,
         next: Duration,
     },
     Recovered {
         outage: Duration,
     },
-    /// One campaign of several takes no leads; the others go on.
+    /// One of several campaigns takes no leads; the others continue.
     CampaignStopped {
         campaign: CampaignId,
         by: StoppedBy,
     },
-    /// How the run is doing; reported once a second.
+    /// The state of the run; reported once a second.
     Pulse(Pulse),
-    /// Nothing new is sent; what is in flight is awaited.
+    /// Nothing new is sent; the run waits for the requests in flight.
     Stopping {
         by: StoppedBy,
         in_flight: usize,
@@ -65,13 +65,13 @@ pub enum RunEvent<'a> {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pulse {
-    /// Time since the sending began.
+    /// Time since sending began.
     pub elapsed: Duration,
     pub allowed: Option<Rate>,
     pub in_flight: usize,
     pub requests: u64,
     pub read: u64,
-    /// Rows that were read and are still to be sent, or to be answered.
+    /// Rows that were read and still wait to be sent or answered.
     pub waiting: u64,
     pub pause: Option<Pause>,
 }
@@ -79,6 +79,6 @@ pub struct Pulse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
     pub left: Duration,
-    /// Since when the service has given no usable answer; none where it asks to wait.
+    /// Since when there has been no usable answer; `None` if the service asked to wait.
     pub outage_since: Option<Timestamp>,
 }

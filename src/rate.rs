@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// At most `requests` starts in any span of the length `per`.
+/// At most `requests` starts in any period of length `per`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub requests: NonZeroU32,
@@ -15,21 +15,21 @@ pub struct Rate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RateChoice {
     Limits(Vec<Rate>),
-    /// What the service is found to allow.
+    /// What the service turns out to allow.
     Auto,
-    /// No limit of our own; refusals are obeyed.
+    /// This program sets no limit; it obeys the service's refusals.
     Unlimited,
 }
 
-/// What a run has learned of the limit of a service, and where the next one starts.
+/// The service's limit as a run has learned it. The next run starts with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownRate {
     pub rate: Rate,
-    /// Whether its answers state this limit; else it was found by trying.
+    /// Whether the service's answers state this limit; if not, it was found by trying.
     pub is_stated: bool,
 }
 
-/// Beyond this many in a span a limit is none; the start times in a span are kept.
+/// The most requests in one period: the start times in a period are kept in memory.
 const MAX_REQUESTS: f64 = 1_000_000.0;
 
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -50,18 +50,18 @@ impl Rate {
         }
     }
 
-    /// A pace, in requests a second, as a rate that people would write, rounded down by a hundredth at
-    /// most unless it is very slow: over ten seconds where it is fast, over ten minutes
-    /// where it is slow, else over a minute. Never none.
+    /// Turns a pace, in requests per second, into a rate as people would write it: per ten seconds
+    /// if it is fast, per ten minutes if it is slow, else per minute. The rate is rounded down, by
+    /// at most a hundredth unless it is very slow, and never to zero.
     pub fn of_pace(requests_a_second: f64) -> Rate {
         let seconds = match requests_a_second {
             fast if fast >= 10.0 => 10,
             slow if slow < 1.5 => 600,
             _ => 60,
         };
-        // What rounding took from a whole number comes back.
+        // Gives back what floating-point errors took from a whole number.
         let requests = requests_a_second * seconds as f64 + 1e-6;
-        // The cast takes what is too large to the largest, and what is none to nought.
+        // The cast saturates: a value that is too large becomes the maximum, NaN becomes 0.
         Rate::over(requests as u32, Duration::from_secs(seconds))
     }
 
@@ -69,7 +69,7 @@ impl Rate {
         f64::from(self.requests.get()) / self.per.as_secs_f64()
     }
 
-    /// How long this many requests take at least.
+    /// The shortest time that this many requests take.
     pub fn time_for(&self, requests: u64) -> Duration {
         self.per
             .mul_f64(requests as f64 / f64::from(self.requests.get()))
@@ -95,7 +95,7 @@ fn parse(text: &str) -> Option<Rate> {
         .parse()
         .ok()
         .filter(|_| requests.trim().chars().all(is_plain))?;
-    // A fraction is the same rate over a longer span: 0.5/s is 1/2s, 2.5/s is 5/2s.
+    // A fraction is the same rate over a longer period: 0.5/s is 1/2s, 2.5/s is 5/2s.
     let scale = (1..=10_000u32).find(|scale| {
         let scaled = requests * f64::from(*scale);
         scaled >= 1.0 && (scaled - scaled.round()).abs() < 1e-9
@@ -112,7 +112,7 @@ fn parse(text: &str) -> Option<Rate> {
     })
 }
 
-/// `s`, `10s`, `min`, `2 hours`: a span of a day at most.
+/// `s`, `10s`, `min`, `2 hours`: a period of at most a day.
 fn span(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (count, unit) = text.split_at(digits);

@@ -1,5 +1,4 @@
-//! Why a run ends early, as data. `report::stop_text` puts it into words, and nothing else
-//! does.
+//! Why a run ends early, as data. Only `report::stop_text` puts it into words.
 
 use std::num::NonZeroU32;
 
@@ -14,10 +13,10 @@ use crate::signals::Interrupt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     pub reason: StopReason,
-    /// What the service said, with the token masked. All who operate the run read it, so it
-    /// holds no phone numbers and no values of the row that met it.
+    /// What the service said, with the token masked. Everyone who operates the run reads it, so it
+    /// holds no phone numbers and no values of the row that triggered the stop.
     pub said: Option<String>,
-    /// What would have stopped the run otherwise, and needs attention too.
+    /// Another stop that would have ended the run by itself, and needs attention too.
     pub also: Option<Box<Stop>>,
 }
 
@@ -31,7 +30,8 @@ pub enum StopReason {
         rows: u32,
         last: ErrorCode,
     },
-    /// No connection can be made, and to try again changes nothing: a sentence of ours.
+    /// No connection can be made, and trying again changes nothing. The text is a
+    /// sentence of this program.
     NoConnection(String),
     /// This many rows in a row were rejected with the same status and text.
     RejectedAlike(NonZeroU32),
@@ -46,15 +46,15 @@ pub enum StopReason {
         until: Timestamp,
         why: ErrorCode,
     },
-    /// This many rows are left, and nothing that could happen would get them sent: a bug.
+    /// This many rows are left, and no further event would get them sent: a bug.
     Stuck(u64),
     Interrupted(Interrupt),
-    /// The thread that writes the results has ended; it reports why.
+    /// The thread that writes the results has ended; it reports the reason itself.
     ResultsEnded,
-    /// These campaigns were refused while others went on; never empty.
+    /// These campaigns were refused while others continued; never empty.
     Campaigns {
         refused: Vec<(CampaignId, Stop)>,
-        /// Whether leads of other campaigns were made.
+        /// Whether leads of other campaigns were created.
         others_were_sent: bool,
     },
     Error {
@@ -63,17 +63,17 @@ pub enum StopReason {
     },
     TestUnanswered {
         code: ErrorCode,
-        /// Whether the lead may have been made all the same.
+        /// Whether the lead may have been created nevertheless.
         may_be_made: bool,
     },
     TestThrottled {
         code: ErrorCode,
         until: Option<Timestamp>,
     },
-    /// The token was refused for a test lead, and its file holds another one by now.
+    /// The token was refused for a test lead, and its file holds another token by now.
     TokenReplaced,
-    /// A test lead was interrupted while its answer was awaited; what came of it is in
-    /// [`Stop::also`], if anything did.
+    /// A test lead was interrupted while it waited for its answer. If the attempt ended with a stop
+    /// of its own, that is in [`Stop::also`].
     TestInterrupted(Interrupt),
 }
 
@@ -99,7 +99,7 @@ impl Stop {
         }
     }
 
-    /// The same with what would have stopped the run otherwise.
+    /// The same stop, with `other` added to [`Stop::also`].
     #[must_use]
     pub fn with(self, other: Stop) -> Stop {
         let other = match self.also {
@@ -112,7 +112,7 @@ impl Stop {
         }
     }
 
-    /// The worse of two reasons to stop, with the other one beside it.
+    /// The worse of two reasons to stop, with the other one in [`Stop::also`].
     pub fn both(earlier: Option<Stop>, other: Stop) -> Stop {
         match earlier {
             None => other,
@@ -125,7 +125,7 @@ impl Stop {
         self.by().exit_code() >= other.by().exit_code()
     }
 
-    /// The reason in one word, as JSON has it.
+    /// The reason in one word, for JSON.
     pub fn by(&self) -> StoppedBy {
         match &self.reason {
             StopReason::Refused(cause) => (*cause).into(),
@@ -156,8 +156,7 @@ impl Stop {
         }
     }
 
-    /// Of two reasons to stop, the one with the higher exit code; the earlier one among
-    /// equals.
+    /// The reason to stop with the higher exit code; if both are equal, the earlier one.
     pub fn worse(earlier: Option<Stop>, other: Stop) -> Stop {
         match earlier {
             Some(stop) if stop.is_as_bad_as(&other) => stop,

@@ -1,4 +1,4 @@
-//! What one attempt came to: an answer, or why there is none.
+//! The result of one attempt: an answer, or why there is none.
 
 use super::Head;
 use super::Quota;
@@ -7,7 +7,7 @@ use crate::lead::ErrorCode;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The HTTP status, if an answer's head arrived.
+    /// The HTTP status, if the head of an answer arrived.
     pub http_status: Option<u16>,
     pub verdict: Verdict,
     pub quota: Option<Quota>,
@@ -23,14 +23,14 @@ impl Answer {
         }
     }
 
-    /// One that did not arrive, or not in full.
+    /// An answer that did not arrive, or only in part.
     pub(crate) fn lost(head: Option<&Head>, lost: Lost) -> Answer {
         let verdict = match head {
-            // Any refusal that arrived in full says all that matters, …
+            // A refusal that arrived in full is valid even if its body cannot be read, …
             Some(head) if matches!(lost, Lost::Packed(_)) && !head.is_success() => {
                 verdict::judge(head, lost.to_string().as_bytes())
             }
-            // … and so does a head that refuses for now.
+            // … and so is a head that says "try again later".
             Some(head) => match verdict::judge(head, &[]) {
                 refusal @ Verdict::RetryLater { .. } => refusal,
                 _ => verdict::judge_lost(lost),

@@ -1,4 +1,4 @@
-//! Where the service is.
+//! The address of the service.
 
 use std::fmt;
 
@@ -51,14 +51,14 @@ impl BaseUrl {
         ))
     }
 
-    /// What is meant by the name of a host alone.
+    /// The https address that a user who gives only a host name probably means.
     pub fn with_https(text: &str) -> Option<BaseUrl> {
         let text = text.trim();
         let is_name = text.contains('.') && !text.contains("://") && !looks_secret(text);
         is_name.then(|| BaseUrl::parse(&format!("https://{text}"), false).ok())?
     }
 
-    /// Whether it is this computer, which is never reached through a proxy.
+    /// Whether the address is this computer, which is never reached through a proxy.
     pub fn is_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name == "localhost",

@@ -1,8 +1,7 @@
-//! The body of an answer, read as far as it can be.
+//! Reads as much of an answer's body as possible.
 //!
-//! Rule: pure. An answer may hold all of the row's variables beside what matters. So its fields
-//! stay as they came until they are needed, and what is wrong inside one of the others does
-//! not matter.
+//! Rule: pure. Besides the fields that matter here, an answer may echo all variables of the row. So
+//! fields stay unparsed until they are needed, and an error inside any other field does no harm.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,23 +15,23 @@ use super::sentence::{Noun, Presence, duplicate, is_about_balance, presence};
 use super::wait;
 
 pub(super) struct Body<'a> {
-    /// The object that it is, or that it holds as the only item of a list.
+    /// The body's object. It may also be the only item of a list.
     json: Option<Object<'a>>,
-    /// The value of its field `data`.
+    /// The object in its field `data`.
     data: Option<Object<'a>>,
-    /// A body that is neither JSON nor a page: a sentence, perhaps.
+    /// A body that is neither JSON nor an HTML page: perhaps a sentence.
     plain: Option<&'a str>,
     complaints: Complaints,
 }
 
 const LONGEST_SENTENCE: usize = 1000;
 
-/// Fields with a general sentence, the most telling first.
+/// Fields with a general sentence, the one that says most first.
 const HEADINGS: [&str; 3] = ["message", "error", "title"];
 const DETAIL: &str = "detail";
 const ERROR_CODE: &str = "error_code";
 
-/// The fields of an object, each as it came; of two with one name the last.
+/// The unparsed fields of an object. If a name occurs twice, the last one counts.
 #[derive(Default, Deserialize)]
 struct Object<'a>(#[serde(borrow)] BTreeMap<String, &'a RawValue>);
 
@@ -45,8 +44,8 @@ impl<'a> Object<'a> {
         self.0.get(field).copied()
     }
 
-    /// The object in the field, or first in the list there: one without a field where the
-    /// field holds something else.
+    /// The object in the field, or the first one of a list in the field. If the field holds
+    /// something else, the result is an object without fields.
     fn object(&self, field: &str) -> Option<Object<'a>> {
         let value = self.get(field)?.get();
         let holder = match items(value) {
@@ -56,7 +55,7 @@ impl<'a> Object<'a> {
         Some(Object::read(holder).unwrap_or_default())
     }
 
-    /// The id in the field: a whole number or a text, as it is written.
+    /// The id in the field: a whole number or a text, exactly as written.
     fn id(&self, field: &str) -> Option<String> {
         let raw = self.get(field)?;
         let digits = raw.get().strip_prefix('-').unwrap_or(raw.get());
@@ -73,7 +72,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The items of a list, if it is one.
+/// The items of a JSON list; `None` if `json` is not a list.
 fn items(json: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(json).ok()
 }
@@ -95,7 +94,7 @@ impl<'a> Body<'a> {
         let others = others.filter(|value| !value.get().starts_with('"'));
         let complaints =
             Complaints::read(field("errors").and_then(value), others.filter_map(value));
-        // Neither a page nor JSON.
+        // Neither an HTML page nor JSON.
         let plain = text.trim();
         let is_sentence =
             plain.len() <= LONGEST_SENTENCE && !plain.starts_with(['<', '{', '[', '"']);
@@ -107,13 +106,13 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether it is JSON of the kind that answers are.
+    /// Whether the body is a JSON object, as answers of the service are.
     pub(super) fn is_object(&self) -> bool {
         self.json.is_some()
     }
 
-    /// The id of the lead, in any of the places where services put it. Beside `data` or `lead`
-    /// a mere `id` may be the request's.
+    /// The lead's id, from any of the places where services put it. If there is a field `data` or
+    /// `lead`, a top-level `id` may be the request's.
     pub(super) fn lead_id(&self) -> Option<String> {
         let in_data = self.data.as_ref().and_then(|data| {
             let own = data.id("id").or_else(|| data.id("lead_id"));
@@ -139,13 +138,13 @@ impl<'a> Body<'a> {
             .find_map(|value| wait::of_field(&value))
     }
 
-    /// Whether it says that the request failed, whatever its status.
+    /// Whether the body says that the request failed, regardless of the status.
     pub(super) fn denies_success(&self) -> bool {
         let json = self.json.as_ref();
         json.is_some_and(|json| json.is("success", "false") || json.is("status", "false"))
     }
 
-    /// What the user should know about a lead that was made.
+    /// What the user should know about a lead that was created.
     pub(super) fn remark(&self) -> Option<String> {
         let is_blacklisted = |place: &Object<'_>| place.is("status", r#""blacklisted""#);
         let mut places = [&self.data, &self.json].into_iter().flatten();
@@ -156,7 +155,7 @@ impl<'a> Body<'a> {
         has_it.then(|| "the service lists this number as blacklisted: it will not be called".into())
     }
 
-    /// The sentences in these fields, where they are about nothing in particular.
+    /// The sentences in `fields` that are not about single fields of the request.
     fn general(&self, fields: &[&str]) -> impl Iterator<Item = String> {
         let fields = fields
             .iter()
@@ -177,9 +176,9 @@ impl<'a> Body<'a> {
         texts.join("\n").to_lowercase()
     }
 
-    /// Whether sentences about the lead say that it exists. Where single fields are complained about,
-    /// those on the others are not about the lead, unless they say so: another field may have
-    /// "already been taken" too.
+    /// Applies `what` to the sentences about the lead. If the service complains about single
+    /// fields, only the sentences on fields of the lead or the campaign are used: another field may
+    /// have "already been taken" too.
     fn find_out(&self, what: impl Fn(&str, Option<Noun>) -> Option<Presence>) -> Option<Presence> {
         let of_fields = &self.complaints.of_fields;
         if of_fields.is_empty() {
@@ -190,17 +189,17 @@ impl<'a> Body<'a> {
             .min()
     }
 
-    /// Whether it says that the lead is there already, and where.
+    /// Whether the body says that the lead exists already, and where.
     pub(super) fn presence(&self) -> Option<Presence> {
         self.find_out(presence)
     }
 
-    /// The same, or just that it is a duplicate.
+    /// Like [`presence`](Self::presence), but a text that only says "duplicate" counts too.
     pub(super) fn duplicate(&self) -> Option<Presence> {
         self.find_out(|text, about| presence(text, about).or_else(|| duplicate(text, about)))
     }
 
-    /// Whether the campaign is refused, rather than a lead that is in another one.
+    /// Whether the campaign is refused. A lead that exists in another campaign does not count.
     pub(super) fn is_about_campaign(&self) -> bool {
         let of_fields = &self.complaints.of_fields;
         let names_campaign = if of_fields.is_empty() {
@@ -219,8 +218,8 @@ impl<'a> Body<'a> {
         self.complaints.of_fields.is_empty() && is_about_balance(&self.general_text())
     }
 
-    /// What the service said, for people: what is wrong in general, and then in detail. Not
-    /// masked yet.
+    /// What the service said, for people: first the general sentence, then the
+    /// details. Tokens are not masked yet.
     pub(super) fn text(&self, status: u16) -> String {
         let first = |fields: &[&str]| self.general(fields).next().unwrap_or_default();
         let (heading, detail) = (first(&HEADINGS), first(&[DETAIL]));

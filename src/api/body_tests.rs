@@ -1,4 +1,4 @@
-//! What is read of bodies in all the shapes that services give them.
+//! What is read from bodies, in all the shapes that services use.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn an_id_is_found_wherever_services_put_it() {
         r#"{"data":{"id":1.5,"lead":{"id":5}}}"#,
         r#"{"data":{},"lead_id":5}"#,
         r#"{"lead":{"id":true},"lead_id":5}"#,
-        // The request's, and the lead's.
+        // The first id is the request's, the second one the lead's.
         r#"{"id":"req-1","data":{"lead_id":5}}"#,
         r#"{"id":"req-1","lead":{"id":5}}"#,
         r#"{"id":"req-1","lead_id":5}"#,
@@ -218,7 +218,7 @@ fn an_error_is_judged_by_its_field_in_any_shape() {
     }
     let echo = r#"{"error":{"phone_number":["is too short"],"campaign_id":101}}"#;
     assert!(!Body::read(echo).is_about_campaign());
-    // Said of no field.
+    // The complaint names no field.
     let balance = Body::read(r#"{"errors":[{"code":"x","detail":"Insufficient balance"}]}"#);
     assert!(balance.is_about_balance());
 }

@@ -1,4 +1,4 @@
-//! Certificates that are trusted besides the system's.
+//! Certificates that are trusted in addition to the system's.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::text::quoted_unless_secret;
 pub struct Certificates(pub(super) Vec<reqwest::Certificate>);
 
 impl Certificates {
-    /// Reads a PEM file (RFC 7468) with one certificate or several. All of them are looked
-    /// at here, so that none is refused when the first connection is made.
+    /// Reads a PEM file (RFC 7468) with one or more certificates. All of them are checked here, so
+    /// a bad one is reported now and not when the first connection is made.
     pub fn from_file(path: &Path) -> Result<Certificates> {
         let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
@@ -24,12 +24,13 @@ impl Certificates {
                 "check the name, and that you may read the file",
             )
         })?;
-        // Editors put a byte order mark before the first line, which is none then.
+        // Editors put a byte order mark at the beginning, and the first line is
+        // not recognized then.
         let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
         let mut certificates = Vec::new();
         for (index, certificate) in CertificateDer::pem_slice_iter(text).enumerate() {
             let certificate = certificate.ok().and_then(|der| {
-                // Only to see whether it can be trusted.
+                // Only to check whether it can be trusted.
                 RootCertStore::empty().add(der.clone()).ok()?;
                 reqwest::Certificate::from_der(&der).ok()
             });

@@ -1,15 +1,15 @@
 //! The one place that opens connections.
 //!
-//! Every attempt is ours and counted: the HTTP client's own retries and redirects
-//! are switched off, since it would repeat some requests by itself, and a POST
-//! that is repeated unseen is a person who is called twice. One thing it does by
-//! itself: where a kept connection turns out to be closed before any of a request is
-//! written, it takes another. No server has seen anything of that.
+//! Each attempt is started and counted by this program. The HTTP client's own retries and redirects
+//! are switched off: it would repeat some requests by itself, and a POST that is repeated unnoticed
+//! is a person who is called twice. One thing it still does by itself: if a kept connection turns
+//! out to be closed before any of a request is written, it uses another one. No server has seen
+//! anything of that request.
 //!
-//! Proxies are the HTTP library's to find, by `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`
-//! and `NO_PROXY` (small letters too) or the system's settings, and so are the system's
-//! certificates (on Unix also by `SSL_CERT_FILE` and `SSL_CERT_DIR`). They are the only
-//! variables that are not read in `settings`.
+//! The HTTP library finds proxies, through `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
+//! (also in lower case) or the system's settings. It also finds the system's certificates (on Unix
+//! also through `SSL_CERT_FILE` and `SSL_CERT_DIR`). These are the only environment variables that
+//! are not read in `settings`.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Token};
 use crate::message::Message;
 
-/// The most bytes that are read of a lead request's answer, which may echo all of
-/// the row's variables.
+/// How many bytes of the answer to a lead request are read at most. The answer may echo all
+/// variables of the row.
 const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
@@ -47,12 +47,11 @@ pub const REUSE_IDLE_FOR: Duration = Duration::from_secs(4);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The share of `--timeout` that connecting may take at most: when it runs out
-/// first, it is certain that nothing was sent.
+/// The share of `--timeout` that connecting may take. If connecting takes longer, the attempt
+/// fails, and it is certain that nothing was sent.
 const CONNECT_SHARE: f64 = 0.8;
 
-/// Calls the service. Cloning is cheap, as there is one for each request, and shares
-/// connections.
+/// Calls the service. Each request uses a clone: cloning is cheap, and clones share connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -108,15 +107,15 @@ impl Client {
             builder = builder.no_proxy();
         }
         builder = if base_url.is_loopback() && !base_url.is_https() {
-            // None is needed, so that the sandbox works where the system has none.
+            // No certificate is needed here, so the sandbox also works on a system without any.
             builder.tls_certs_only([])
         } else {
             builder.tls_certs_merge(certificates.0)
         };
-        // Fails only where the program has chosen one already.
+        // Fails only if the program has already installed a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = builder.build().map_err(|error| {
-            // What is behind the library's error says more than the error.
+            // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Message::new(
                 format!("cannot set up the HTTP client: {cause}"),
@@ -138,7 +137,7 @@ impl Client {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // Needed again only where an answer is logged.
+        // Needed only for logging an answer that cannot be read.
         let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
@@ -158,7 +157,8 @@ impl Client {
         self.presentable(answer)
     }
 
-    /// The answer with the tokens masked in what the service said, and fit to be shown.
+    /// The answer with the tokens masked in the service's texts, and with those
+    /// texts fit to be shown.
     fn presentable(&self, mut answer: Answer) -> Answer {
         answer.verdict = answer.verdict.presentable(|text| self.mask(text));
         answer
@@ -175,7 +175,7 @@ impl Client {
         self.exchange(request, &token, MAX_LIST_BYTES).await
     }
 
-    /// The text with every token that was ever in use masked.
+    /// Masks every token that was ever in use.
     pub(super) fn mask(&self, text: &str) -> String {
         self.service.tokens.masked(text)
     }
@@ -210,7 +210,7 @@ impl Client {
         let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
         let body = bounded_body(response, most_bytes).await;
         let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
-            // A name that is no text is no known encoding.
+            // A header value that is not text names no known encoding.
             let encodings = encodings.iter().map(|value| value.to_str().unwrap_or("?"));
             unpacked(encodings, body, most_bytes)
         });
@@ -231,8 +231,8 @@ fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {
     }
 }
 
-/// The body up to a bound. A longer one is no answer of this service: its beginning is
-/// judged, and the connection is closed without reading the rest.
+/// Reads the body up to a bound. This service never sends a longer one: its beginning is judged,
+/// and the connection is closed without reading the rest.
 async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes, reqwest::Error> {
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {

@@ -1,5 +1,5 @@
-//! Connections: what they may cost, when they are used again, and what is certain when
-//! they fail. The other side is played byte by byte.
+//! Connections: what they may cost, when they are reused, and what is certain when they fail. The
+//! tests play the server byte by byte.
 
 use std::future::Future;
 use std::num::NonZeroU32;
@@ -15,10 +15,10 @@ use super::super::{ListError, Quota};
 use super::*;
 use crate::lead::ErrorCode;
 
-/// More than any of these tests takes.
+/// Longer than any of these tests takes.
 const LONG: Duration = Duration::from_secs(20);
 
-/// What has been seen by a server.
+/// What a server has seen.
 #[derive(Default)]
 struct Seen {
     connections: AtomicUsize,
@@ -36,16 +36,16 @@ impl Seen {
     }
 }
 
-/// One connection, as a server has it.
+/// One connection, from the server's side.
 struct Peer {
     tcp: TcpStream,
     seen: Arc<Seen>,
-    /// Which one it is, from 1.
+    /// The number of the connection, from 1.
     number: usize,
 }
 
 impl Peer {
-    /// Reads a request with its body; `false` where the connection ends instead.
+    /// Reads a request with its body; `false` if the connection ends instead.
     async fn request(&mut self) -> bool {
         let mut request = Vec::new();
         let mut buffer = [0; 4096];
@@ -83,7 +83,7 @@ fn created() -> String {
     answer("HTTP/1.1 200 OK", r#"{"data":{"id":"1"}}"#)
 }
 
-/// A server on this computer that does with each connection what a test says.
+/// A server on this computer that handles each connection with `each`.
 async fn server<F>(each: impl Fn(Peer) -> F + Send + 'static) -> (String, Arc<Seen>)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -116,7 +116,7 @@ async fn post(client: &Client) -> Answer {
     client.post_lead(Bytes::from_static(b"{}")).await
 }
 
-/// Time for a connection to find its way back to the others.
+/// Time for a connection to return to the pool.
 async fn pause(millis: u64) {
     tokio::time::sleep(Duration::from_millis(millis)).await;
 }
@@ -170,7 +170,7 @@ async fn an_answer_that_trickles_is_cut_off_at_the_time_limit() {
         assert_eq!(lost_by(&answer), Some(ErrorCode::Timeout));
         assert!(began.elapsed() >= timeout);
         assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
-        // What the head said counts though the body did not come.
+        // What the head said counts even though the body did not arrive.
         let has_head = !head.is_empty();
         assert_eq!(answer.http_status, has_head.then_some(200));
         assert_eq!(
@@ -202,7 +202,7 @@ async fn an_endless_body_is_cut_off_and_its_connection_closed() {
                     block
                 };
                 while peer.write(&block).await {}
-                // As a sign that this end was reached.
+                // A sign that this point was reached.
                 peer.seen.requests.fetch_add(100, Ordering::SeqCst);
                 return;
             }
@@ -221,7 +221,7 @@ async fn an_endless_body_is_cut_off_and_its_connection_closed() {
             }
         };
         tokio::time::timeout(LONG, closed).await.unwrap();
-        // The bound, and what was on its way.
+        // The bound, and what was in the buffers.
         let written = seen.bytes_written.load(Ordering::SeqCst);
         assert!(written < 8 * MAX_LEAD_BYTES, "{head}: {written}");
         assert!(is_created(&post(&client).await));
@@ -289,7 +289,7 @@ async fn a_kept_connection_that_was_closed_costs_nothing() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_is_one_request_for_each_attempt() {
-    // A new connection and a kept one, closed before and within the answer.
+    // A new connection and a reused one, each closed before the answer and within it.
     for (answered, cut) in [
         (0, ""),
         (0, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"),
@@ -393,7 +393,7 @@ async fn the_rate_limit_is_read_from_every_answer() {
         (429, ""),
         (500, ""),
     ] {
-        // The service's clock is of another year, and its times are by its clock.
+        // The service's clock is in another year, and the times that it states are by its clock.
         let head = format!(
             "HTTP/1.1 {status} X\r\nX-RateLimit-Limit: 100, 100;w=60\r\n\
              X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 1000000030\r\n\

@@ -1,9 +1,10 @@
-//! What an answer complains about: sentences, each with the field that it is about, where
-//! one is named.
+//! What an answer complains about: sentences, each with the field that it is
+//! about, if it names one.
 //!
-//! Rule: pure. Shapes that are read: `errors` by field (Laravel), as a list of texts or of
-//! objects that name their field (RFC 9457, JSON:API), or as one text; `detail` as a list of
-//! objects with `loc` and `msg` (FastAPI); and the like in place of a message.
+//! Rule: pure. These shapes are read: `errors` as an object with a list for each
+//! field (Laravel), as a list of texts or of objects that name their field (RFC
+//! 9457, JSON:API), or as one text; `detail` as a list of objects with `loc` and
+//! `msg` (FastAPI); and the same shapes in place of a message.
 
 use serde_json::{Map, Value};
 
@@ -11,30 +12,30 @@ use super::sentence::Noun;
 
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
-    /// About one field each.
+    /// Each about one field.
     pub(super) of_fields: Vec<Complaint>,
-    /// About none in particular.
+    /// About no field in particular.
     pub(super) general: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// With the objects around it, as `variables.city` or `/data/phone_number`.
+    /// The field with its path, such as `variables.city` or `/data/phone_number`.
     field: String,
     pub(super) text: String,
 }
 
-/// Where an object names the field that it is about.
+/// The keys in which an object names the field that it is about.
 #[rustfmt::skip]
 const FIELD_KEYS: &[&str] = &[
     "loc", "field", "path", "pointer", "parameter", "param", "property", "attribute", "source",
 ];
 
-/// Where an object has its sentence, the most telling first.
+/// The keys in which an object has its sentence, the one that says most first.
 const TEXT_KEYS: &[&str] = &["message", "msg", "detail", "description", "error", "title"];
 
 impl Complaints {
-    /// Reads what the field `errors` holds, and what others hold if that is of this kind.
+    /// Reads the value of the field `errors`, and those of `others` that hold complaints.
     pub(super) fn read(errors: Option<Value>, others: impl Iterator<Item = Value>) -> Complaints {
         let mut complaints = Complaints::default();
         if let Some(errors) = errors {
@@ -42,7 +43,7 @@ impl Complaints {
         }
         for mut other in others.filter(are_complaints) {
             if let Value::Object(fields) = &mut other {
-                // Anything else may be the request, sent back.
+                // Other values may be an echo of the request.
                 fields.retain(|_, said| said.is_array());
             }
             complaints.take(&other);
@@ -79,8 +80,8 @@ impl Complaints {
 }
 
 impl Complaint {
-    /// What the field is: the lead or its number, the campaign, or something that says
-    /// nothing about either.
+    /// What the field stands for: the lead or its number (`Lead`), or the campaign (`Other`).
+    /// `None` for a field that says nothing about either.
     pub(super) fn about(&self) -> Option<Noun> {
         let field = self.field.to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| field.contains(word));
@@ -97,8 +98,8 @@ impl Complaint {
     }
 }
 
-/// Whether something that may hold a sentence holds complaints about fields: objects in a
-/// list, or lists by field.
+/// Whether a value that may hold a sentence holds complaints about fields instead: a list with
+/// objects, or lists by field.
 pub(super) fn are_complaints(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(Value::is_object),
@@ -110,7 +111,7 @@ pub(super) fn are_complaints(value: &Value) -> bool {
     }
 }
 
-/// The field that an object names, unless that is the whole body.
+/// The field that an object names; `None` if it names the whole body.
 fn field(fields: &Map<String, Value>) -> Option<String> {
     let name = match FIELD_KEYS.iter().find_map(|key| fields.get(*key))? {
         Value::String(name) => name.clone(),
@@ -125,8 +126,8 @@ fn field(fields: &Map<String, Value>) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The sentences that a value is, has in a list, or has in the field for them or else in any
-/// list.
+/// The sentences in a value: the text itself, all items of a list, or, of an object, the field for
+/// sentences or else all lists.
 pub(super) fn sentences(value: &Value) -> String {
     let said: Vec<String> = match value {
         Value::String(text) => return text.trim().to_owned(),
@@ -136,7 +137,7 @@ pub(super) fn sentences(value: &Value) -> String {
             let mut texts = texts.map(sentences).filter(|text| !text.is_empty());
             match texts.next() {
                 Some(text) => return text,
-                // Anything else may be the request, sent back.
+                // Other values may be an echo of the request.
                 None => fields
                     .values()
                     .filter(|value| value.is_array())
@@ -149,7 +150,7 @@ pub(super) fn sentences(value: &Value) -> String {
     joined(said.iter().map(String::as_str), "; ")
 }
 
-/// Sentences one after another, with `between` behind one that has no punctuation.
+/// Joins sentences. `between` follows a sentence that does not end with punctuation.
 pub(super) fn joined<'t>(said: impl IntoIterator<Item = &'t str>, between: &str) -> String {
     let mut text = String::new();
     for sentence in said.into_iter().filter(|sentence| !sentence.is_empty()) {

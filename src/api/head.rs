@@ -1,6 +1,6 @@
-//! The head of an answer, as far as it matters.
+//! The parts of an answer's head that matter.
 //!
-//! Rule: pure. What is shown of an address holds no secret.
+//! Rule: pure. An address that is shown contains no secret.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,16 +16,16 @@ pub struct Head {
     pub(super) retry_after: Option<String>,
     pub(super) quota: Option<Quota>,
     pub(super) redirects_to: Option<String>,
-    /// The time by the clock that the head's times are to be compared with.
+    /// The current time, by the clock to which the times in the head refer.
     pub(super) now: SystemTime,
 }
 
 impl Head {
-    /// `now` is the time by our clock.
+    /// `now` is the time by the local clock.
     pub fn read(status: u16, headers: &HeaderMap, now: SystemTime) -> Head {
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
         let now = service_time(date, now);
-        // Lossy, since it matters that it is there.
+        // Lossy, because even a value that cannot be read matters: the header is there.
         let retry_after = headers.get(RETRY_AFTER);
         let retry_after =
             retry_after.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -43,11 +43,12 @@ impl Head {
     }
 }
 
-/// A `Date` has whole seconds, and has travelled: a smaller difference is none.
+/// A `Date` has whole seconds, and the answer takes time to arrive: a difference
+/// up to this is ignored.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
-/// The time by the service's clock, where its answer has a `Date` (RFC 9110, 6.6.1) that
-/// differs from ours: the times that it states are by its own.
+/// The time by the service's clock, if the answer has a `Date` (RFC 9110, 6.6.1) that differs from
+/// the local clock: the times that the service states are by its own clock.
 fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
     let date = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
     let difference = |theirs: SystemTime| match theirs.duration_since(ours) {
@@ -60,9 +61,9 @@ fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
 
 const MAX_LOCATION: usize = 4096;
 
-/// The address that `location` names in an answer to a request to `asked`, as it may be
-/// shown: user names, queries and fragments may hold secrets, and so may a part of a path
-/// that is a long word.
+/// The address that `location` names in an answer to a request to `asked`, in a form that may be
+/// shown. User names, queries and fragments may hold secrets and are left out. A part of the path
+/// that is a long word may be a secret too, and is replaced by `…`.
 pub(super) fn target(asked: &Url, location: &HeaderValue) -> Option<String> {
     let location = std::str::from_utf8(location.as_bytes()).ok()?;
     if location.len() > MAX_LOCATION {

@@ -14,20 +14,20 @@ use crate::campaign::Campaign;
 use crate::lead::ErrorCode;
 use crate::message::Message;
 
-/// How often a page is requested. Listing changes nothing, so that any failure may be tried
-/// again; but the user waits for it.
+/// How often a page is requested at most. Listing changes nothing, so any failure may be retried;
+/// but the user waits for it.
 const ATTEMPTS: u32 = 5;
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The longest that listing may take in all, with every page, attempt and pause. The user
-/// waits for it, and a service may trickle pages for ever.
+/// The longest time for the whole list, with all pages, attempts and pauses. The user waits for it,
+/// and a service may send pages slowly without end.
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// More pages than any account has: a list that never ends is an error.
 const MAX_PAGES: usize = 1000;
 
-/// More bytes than any account's list has, in all pages: they are kept in memory.
+/// More bytes than the whole list of any account: all pages are held in memory.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum ListError {
 }
 
 impl ListError {
-    /// What happened, without what to do about it.
+    /// What happened, without the hint about what to do.
     pub fn reason(&self) -> &str {
         match self {
             ListError::Refused { text, .. }
@@ -72,7 +72,7 @@ impl ListError {
 }
 
 impl Client {
-    /// All campaigns that the token can see, from as many pages as there are.
+    /// All campaigns that the token can see, from all pages.
     pub async fn campaigns(&self) -> Result<Vec<Campaign>, ListError> {
         self.campaigns_within(LONGEST).await
     }
@@ -99,7 +99,7 @@ impl Client {
             let page = read_page(&received.body);
             let page = page.inspect_err(|_| self.log_unread(&received, &[]))?;
             for campaign in page.campaigns {
-                // Lists that change while they are read repeat entries.
+                // A list that changes while it is read repeats entries.
                 if listed.insert(campaign.id.clone()) {
                     campaigns.push(self.masked(campaign));
                 }
@@ -130,7 +130,7 @@ impl Client {
                 Ok(received) if received.is_success() => return Ok(received),
                 other => other,
             };
-            // Judged as a lead request would be: refusals are the same.
+            // Judged like the answer to a lead request: the refusals are the same.
             let verdict = self.judge(&received);
             let text = verdict.refusal().unwrap_or_default().to_owned();
             let pause = match verdict {
@@ -172,8 +172,8 @@ fn read_page(body: &[u8]) -> Result<CampaignPage, ListError> {
         .ok_or_else(|| ListError::Unreadable("it has no field `campaigns`".into()))
 }
 
-/// The next page's address: followed on the same host only, since the token goes
-/// with it. The scheme stays too: behind a proxy, pages may name themselves `http`.
+/// The next page's address. It is followed only on the same host, because the token is sent along.
+/// The scheme stays the same too: behind a proxy, the service may call its pages `http`.
 fn next_page(current: &Url, next: Option<&str>) -> Option<Url> {
     let next = current.join(next?).ok()?;
     if next.host() != current.host() || next.port() != current.port() {

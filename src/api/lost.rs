@@ -1,4 +1,4 @@
-//! Why there is no complete answer, and whether the request can have been taken.
+//! Why there is no complete answer, and whether the service may have taken the request.
 
 use std::error::Error;
 use std::io;
@@ -13,21 +13,21 @@ use thiserror::Error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Lost {
-    /// Nothing was written. The text names no host: it goes into logs and results, and the
-    /// address of a proxy may have its password in it.
+    /// Nothing was written. The text names no host: it goes into logs and results, and the address
+    /// of a proxy may contain the proxy's password.
     #[error("no connection to the service: {why}")]
     NotSent {
         why: &'static str,
-        /// Whether the next attempt would come to the same, until the operator has fixed it.
+        /// Whether every further attempt fails for the same reason until the operator fixes it.
         is_lasting: bool,
     },
     /// Sent, wholly or partly, and no answer within the time limit.
     #[error("no answer within the time limit")]
     TimedOut,
-    /// Sent, wholly or partly, and what came back is no HTTP, or has a head without end.
+    /// Sent, wholly or partly, but the answer is not HTTP, or its head has no end.
     #[error("the answer is not HTTP")]
     NotHttp,
-    /// An answer arrived in full, and its body cannot be read.
+    /// The answer arrived in full, but its body cannot be decompressed.
     #[error("{0}")]
     Packed(&'static str),
     /// Sent, wholly or partly, and the connection broke before the answer was complete.
@@ -42,8 +42,8 @@ impl Lost {
             why,
             is_lasting: false,
         };
-        // Given up before any of it was written, as when a kept connection turns out to
-        // be closed.
+        // The HTTP library gave up before it wrote anything, for example because a kept connection
+        // turned out to be closed.
         if hyper.is_some_and(hyper::Error::is_canceled) {
             not_sent("it was closed before anything was sent")
         } else if error.is_connect() {
@@ -69,8 +69,8 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
     iter::successors(error.source(), |cause| next_cause(*cause))
 }
 
-/// The source of an I/O error that wraps another is that other's source: the other itself is
-/// taken.
+/// If an I/O error wraps another error, its `source()` skips the wrapped one and returns that one's
+/// source. So the wrapped error is taken here.
 fn next_cause<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match cause.downcast_ref().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
@@ -78,8 +78,8 @@ fn next_cause<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + '
     }
 }
 
-/// What was wrong with a proxy's tunnel. The library's type for it is private, so its words
-/// are read.
+/// What was wrong with a proxy's tunnel. The library's error type is private, so
+/// this reads its text.
 fn of_a_proxy(cause: &(dyn Error + 'static)) -> Option<&'static str> {
     let text = cause.to_string();
     Some(match text.strip_prefix("tunnel error: ")? {
@@ -89,7 +89,8 @@ fn of_a_proxy(cause: &(dyn Error + 'static)) -> Option<&'static str> {
     })
 }
 
-/// Why no connection was made: only certificates stay as they are by themselves.
+/// Why no connection was made. Only certificate errors are lasting: the others
+/// may go away by themselves.
 fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<Lost> {
     let (why, is_lasting) = match cause.downcast_ref() {
         Some(rustls::Error::InvalidCertificate(error)) => (of_a_certificate(error), true),

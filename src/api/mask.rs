@@ -1,9 +1,9 @@
-//! Finding a secret in a text, however the text spells it.
+//! Finds a secret in a text, in any of its spellings.
 
 const MASK: &str = "[token]";
 
-/// Replaces every `secret`, which is ASCII, in the text: unchanged, percent-encoded (also in
-/// part, and more than once), or with slashes escaped as in JSON.
+/// Replaces each occurrence of `secret`, which is ASCII: plain, percent-encoded (also in part, and
+/// more than once), or with slashes escaped as in JSON.
 pub(super) fn masked(text: &str, secret: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -22,7 +22,7 @@ pub(super) fn masked(text: &str, secret: &str) -> String {
     shown
 }
 
-/// How many bytes at the beginning of the text spell the secret, if they do.
+/// How many bytes at the beginning of the text spell the secret; `None` if they do not.
 fn length_of(secret: &[u8], text: &[u8]) -> Option<usize> {
     let Some((byte, others)) = secret.split_first() else {
         return Some(0);
@@ -36,8 +36,8 @@ fn length_of(secret: &[u8], text: &[u8]) -> Option<usize> {
     spellings.find_map(|length| Some(length + length_of(others, &text[length..])?))
 }
 
-/// How many bytes at the beginning of the text are this byte percent-encoded: `%2F`, and once
-/// more `%252F`.
+/// How many bytes at the beginning of the text are `byte` in percent encoding:
+/// `%2F`, or encoded twice, `%252F`.
 fn percent_encoded(byte: u8, text: &[u8]) -> Option<usize> {
     let mut digits = text.strip_prefix(b"%")?;
     while let Some(rest) = digits.strip_prefix(b"25").filter(|_| byte != b'%') {

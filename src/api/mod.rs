@@ -1,10 +1,10 @@
 //! The service: its two calls, what is sent, and what its answers mean.
 //!
-//! Rule: the only place that knows the service. `wire` is what is sent and received, `client`
-//! the one place that opens connections. `verdict` judges one answer by itself and is pure:
-//! `head` is its status and what it says about time (`wait`) and limits (`quota`), `body` what
-//! it says else (`complaints` about fields, `sentence` for what a sentence means), and `lost`
-//! why there is none.
+//! Rule: only this module knows the service. `wire` defines what is sent and received; only
+//! `client` opens connections. `verdict` judges a single answer and is pure. It uses `head` (the
+//! status, and what the headers say about waits, see `wait`, and rate limits, see `quota`), `body`
+//! (everything else that an answer says: `complaints` about fields, and `sentence` for the meaning
+//! of a sentence) and `lost` (why there is no answer).
 
 mod answer;
 mod base_url;

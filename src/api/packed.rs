@@ -1,7 +1,7 @@
-//! Compressed bodies (RFC 9110, 8.4), which some servers send though the client never asks.
+//! Compressed bodies (RFC 9110, 8.4). Some servers send them although the client never asks.
 //!
-//! Rule: pure. The output is bounded as plain bodies are, and so is the time: a small
-//! compressed body may hold any amount.
+//! Rule: pure. The output has the same bound as plain bodies, and so the time is bounded too: a
+//! small compressed body can hold any amount of data.
 
 use std::io::Read;
 
@@ -14,7 +14,7 @@ const UNKNOWN: Lost =
     Lost::Packed("the answer is compressed in a way that is not known here (`Content-Encoding`)");
 const DAMAGED: Lost = Lost::Packed("the answer is compressed, and damaged");
 
-/// At most `most` bytes of a body that is compressed as the values of `Content-Encoding` say.
+/// At most `most` bytes of a body, decompressed as the values of `Content-Encoding` say.
 pub(super) fn unpacked<'a>(
     encodings: impl Iterator<Item = &'a str>,
     body: Bytes,
@@ -25,7 +25,7 @@ pub(super) fn unpacked<'a>(
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !name.is_empty() && name != "identity")
         .collect();
-    // Nothing is nothing however it was compressed.
+    // An empty body stays empty, whatever its encoding.
     if encodings.is_empty() || body.is_empty() {
         return Ok(body);
     }
@@ -34,7 +34,7 @@ pub(super) fn unpacked<'a>(
     };
     let unpacked = match encoding.as_str() {
         "gzip" | "x-gzip" => read(MultiGzDecoder::new(&*body), most),
-        // By the standard `deflate` has zlib's form; many servers send it without.
+        // By the standard, `deflate` means the zlib format; many servers send raw deflate data.
         "deflate" => {
             read(ZlibDecoder::new(&*body), most).or_else(|| read(DeflateDecoder::new(&*body), most))
         }
@@ -147,7 +147,7 @@ mod tests {
                 Ok(unpacked) => prop_assert!(unpacked == text || is_nothing),
                 Err(lost) => prop_assert_eq!(lost, DAMAGED),
             }
-            // It has no checksum.
+            // Raw deflate data has no checksum, so only the length is tested.
             if let Ok(unpacked) = unpack(&["deflate"], text) {
                 prop_assert!(unpacked.len() <= MOST);
             }

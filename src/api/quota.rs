@@ -1,43 +1,42 @@
-//! What an answer says about the service's rate limit, whatever else it says.
+//! What the headers of an answer say about the service's rate limit.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::HeaderMap;
 
-/// `X-RateLimit-Limit`, `-Remaining` and `-Reset`, as far as an answer has them and they
-/// make sense.
+/// The values of `X-RateLimit-Limit`, `-Remaining` and `-Reset` that an answer
+/// has and that make sense.
 ///
-/// The service's document states none of them. That they come, as a limit per minute with
-/// an epoch time, is what a vendor's guide says; that they are often missing or odd is what
-/// to expect. So each is taken or left by itself, and none is an error.
+/// The service's document mentions none of them. A vendor's guide says that they are sent: a limit
+/// per minute, and an epoch time. They are often missing or odd. So each header is read or ignored
+/// on its own, and none is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quota {
     pub limit: Option<NonZeroU32>,
-    /// How many of them are left: never more than the limit, where that is known.
+    /// How many requests are left: at most `limit`, if that is known.
     pub remaining: Option<u32>,
-    /// In how long there are more: more than nothing, and at most a month.
+    /// How long until more requests are allowed: more than zero and at most a month.
     pub reset: Option<Duration>,
 }
 
-/// The span of time that a limit may be for, at the longest: a month. A reset beyond it
-/// is no reset.
+/// The longest period that a limit may be for: a month. A reset further away than that is ignored.
 const LONGEST_SPAN: Duration = Duration::from_secs(31 * 24 * 3600);
 
-/// From here on a number is no count of seconds but a time since 1970 in seconds: this one
-/// is in 2001.
+/// From this value on, a number is a time in seconds since 1970, not a count of
+/// seconds. This one is in 2001.
 const FIRST_EPOCH_SECOND: f64 = 1e9;
 
 impl Quota {
-    /// `now` is what epoch times are compared with.
+    /// Epoch times are compared with `now`.
     ///
-    /// Where there is no `X-RateLimit-…`, the names without `X-` are looked for: those of the
-    /// IETF's draft-ietf-httpapi-ratelimit-headers up to -06, before one field took the
-    /// place of the three.
+    /// If an `X-RateLimit-…` header is missing, the name without `X-` is tried:
+    /// the IETF's draft-ietf-httpapi-ratelimit-headers used those names up to
+    /// -06, before one field replaced the three.
     pub(super) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Quota> {
         let number = |name: &str| {
             let value = headers.get(name).or_else(|| headers.get(&name[2..]))?;
-            // The drafts let spans follow: `100, 100;w=60`.
+            // In the drafts, the periods may follow the number: `100, 100;w=60`.
             value.to_str().ok()?.split([',', ';']).next().map(str::trim)
         };
         let limit = number("x-ratelimit-limit").and_then(|text| text.parse::<NonZeroU32>().ok());
@@ -53,8 +52,8 @@ impl Quota {
     }
 }
 
-/// Seconds from `now`, or a time since 1970 in seconds (as GitHub has it, and the vendor's
-/// guide).
+/// The time left until `text`: seconds from `now`, or seconds since 1970 (as in GitHub's headers
+/// and the vendor's guide).
 fn time_until(text: &str, now: SystemTime) -> Option<Duration> {
     let number: f64 = text.parse().ok()?;
     let seconds = if number < FIRST_EPOCH_SECOND {
@@ -62,7 +61,7 @@ fn time_until(text: &str, now: SystemTime) -> Option<Duration> {
     } else {
         number - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
     };
-    // What is now or over says nothing of when there are more.
+    // A reset that is now or past does not say when more requests are allowed.
     let is_sensible = seconds > 0.0 && seconds <= LONGEST_SPAN.as_secs_f64();
     let time = is_sensible.then(|| Duration::from_secs_f64(seconds))?;
     (!time.is_zero()).then_some(time)

@@ -1,15 +1,14 @@
-//! What a sentence of the service says: that the lead exists already, and where; that the
+//! What a sentence of the service means: that the lead exists already, and where; or that the
 //! account has reached a limit.
 //!
-//! Rule: pure; works on words in lower case (`words.txt`) and knows nothing of statuses or
-//! fields.
+//! Rule: pure. It works on words in lower case (`words.txt`) and knows nothing
+//! about statuses or fields.
 //!
-//! No list of phrases covers what services write, and `already` alone says little ("the
-//! campaign is already stopped"). So each clause is looked at by itself: what it says (that
-//! something exists, is taken, is in a list) and of what (the last thing that it names
-//! before that). Where that is not clear the answer is no: a refusal that is not understood
-//! is a rejected row that the user looks at, while a `duplicate` that is none hides a person
-//! who was never imported.
+//! No list of phrases covers what services write, and `already` alone says little ("the campaign is
+//! already stopped"). So each clause is examined on its own: what it says (that something exists,
+//! is taken, is in a list), and about what (the last noun before that). If this is not clear, the
+//! answer is no. A refusal that is not understood becomes a rejected row, which the user looks at.
+//! But a `duplicate` that is not one hides a person who was never imported.
 
 use std::mem;
 use std::sync::LazyLock;
@@ -19,15 +18,15 @@ use crate::text::WordLists;
 static WORDS: LazyLock<WordLists> =
     LazyLock::new(|| WordLists::read(include_str!("words.txt"), str::to_owned));
 
-/// Where the lead exists already; of several places the first one counts.
+/// Where the lead exists already. If there are several places, the first variant counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Presence {
-    /// In the campaign, or the sentence does not say where.
+    /// In this campaign, or the sentence does not say where.
     Here,
     Elsewhere,
 }
 
-/// What a word or a field names.
+/// What a noun or a field name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Noun {
     /// The lead or its number.
@@ -35,7 +34,7 @@ pub(super) enum Noun {
     Other,
 }
 
-/// Whether a text in lower case is about balance, credit, plan or limit of the account.
+/// Whether a text in lower case is about the account's balance, credit, plan or limit.
 pub(super) fn is_about_balance(text: &str) -> bool {
     let has = |list| {
         let mut words = text.split(|c: char| !c.is_alphanumeric());
@@ -45,10 +44,10 @@ pub(super) fn is_about_balance(text: &str) -> bool {
     has("of the account") && (!is_of_text || has("period"))
 }
 
-/// Whether a text in lower case says that the lead exists already, and where. It is on the
-/// field `about`, if on one.
+/// Whether a text in lower case says that the lead exists already, and where. `about` is what the
+/// text's field stands for, if the text is about a field.
 pub(super) fn presence(text: &str, about: Option<Noun>) -> Option<Presence> {
-    // Most texts have none of these, and each answer has a text.
+    // A shortcut: most texts have none of these, and each answer has a text.
     let hints = ["already", "exist", "bereits", "schon", "unique"];
     if !hints.iter().any(|hint| text.contains(hint)) {
         return None;
@@ -63,7 +62,7 @@ pub(super) fn presence(text: &str, about: Option<Noun>) -> Option<Presence> {
     })
 }
 
-/// The same where it is called a duplicate.
+/// The same for a text that calls the lead a duplicate.
 pub(super) fn duplicate(text: &str, about: Option<Noun>) -> Option<Presence> {
     const WORDS: [&str; 4] = ["duplica", "duplik", "dublette", "doppelt"];
     let is_meant = |word: &str| WORDS.iter().any(|meant| word.starts_with(meant));
@@ -77,7 +76,7 @@ pub(super) fn duplicate(text: &str, about: Option<Noun>) -> Option<Presence> {
     })
 }
 
-/// Where the clauses that say it have the lead: here, if one of them does.
+/// Where the lead is by the clauses for which `says_it` holds: here, if one of them says so.
 fn nearest(text: &str, says_it: impl Fn(&[&str]) -> bool) -> Option<Presence> {
     let text = text.replace("n't", " not").replace("n’t", " not");
     let clauses = clauses(&text).into_iter();
@@ -85,7 +84,8 @@ fn nearest(text: &str, says_it: impl Fn(&[&str]) -> bool) -> Option<Presence> {
     clauses.map(|clause| place(&clause)).min()
 }
 
-/// The words of each clause: one ends with its line, at punctuation and before a conjunction.
+/// The words of each clause. A clause ends at the end of a line, at punctuation
+/// and before a conjunction.
 fn clauses(text: &str) -> Vec<Vec<&str>> {
     let mut clauses = Vec::new();
     for line in text.lines() {
@@ -121,7 +121,7 @@ fn any(words: &[&str], list: &str) -> bool {
     words.iter().any(|word| among(list, word))
 }
 
-/// What is before and after each of the words that are meant.
+/// The words before and after each word for which `is_meant` holds.
 fn splits<'a, 't>(
     clause: &'a [&'t str],
     is_meant: impl Fn(&str) -> bool,
@@ -151,7 +151,7 @@ fn says_it_exists(clause: &[&str], about: Option<Noun>) -> bool {
         })
 }
 
-/// Whether the words around `already` say that the lead is there.
+/// Whether the words around `already` say that the lead exists.
 fn is_already(before: &[&str], after: &[&str], about: Option<Noun>) -> bool {
     let is_of_many = matches!((before, after), ([.., "that" | "which"], ["exist", ..]));
     if is_of_many || is_left_open(before) {
@@ -171,7 +171,7 @@ fn is_already(before: &[&str], after: &[&str], about: Option<Noun>) -> bool {
     if among("has", verb) || any(&before[before.len().saturating_sub(2)..], "active") {
         return false;
     }
-    // What it is already in, if that is not a state.
+    // What the subject is already in, if that is not a state ("already in progress").
     let place = match after {
         [word, state, ..] if among("in", word) && among("states", state) => None,
         [word, place @ ..] if among("in", word) => Some(place),
@@ -189,7 +189,8 @@ fn is_already(before: &[&str], after: &[&str], about: Option<Noun>) -> bool {
     }
 }
 
-/// Whether the words around `already` say that something is there, by verbs in these lists.
+/// Whether the words around `already` say that something exists. `verbs` are the
+/// lists of verbs that count.
 fn is_there(before: &[&str], after: &[&str], verbs: &[&str]) -> bool {
     let is_verb = |word: &&str| verbs.iter().any(|list| among(list, word));
     let is_in_campaign =
@@ -200,20 +201,21 @@ fn is_there(before: &[&str], after: &[&str], verbs: &[&str]) -> bool {
         || any(after, "done in German")
 }
 
-/// Whether it is denied, demanded or only supposed.
+/// Whether the words before `already` deny it, demand it or only suppose it.
 fn is_left_open(before: &[&str]) -> bool {
     let named = before.iter().rposition(|word| noun(word).is_some());
     let verb = &before[named.map_or(0, |at| at + 1)..];
     any(verb, "not") || any(before, "perhaps")
 }
 
-/// Whether it is about people who must not be called, or no longer.
+/// Whether the clause is about people who must not be called, or no longer.
 fn is_of_blocked(clause: &[&str]) -> bool {
     let mut pairs = clause.windows(2);
     any(clause, "blocked") || pairs.any(|pair| pair == ["not", "call"])
 }
 
-/// The last thing that is named and not only describes another, or any of several.
+/// What the last noun before a preposition stands for. In a compound the last noun counts; of nouns
+/// joined by "and" or "or", the lead.
 fn subject(before: &[&str]) -> Option<Noun> {
     let end = before.iter().position(|word| among("prepositions", word));
     if before.windows(2).any(|pair| pair == ["number", "of"]) {
@@ -234,7 +236,7 @@ fn subject(before: &[&str]) -> Option<Noun> {
     named
 }
 
-/// Whether it begins by naming one lead: "a contact …", "this phone number …".
+/// Whether the words begin by naming one lead: "a contact …", "this phone number …".
 fn names_one_lead(words: &[&str]) -> bool {
     let nouns = words.iter().position(|word| !among("one", word));
     let Some(at) = nouns.filter(|at| *at > 0) else {

@@ -11,22 +11,21 @@ use super::mask::masked;
 use crate::message::Message;
 use crate::text::quoted_unless_secret;
 
-/// The fewest characters of a token's part that are masked: shorter ones would
-/// occur in any text.
+/// How long the secret part of a token must be to be masked: a shorter one would occur in any text.
 const MIN_MASKED: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct Token {
     secret: SecretString,
-    /// The value of the header `Authorization`, marked so that it is not printed.
+    /// The value of the header `Authorization`, marked as sensitive so that it is not printed.
     pub(super) header: HeaderValue,
-    /// The file that it was read from.
+    /// The file that the token was read from.
     file: Option<PathBuf>,
 }
 
 impl Token {
-    /// Reads a token file. A byte order mark, UTF-16, a final newline or a
-    /// leading `Bearer ` do no harm. No error quotes what was read.
+    /// Reads a token file. A byte order mark, UTF-16, a final newline and a leading `Bearer ` are
+    /// accepted. No error quotes what was read.
     pub fn from_file(path: &Path) -> Result<Token> {
         let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
@@ -35,7 +34,7 @@ impl Token {
                 "check the name, and that you may read the file",
             )
         })?;
-        // A token is ASCII, so that a zero byte gives UTF-16 away without a mark.
+        // A token is ASCII, so a zero byte means UTF-16, even without a byte order mark.
         let encoding = match bytes[..] {
             [_, 0, ..] => UTF_16LE,
             [0, _, ..] => UTF_16BE,
@@ -48,15 +47,15 @@ impl Token {
         })
     }
 
-    /// The token that its file holds now; none where it came from no regular file, or the
-    /// file holds no token any more.
+    /// The token that is in the file now; `None` if the token did not come from a regular file, or
+    /// if the file no longer holds a token.
     pub(super) fn read_again(&self) -> Option<Token> {
-        // A pipe has nothing more to say, and would be waited for.
+        // A pipe has nothing more to give, and reading it would block.
         let file = self.file.as_deref().filter(|file| file.is_file())?;
         Token::from_file(file).ok()
     }
 
-    /// Reads a token from text; `from` says in messages where it comes from.
+    /// Reads a token from text. Messages call the source `from`.
     pub fn from_text(text: &str, from: &str) -> Result<Token> {
         let refused = |why| {
             let hint = "it must hold the access token and nothing else";
@@ -81,13 +80,13 @@ impl Token {
         })
     }
 
-    /// The token itself, for the sandbox, which compares it.
+    /// The token itself. The sandbox needs it to compare.
     pub(crate) fn expose(&self) -> &str {
         self.secret.expose_secret()
     }
 
-    /// `text` with the token, and with its part behind a `|` (the secret half of
-    /// tokens like `1|abc`), replaced.
+    /// Replaces the token in `text`, and also its part after a `|` (the secret
+    /// half of tokens like `1|abc`).
     pub fn masked(&self, text: &str) -> String {
         let token = self.expose();
         let text = masked(text, token);

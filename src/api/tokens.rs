@@ -1,7 +1,7 @@
-//! The token in use: it may be replaced in its file while a run of hours goes on.
+//! The token in use. It may be replaced in its file during a run of hours.
 //!
-//! A service that issues tokens for a day refuses the old one in the middle of a run. So
-//! after a 401 the file is read again. Every token that was ever in use stays masked.
+//! A service whose tokens are valid for a day refuses the old token in the middle of a run. So
+//! after a 401 the token file is read again. Every token that was ever in use stays masked.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -9,7 +9,7 @@ use tracing::info;
 
 use super::Token;
 
-/// The tokens that were ever in use, of which the last one is.
+/// All tokens that were ever in use. The last one is in use now.
 #[derive(Debug)]
 pub(super) struct Tokens {
     first: Arc<Token>,
@@ -28,11 +28,11 @@ impl Tokens {
         Arc::clone(self.later().last().unwrap_or(&self.first))
     }
 
-    /// Whether the file has another token than the one that was refused; then that is in use
-    /// from now on.
+    /// Reads the token file again. Returns whether it has a token other than the one that was
+    /// refused; that token is used from now on.
     ///
-    /// It is read on the thread of the requests: a short file, after an answer that ends the
-    /// run otherwise.
+    /// The read runs on the thread of the requests. It is a short file, and without a new token
+    /// this answer ends the run anyway.
     pub(super) fn renew(&self, refused: &Token) -> bool {
         let found = refused.read_again();
         let Some(found) = found.filter(|found| found.expose() != refused.expose()) else {
@@ -40,7 +40,7 @@ impl Tokens {
         };
         let mut later = self.later.write().unwrap_or_else(PoisonError::into_inner);
         let current = later.last().unwrap_or(&self.first);
-        // Otherwise another request of the same moment has found it.
+        // If they are equal, another request has just found the new token.
         if current.expose() != found.expose() {
             later.push(Arc::new(found));
             info!(
@@ -51,7 +51,7 @@ impl Tokens {
         true
     }
 
-    /// The text with every token that was ever in use masked.
+    /// Masks every token that was ever in use.
     pub(super) fn masked(&self, text: &str) -> String {
         let masked = self.first.masked(text);
         let later = self.later();

@@ -1,7 +1,7 @@
 //! The beginning of an answer that was not understood, for the log at `-vv`.
 //!
-//! Rule: no personal data. Token, numbers and the values of the row that was sent are masked
-//! before anything is cut off.
+//! Rule: no personal data. Token, phone numbers and the values of the row that was sent are masked
+//! before the text is cut.
 
 use serde_json::Value;
 use tracing::debug;
@@ -10,10 +10,10 @@ use crate::text::{one_line, shortened, without_numbers, without_words_of};
 
 const MAX_SHOWN: usize = 300;
 
-/// How many bytes are looked at: masked text is shorter.
+/// How many bytes are read: masking makes the text shorter.
 const MAX_READ: usize = 64 * 1024;
 
-/// Logs how the body begins. `values` are those of the row.
+/// Logs how the body begins. `values` are the values of the row that was sent.
 pub(super) fn log(status: u16, body: &[u8], mask: impl Fn(&str) -> String, values: &[String]) {
     let answer = beginning(body, mask, values);
     let how = match answer.as_str() {
@@ -30,7 +30,7 @@ pub(super) fn log(status: u16, body: &[u8], mask: impl Fn(&str) -> String, value
 
 fn beginning(body: &[u8], mask: impl Fn(&str) -> String, values: &[String]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
-    // Words are found only where they are not spelled with escapes.
+    // Parsing removes JSON escapes: an escaped word would not be found.
     let json = serde_json::from_str(&text).map(|json: Value| json.to_string());
     let masked = mask(&json.unwrap_or_else(|_| text.into_owned()));
     let masked = without_words_of(&masked, values.iter().map(String::as_str));

@@ -1,17 +1,17 @@
-//! What one answer to a lead request means, judged by itself.
+//! What one answer to a lead request means, judged on its own.
 //!
-//! Rule: pure. What a series of answers means (that the token is dead rather
-//! than one row refused, say) is decided in `pipeline::stops`.
+//! Rule: pure. `pipeline::stops` decides what a series of answers means (for example, that the
+//! token has expired and not just one row is refused).
 //!
-//! The service's document states no error codes or bodies. What is known was
-//! seen in public, and where a status or a field says it, no text is relied on.
-//! Two questions matter before all others:
+//! The service's document lists no error codes or bodies: what is known was seen
+//! in public. If a status or a field says something, the text is not used for it.
+//! Two questions matter more than all others:
 //!
-//! - **Was the lead made?** Only a 2xx with an id says so for certain.
-//! - **Can it have been made?** After a refused connection, a 429 or a 503 with
-//!   `Retry-After`: no, and it is safe to send again. After a timeout, a broken
-//!   connection or a 5xx: perhaps, and a second attempt may be a second call to
-//!   the same person unless the service refuses duplicates.
+//! - **Was the lead created?** Only a 2xx with an id says so for certain.
+//! - **Can it have been created?** After a refused connection, a 429 or a 503
+//!   with `Retry-After`: no, and it is safe to send again. After a timeout, a
+//!   broken connection or a 5xx: perhaps, and a second attempt may be a second
+//!   call to the same person unless the service refuses duplicates.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub enum Verdict {
         /// What else the service says about the lead, if it matters.
         remark: Option<String>,
     },
-    /// The service has the number already.
+    /// The service already has the number.
     Duplicate {
         /// The existing lead's id, if the answer has it.
         lead_id: Option<String>,
@@ -42,7 +42,7 @@ pub enum Verdict {
     },
     /// The service refuses this row.
     Rejected { code: ErrorCode, text: String },
-    /// Refused without being processed: send again, after a wait.
+    /// Refused without being processed: send again after a wait.
     RetryLater {
         /// How long, where the service says so in a way that makes sense.
         wait: Option<Duration>,
@@ -53,24 +53,24 @@ pub enum Verdict {
     NeverTaken {
         code: ErrorCode,
         text: String,
-        /// Whether the next attempt would come to the same, for any row.
+        /// Whether every further attempt, with any row, fails for the same reason.
         is_lasting: bool,
     },
     /// The service may have taken it.
     PerhapsTaken { code: ErrorCode, text: String },
-    /// The token was refused and has been replaced meanwhile: send again with the new one.
-    /// No attempt at the row is counted.
+    /// The service refused the token, and the token has been replaced meanwhile: send again with
+    /// the new one. This does not count as an attempt.
     TokenReplaced,
     /// Refused for a reason that is likely to hold for every row.
     Fatal {
         cause: FatalCause,
-        /// The reason in one word, should it turn out to be this row's alone.
+        /// The reason in one word, in case it turns out to concern only this row.
         code: ErrorCode,
         text: String,
     },
 }
 
-/// What is wrong when every row is likely to be refused alike.
+/// Why every row is likely to be refused in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FatalCause {
     /// 401: the token is not accepted. Certain with the first answer.
@@ -83,7 +83,7 @@ pub enum FatalCause {
     Campaign,
     /// A 422 about balance, credit, plan or limit.
     Balance,
-    /// 3xx: the service is elsewhere, or wants a login.
+    /// 3xx: the service has moved, or demands a login.
     Redirect,
     /// 405: this is not the service's address.
     NotTheService,
@@ -114,7 +114,7 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
     let body = Body::read(&text);
     let status = head.status;
     let code = ErrorCode::Http(status);
-    // Not wanted of most answers, those of leads that were made.
+    // A closure, because most answers create a lead and do not need the text.
     let text = || body.text(status);
     let fatal = |cause| Verdict::Fatal {
         cause,
@@ -142,9 +142,9 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
         405 => fatal(FatalCause::NotTheService),
         422 if body.is_about_campaign() => fatal(FatalCause::Campaign),
         422 if body.is_about_balance() => fatal(FatalCause::Balance),
-        // RFC 9110, 15.5.9: the request was not received in full; 15.5.8: a proxy says it,
-        // and has not passed the request on. RFC 8470, 5.2: the server is unwilling to
-        // process it yet.
+        // 408: the request was not received in full (RFC 9110, 15.5.9). 407: a
+        // proxy answered and did not pass the request on (15.5.8). 425: the
+        // server does not want to process it yet (RFC 8470, 5.2).
         407 | 408 | 425 => Verdict::NeverTaken {
             code,
             text: text(),
@@ -156,12 +156,12 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
             text: text(),
         },
         400..=499 => Verdict::Rejected { code, text: text() },
-        // 5xx, and what no service should send. A 500 may follow the insert.
+        // 5xx, and statuses that no service should send. A 500 may come after the lead was stored.
         _ => Verdict::PerhapsTaken { code, text: text() },
     }
 }
 
-/// What it means that an answer did not arrive, or not in full.
+/// What it means that the answer did not arrive, or only in part.
 pub fn judge_lost(lost: Lost) -> Verdict {
     let text = lost.to_string();
     let code = match lost {
@@ -181,8 +181,8 @@ pub fn judge_lost(lost: Lost) -> Verdict {
 
 fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) -> Verdict {
     let lead_id = body.lead_id();
-    // With an id, the mere word may be in "no duplicate found", and a lead in another campaign
-    // is no reason against one in this.
+    // If there is an id, the word "duplicate" alone may be from "no duplicate found". A lead in
+    // another campaign does not speak against a new one in this campaign.
     let presence = match lead_id {
         Some(_) => body.presence(),
         None => body.duplicate(),
@@ -212,8 +212,7 @@ fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) ->
     }
 }
 
-/// Whether the answer says when to try again: a service that does so has not processed the
-/// request.
+/// Whether the answer says when to try again. A service that says so has not processed the request.
 fn says_when(head: &Head, body: &Body<'_>) -> bool {
     head.retry_after.is_some() || body.retry_after().is_some()
 }
@@ -231,8 +230,8 @@ fn wait_hint(head: &Head, body: &Body<'_>) -> Option<Duration> {
 }
 
 impl Verdict {
-    /// Whether the service has dealt with the request, one way or the other. Everything
-    /// else says nothing about the row, which needs another attempt.
+    /// Whether the service decided about the request. Any other verdict says nothing about the row,
+    /// which needs another attempt.
     pub fn is_about_row(&self) -> bool {
         matches!(
             self,
@@ -243,7 +242,8 @@ impl Verdict {
         )
     }
 
-    /// What the service said where it has not taken the lead, or not surely.
+    /// What the service said, or why there is no answer; `None` if the lead exists at the service
+    /// or the token was replaced.
     pub fn refusal(&self) -> Option<&str> {
         match self {
             Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::TokenReplaced => None,
@@ -255,8 +255,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict with its texts put through `mask` and made fit to be shown.
-    /// Masked first and shortened then: a cut must not leave half a secret.
+    /// The verdict with its texts masked by `mask` and made fit to be shown. They are shortened
+    /// only after masking: a cut must not leave half a secret.
     pub fn presentable(mut self, mask: impl Fn(&str) -> String) -> Verdict {
         let texts = match &mut self {
             Verdict::Created { lead_id, remark } => [Some(lead_id), remark.as_mut()],

@@ -138,7 +138,7 @@ fn row_7_a_success_without_an_id_may_be_a_lead_unless_it_says_duplicate() {
             text: "HTTP 200: Lead already exists".into(),
         }
     );
-    // With an id the lead was made, unless it says outright that it was there.
+    // If there is an id, the lead was created, unless the text clearly says that it existed.
     for text in ["No duplicate found, lead created", "Duplicate lead created"] {
         let body = format!(r#"{{"message":"{text}","data":{{"id":"5"}}}}"#);
         assert_eq!(reply(200, &body), created("5"), "{text}");
@@ -305,7 +305,7 @@ fn what_only_sounds_like_a_duplicate_is_a_refusal() {
     }
 }
 
-/// `duplicate` means that this campaign has it.
+/// A `duplicate` means that this campaign already has the lead.
 #[test]
 fn a_lead_that_another_campaign_has_is_neither_a_duplicate_nor_a_refused_campaign() {
     let said = "The lead already exists in another campaign";
@@ -387,9 +387,9 @@ fn row_16_a_complaint_about_the_campaign_is_fatal() {
     );
 }
 
-/// The table has every text without `errors`, except those about money, as row 11.
-/// A 422 about the campaign and not about the number is judged as row 16
-/// nevertheless: promise 4 counts "422 about campaign" however it is written.
+/// In the table, every text without `errors` is row 11, except texts about money. A 422 about the
+/// campaign and not about the number is still judged as row 16: promise 4 counts "422 about
+/// campaign", however it is written.
 #[test]
 fn row_16_without_errors_is_fatal_too() {
     assert_eq!(
@@ -502,8 +502,8 @@ fn row_23_and_unknown_4xx_are_rejected_rows() {
     );
 }
 
-/// Not in the table, which has unknown 4xx rejected. These two are not unknown:
-/// their definitions say that the request was not processed.
+/// Not in the table, which rejects unknown 4xx. These two are not unknown: their definitions say
+/// that the request was not processed.
 #[test]
 fn a_request_that_was_not_received_in_full_was_never_taken() {
     for status in [408, 425] {
@@ -591,7 +591,7 @@ fn a_refusal_without_a_usable_wait_waits_until_more_is_allowed() {
         (429, Some("0"), None, "", Some(said(20))),
         (429, Some("soon"), None, "", Some(said(20))),
         (503, Some("soon"), Some(0), "", Some(said(20))),
-        // Both say better.
+        // The header and the body are more exact.
         (429, Some("7"), Some(0), field, Some(said(7))),
         (429, None, Some(0), field, Some(said(5))),
         // Another limit than the stated one.
@@ -630,7 +630,7 @@ fn rows_26_and_27_a_503_is_safe_to_repeat_only_with_retry_after() {
         reply(503, HTML),
         perhaps_taken(ErrorCode::Http(503), "HTTP 503")
     );
-    // In the body it counts where it is a time.
+    // A field of the body counts only if it is a time.
     for body in [r#"{"retry_after":60}"#, r#"{"error":{"retry_after":"60"}}"#] {
         assert_eq!(reply(503, body), retry_later(said(60), 503, "HTTP 503"));
     }

@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-/// The longest wait that is believed, a day: services count by the day at most.
+/// The longest wait that is believed, one day: no service asks for more than that.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// The wait where the service wants a longer one. After it, the next request may get the
-/// same answer.
+/// The wait if the service asks for more than [`LONGEST_WAIT`]. The next request
+/// after it may get the same answer.
 const WAIT_INSTEAD: Duration = Duration::from_secs(3600);
 
 /// What a header `Retry-After` says: seconds or an HTTP date (RFC 9110, 10.2.3), which

@@ -11,18 +11,18 @@ use crate::phone::PhoneNumber;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VariablesShape {
-    /// `[{"name":"Ada"}]`: the interface document's form.
+    /// `[{"name":"Ada"}]`: the form in the interface document.
     #[default]
     Array,
-    /// `{"name":"Ada"}`: the form that newer deployments document.
+    /// `{"name":"Ada"}`: the form in the documentation of newer deployments.
     Object,
 }
 
-/// The parts of a lead that are the same in a whole run.
+/// The parts of a lead that stay the same during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeadForm {
     pub variables_shape: VariablesShape,
-    /// What is sent as `allow_dupplicate`.
+    /// The value of `allow_dupplicate`.
     pub allow_duplicates: bool,
 }
 
@@ -33,12 +33,12 @@ struct LeadBody<V> {
     campaign_id: Option<CampaignId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variables: Option<V>,
-    // Spelled so in the interface document.
+    // The interface document spells it this way.
     allow_dupplicate: bool,
 }
 
 impl LeadForm {
-    /// The body for one lead. The variables are left out when there are none.
+    /// The body for one lead. Without variables, the field `variables` is left out.
     pub fn body<'a>(
         &self,
         phone: PhoneNumber,
@@ -48,7 +48,7 @@ impl LeadForm {
         self.json(phone, Some(campaign), variables).into()
     }
 
-    /// The same to be shown, with `null` for a campaign that is not known yet; never sent.
+    /// The same body for display, with `null` for a campaign that is not known yet. Never sent.
     pub fn preview<'a>(
         &self,
         phone: PhoneNumber,
@@ -121,7 +121,7 @@ impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Variables
     }
 }
 
-/// One page of the list of campaigns, in any of the forms seen.
+/// One page of the list of campaigns, in any of the forms that services use.
 #[derive(Debug)]
 pub(super) struct CampaignPage {
     pub(super) campaigns: Vec<Campaign>,
@@ -129,12 +129,12 @@ pub(super) struct CampaignPage {
 }
 
 impl CampaignPage {
-    /// An array of campaigns, or an object with one in `campaigns` or `data`; `data` may itself
-    /// be a page: {"data":{"campaigns":[…]}}.
+    /// Reads an array of campaigns, or an object that has one in `campaigns` or `data`. `data` may
+    /// itself be a page: {"data":{"campaigns":[…]}}.
     pub(super) fn read(json: &Value) -> Option<CampaignPage> {
         if let Value::Array(items) = json {
             return Some(CampaignPage {
-                // One without an id cannot be used, and is no reason to refuse the others.
+                // A campaign without an id cannot be used, but the others can.
                 campaigns: items.iter().filter_map(campaign).collect(),
                 next_page_url: None,
             });
@@ -149,8 +149,8 @@ impl CampaignPage {
     }
 }
 
-/// A listed campaign, if it has an id. Ids are strings or numbers, and no form of the other
-/// fields is an error.
+/// A listed campaign; `None` if it has no id. Ids are strings or numbers. The
+/// other fields may have any form.
 fn campaign(json: &Value) -> Option<Campaign> {
     let text = |field| match json.get(field) {
         None | Some(Value::Null) => String::new(),

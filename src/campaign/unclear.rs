@@ -1,4 +1,4 @@
-//! Names of campaigns in rows, and what they mean in the service's list.
+//! The campaign names in rows, and what they mean in the service's list.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ pub struct NamesInRows(BTreeMap<String, NamedRows>);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedRows {
     pub rows: u64,
-    /// Where the first few of them are: the input, counted from 0, and the line there.
+    /// The first few of these rows: the input, counted from 0, and the line.
     pub first: Vec<(usize, u64)>,
 }
 
@@ -31,7 +31,7 @@ impl NamesInRows {
         }
     }
 
-    /// Adds the choice for all rows, if it is a name: no row has it.
+    /// Adds the campaign that is given for all rows, if it is a name. It is not in any row.
     pub fn note_default(&mut self, choice: Option<&CampaignChoice>) {
         if let Some(CampaignChoice::Name(name)) = choice {
             self.0.entry(name.clone()).or_default();
@@ -50,7 +50,7 @@ impl NamesInRows {
         self.0.get(name).cloned().unwrap_or_default()
     }
 
-    /// The ids of the names that mean one campaign in the service's list, and the other names.
+    /// The ids of the names that mean exactly one campaign in `list`, and the other names.
     pub fn resolved(
         self,
         list: &[Campaign],
@@ -117,7 +117,7 @@ fn unknown_names(unknown: Vec<String>, list: &[Campaign]) -> CampaignError {
     }
 }
 
-/// Names that do not each mean one campaign, and where they are.
+/// Names that do not mean exactly one campaign each, and the rows that have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnclearNames {
     pub errors: Vec<CampaignError>,
@@ -126,7 +126,7 @@ pub struct UnclearNames {
 }
 
 impl UnclearNames {
-    /// Each name with what is wrong with it, and the rows that have it.
+    /// Each name with its error and its rows.
     pub fn names(&self) -> impl Iterator<Item = (&CampaignError, &str, NamedRows)> {
         self.errors.iter().flat_map(move |error| {
             let names = error.names.iter();
@@ -134,7 +134,7 @@ impl UnclearNames {
         })
     }
 
-    /// What is wrong in a sentence each, and behind them where the names are.
+    /// One sentence for each error, followed by the rows that have the names.
     pub fn lines(&self) -> Vec<String> {
         let errors = self.errors.iter().map(|error| error.message.what.clone());
         let mut lines: Vec<String> = errors.collect();

@@ -1,4 +1,4 @@
-//! Rows on their way from thread to thread, in input order.
+//! Rows that are passed from thread to thread, in input order.
 
 use std::vec;
 
@@ -9,11 +9,11 @@ use crate::lead::{CampaignId, RowOutcome};
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::{RowBatch, SourceError};
 
-/// What one thread sends to the next: rows, an error, or none at the end. The end is sent, so
-/// that a thread that has died does not look like one that has read everything.
+/// What one thread sends to the next: rows, an error, or `None` at the end. The end is sent
+/// explicitly: otherwise a thread that died would look like one that has read everything.
 pub(super) type Message<T> = Result<Option<T>, Failure>;
 
-/// The rows or the error of what was received, if anything was; none at the end.
+/// The rows or the error in a received message; `None` at the end. No message at all is an error.
 pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, Failure>> {
     let broke_off = || Err(SourceError::broke_off().into());
     message.unwrap_or_else(broke_off).transpose()
@@ -22,7 +22,7 @@ pub(super) fn received<T>(message: Option<Message<T>>) -> Option<Result<T, Failu
 #[derive(Debug)]
 pub struct Batches {
     receiver: mpsc::Receiver<Message<Vec<Batch>>>,
-    /// Those that were received and not taken yet.
+    /// Batches that were received and not yet taken.
     here: vec::IntoIter<Batch>,
     has_ended: bool,
 }
@@ -66,7 +66,7 @@ impl Batches {
     }
 }
 
-/// Rows in input order and what is known of each before anything is sent.
+/// Rows in input order, with what is known about each one before anything is sent.
 #[derive(Debug)]
 pub struct Batch {
     pub rows: RowBatch,
@@ -85,9 +85,9 @@ pub struct PreparedRow {
     pub phone: Option<PhoneNumber>,
     pub kind: Option<NumberKind>,
     pub campaign: Option<CampaignId>,
-    /// What became of it; none while it is still to send.
+    /// The outcome; `None` while the row is still to be sent.
     pub outcome: Option<RowOutcome>,
-    /// What was tried before, of a row that is still to send.
+    /// The earlier attempts, if the row is still to be sent.
     pub earlier: Option<Box<Earlier>>,
 }
 
@@ -100,7 +100,7 @@ impl PreparedRow {
         size_of::<PreparedRow>() + texts.chain(doubt).map(String::capacity).sum::<usize>()
     }
 
-    /// Whether it has no outcome although an earlier attempt may have been taken.
+    /// Whether the row has no outcome although an earlier attempt may have been taken.
     pub fn is_doubtful(&self) -> bool {
         let doubt = self.earlier.as_ref().and_then(|e| e.doubt.as_ref());
         self.outcome.is_none() && doubt.is_some()
@@ -109,8 +109,8 @@ impl PreparedRow {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Earlier {
-    /// How many this run has made.
+    /// How many attempts this run has made.
     pub attempts: u32,
-    /// Why one of them, of this run or another, may have been taken, if one may have.
+    /// Why an attempt of this run or another may have been taken, if that is possible.
     pub doubt: Option<String>,
 }

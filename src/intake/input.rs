@@ -1,4 +1,4 @@
-//! An input whose form is known, before and after the flags are fitted to its header.
+//! An input whose form is known: before and after the flags are applied to its header.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use crate::screen::Evidence;
 use crate::source::{Content, FooterLine, Form, FormChoice, Header, Input, RowBatch, SourceError};
 use crate::text::{listed, shortened};
 
-/// How many values of each column are kept to be shown, and how much of each, in characters.
+/// How many values of each column are kept for display, and how many characters of each.
 const VALUES: usize = 3;
 const LONGEST_VALUE: usize = 200;
 
@@ -19,7 +19,7 @@ pub struct InspectedInput {
     pub form: Form,
     pub header: Header,
     pub sample: RowBatch,
-    /// The run whose rejects it holds, if it is a rejects file that names it.
+    /// The run that wrote the file, if it is a rejects file that names its run.
     pub run: Option<RunId>,
 }
 
@@ -43,11 +43,12 @@ impl InspectedInput {
         })
     }
 
-    /// Fits the flags to its header.
+    /// Applies the flags to the header.
     ///
     /// # Errors
     ///
-    /// Where they do not fit; names the other sheets of a workbook that do.
+    /// If the flags do not fit the header. If no phone column is found, the error names the other
+    /// sheets of the workbook that have one.
     fn mapping(&self, spec: &MappingSpec) -> Result<Mapping, MappingError> {
         let planned = Mapping::plan(self.input.name(), &self.header, &self.sample, spec);
         planned.map_err(|mut error| {
@@ -58,7 +59,7 @@ impl InspectedInput {
         })
     }
 
-    /// The other sheets of the workbook, if it is one, that have a phone column.
+    /// The other sheets that have a phone column; empty if the input is not a workbook.
     fn sheets_with_phones(&self, spec: &MappingSpec) -> Vec<String> {
         let Content::Sheet(sheet) = &self.form.content else {
             return Vec::new();
@@ -68,7 +69,7 @@ impl InspectedInput {
                 sheet: Some((*name).clone()),
                 ..FormChoice::default()
             };
-            // One that cannot be read is not offered.
+            // A sheet that cannot be read is not offered.
             let inspected = InspectedInput::new(self.input.clone(), &choice);
             inspected.is_ok_and(|other| {
                 let planned = Mapping::plan(other.input.name(), &other.header, &other.sample, spec);
@@ -82,7 +83,8 @@ impl InspectedInput {
         others.filter(has_phones).cloned().collect()
     }
 
-    /// The names of the input's own columns: of a rejects file those of its input.
+    /// The names of the input's own columns. For a rejects file these are the columns of the input
+    /// that the rejects come from.
     pub fn own_columns(&self) -> Vec<&str> {
         own_columns(&self.header, RejectsForm::of(&self.header.names).as_ref())
     }
@@ -93,11 +95,11 @@ pub struct PlannedInput {
     pub input: Input,
     pub form: Form,
     pub header: Header,
-    /// For each column, the first few values that are not empty, each once.
+    /// For each column, the first few distinct values that are not empty.
     pub samples: Vec<Vec<String>>,
     pub mapping: Mapping,
     evidence: OnceLock<Evidence>,
-    /// The lines below its rows, once all of them were read.
+    /// The lines below the last row, once all rows have been read.
     footer: OnceLock<Vec<FooterLine>>,
 }
 
@@ -122,7 +124,7 @@ impl PlannedInput {
         own_columns(&self.header, self.mapping.rejects_form.as_ref())
     }
 
-    /// What means a column (from 0) to a flag.
+    /// How a flag names a column (counted from 0).
     pub fn flag_text(&self, column: usize) -> String {
         self.mapping.flag_text(&self.header, column)
     }
@@ -132,14 +134,14 @@ impl PlannedInput {
         columns.map(|column| self.flag_text(*column)).collect()
     }
 
-    /// The columns that a saved mapping does not send because they are new, each as a flag
-    /// would name it.
+    /// The columns that a saved mapping does not send because they are new, each
+    /// as a flag would name it.
     pub fn new_columns(&self) -> Vec<String> {
         let new = self.mapping.new_columns.iter();
         new.map(|column| self.flag_text(*column)).collect()
     }
 
-    /// The same as a sentence lists them; none where there are none.
+    /// The same columns as a list in a sentence; `None` if there are none.
     pub fn new_columns_listed(&self) -> Option<String> {
         let new = self.mapping.new_columns.iter().copied();
         let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
@@ -160,12 +162,12 @@ impl PlannedInput {
         self.evidence.get()
     }
 
-    /// It is the same each time, so the first one stays.
+    /// Every reading of the whole input finds the same evidence, so the first one stays.
     pub(super) fn set_evidence(&self, evidence: Evidence) {
         let _ = self.evidence.set(evidence);
     }
 
-    /// The lines below its rows that are none of them; empty until all rows were read.
+    /// The lines below the last row; empty until all rows have been read.
     pub fn footer(&self) -> &[FooterLine] {
         self.footer.get().map_or(&[], Vec::as_slice)
     }
@@ -199,7 +201,7 @@ fn values(sample: &RowBatch, column: usize) -> Vec<String> {
 }
 
 /// The form of an input. A rejects file has the form in which it was written, or in which a
-/// spreadsheet has saved it, whatever the flags say about the input that it is of.
+/// spreadsheet program saved it; flags about the form of the original input do not apply to it.
 fn form(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
     let usual = FormChoice::default();
     if *choice != usual

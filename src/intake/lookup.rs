@@ -1,10 +1,10 @@
-//! Looking rows up in the ledger, on a thread of its own, as many together as are there.
+//! Looks rows up in the ledger on its own thread, as many at once as are available.
 //!
-//! To look up a single row takes some microseconds, most of them for reading its page of the
-//! ledger; for many together, in the order of the ledger, the pages are found faster. So
-//! while one thread looks rows up, another gathers. Nothing waits for more to come: where
-//! rows leave faster than they are read they are looked up batch by batch. And where they
-//! leave more slowly than they are looked up, as when they are sent, few are enough.
+//! Looking up a single row takes some microseconds, mostly to read its page of the ledger. For many
+//! rows at once, in the order of the ledger, the pages are found faster. So while one thread looks
+//! rows up, another one gathers the next rows. Neither waits for more rows: if rows are taken
+//! faster than they are read, they are looked up batch by batch. If rows are taken more slowly than
+//! they are looked up, as when they are sent, few rows at once are enough.
 
 use std::mem;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use tokio::sync::mpsc::Sender;
 use super::batches::Message;
 use super::{Batch, Memory, PlannedInput};
 
-/// This many rows, or bytes of them, are enough. Four times as much is in memory at most:
-/// gathered, looked up, waiting, and being sent.
+/// This many rows, or bytes of rows, are enough. At most four times as much is in memory: gathered,
+/// being looked up, waiting, and being sent.
 const MAX_ROWS: usize = 16 * 1024;
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// This many rows are enough while others that were looked up wait to be taken.
+/// This many rows are enough while rows that were looked up wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;
 
 pub(super) fn start(
@@ -30,7 +30,7 @@ pub(super) fn start(
     prepared: impl Iterator<Item = Message<Batch>> + Send + 'static,
     found: Sender<Message<Vec<Batch>>>,
 ) {
-    // Without a buffer: rows that wait there would not be gathered.
+    // No buffer: rows that wait in a buffer would not be gathered.
     let (ahead, gathered) = sync_channel(0);
     let waiting = found.clone();
     let is_enough = move |batches: &[Batch]| is_enough(batches, waiting.capacity() == 0);
@@ -45,7 +45,7 @@ fn is_enough(batches: &[Batch], others_wait: bool) -> bool {
     rows >= max_rows || bytes >= MAX_BYTES
 }
 
-/// Sends what there is whenever the receiver is ready, and waits for it once that is enough.
+/// Sends the gathered rows whenever the receiver is ready. Once there are enough, waits for it.
 fn gather<T>(
     prepared: impl Iterator<Item = Message<T>>,
     is_enough: impl Fn(&[T]) -> bool,
@@ -55,7 +55,7 @@ fn gather<T>(
     for message in prepared {
         match message {
             Ok(Some(batch)) => gathered.push(batch),
-            // Behind the rows before it. Without a receiver the run is over anyway.
+            // After the rows before it. Without a receiver the run is over anyway.
             ended => {
                 let _ = ahead.send(Ok(Some(gathered)));
                 let _ = ahead.send(ended.map(|_| None));
@@ -105,7 +105,7 @@ mod tests {
     use crate::exit::Failure;
     use crate::source::{RowBatch, SourceError};
 
-    /// The groups that a hundred batches and an ending make, each taken after a pause.
+    /// The groups from a hundred batches and an ending, with a pause after each group is taken.
     fn gathered(ending: Message<u32>, pause: fn(usize)) -> Vec<Message<Vec<u32>>> {
         let (ahead, taken) = sync_channel(0);
         let prepared = (0..100).map(|row| Ok(Some(row))).chain([ending]);

@@ -1,9 +1,9 @@
-//! What earlier runs, and earlier processes of this one, did with the rows.
+//! Applies what earlier runs, and earlier processes of this run, did with the rows.
 //!
-//! Rows that this run has settled keep their outcome, rows that another run has settled
-//! are `already_imported`, and rows that may have been taken are sent again or not, as
-//! `--on-uncertain` says. Nothing is remembered by position: the input is read again from the
-//! top, and each row is looked up in the ledger.
+//! A row that this run has settled keeps its outcome. A row that another run has settled is
+//! `already_imported`. For a row that may have been taken, `--on-uncertain` says whether it is sent
+//! again. No position in the input is stored: the input is read again from the beginning, and each
+//! row is looked up in the ledger.
 
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope};
@@ -26,8 +26,8 @@ impl Memory {
 
     /// Fills in what is known about the rows of some batches.
     ///
-    /// They are looked up in the order of their numbers, which is the ledger's, so that
-    /// neighbours share the pages that are read.
+    /// The rows are looked up in the order of their numbers, which is the ledger's order, so
+    /// neighbouring rows share the pages that are read.
     pub(super) fn fill_in(
         &mut self,
         inputs: &[PlannedInput],
@@ -46,7 +46,7 @@ impl Memory {
     }
 }
 
-/// Every row as number, batch and index there, in order.
+/// Every row as its number, the index of its batch and its index there, sorted by number.
 fn by_number(batches: &[Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
     let batches = batches.iter().enumerate();
     let rows = batches.flat_map(|(at, batch)| {
@@ -86,8 +86,8 @@ impl Lookup<'_> {
         }
     }
 
-    /// Fills in what is known about a row whose number is on a do-not-call list: that it is
-    /// not sent again does not hide that it was, or may have been.
+    /// Fills in what is known about a row whose number is on a do-not-call list. The row is not
+    /// sent again, but its outcome must still show that it was sent, or may have been.
     fn suppress(
         &mut self,
         row: Row<'_>,
@@ -115,7 +115,8 @@ impl Lookup<'_> {
         let known = self.find(number, Scope::Campaign(campaign))?;
         match (known.settled, known.uncertain) {
             (Some(settled), _) => outcome.lead_id = settled.outcome.lead_id,
-            // Leads are known by run and row: those of other runs do not count.
+            // With duplicates allowed, a lead is identified by run and row: those
+            // of other runs do not count.
             (None, Some(uncertain)) if !self.rules.allow_duplicates => {
                 let text = not_sent_again(&doubt(&uncertain), outcome);
                 let code = Some(ErrorCode::AnswerLost);
@@ -151,13 +152,13 @@ impl Lookup<'_> {
         if self.rules.allow_duplicates && self.rules.known_bad == KnownBad::Retry {
             return Ok(());
         }
-        // The lead of its own campaign is reported, if there are several.
+        // If several campaigns have the number, the lead of this row's campaign is reported.
         let mut known = self.find(number, Scope::Campaign(campaign))?;
         if self.rules.once == Once::Service && known.settled.is_none() {
             known = self.find(number, Scope::Service)?;
         }
         if self.rules.allow_duplicates {
-            // Leads are known by run and row: those of other runs do not count.
+            // Leads are identified by run and row: those of other runs do not count.
             (known.settled, known.uncertain) = (None, None);
         }
         self.decide_by_others(mapping, row, known, campaign, prepared)
@@ -175,7 +176,7 @@ impl Lookup<'_> {
         if let Some(settled) = known.settled {
             prepared.outcome = Some(already_imported(settled));
         } else if let Some(uncertain) = known.uncertain.filter(|_| !is_in_doubt) {
-            // Another campaign does not refuse a second lead.
+            // The service does not refuse a second lead in another campaign.
             let holds = self.rules.on_uncertain == OnUncertain::Hold;
             if holds || uncertain.campaign != campaign {
                 prepared.outcome = Some(held(&uncertain));
@@ -184,7 +185,7 @@ impl Lookup<'_> {
                 earlier.doubt = Some(doubt(&uncertain));
             }
         } else if prepared.earlier.is_some() {
-            // This run has sent it before, so that it is not known to be bad.
+            // This run has sent the row before, so it does not count as known to be bad.
         } else if let Some(rejected) = known.rejected
             && self.is_known_bad(mapping, row)?
         {
@@ -215,7 +216,7 @@ impl Lookup<'_> {
         self.look.find(self.rules.service, number, scope)
     }
 
-    /// Whether a row with these cells ended badly in another run, and such rows are skipped.
+    /// Whether known bad rows are skipped, and a row with these cells ended badly in another run.
     fn is_known_bad(&mut self, mapping: &Mapping, row: Row<'_>) -> Result<bool, LedgerError> {
         if self.rules.known_bad == KnownBad::Retry {
             return Ok(false);
@@ -242,7 +243,7 @@ fn already_imported(settled: Record) -> RowOutcome {
     }
 }
 
-/// A row that is not sent again, since another run may have made its lead.
+/// The outcome of a row that is not sent again because another run may have created its lead.
 fn held(uncertain: &Record) -> RowOutcome {
     let text = format!(
         "{}; `--on-uncertain resend` sends it again, to campaign {}",

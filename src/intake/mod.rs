@@ -1,13 +1,12 @@
-//! From inputs to rows that are ready to be sent, on threads of its own.
+//! Turns inputs into rows that are ready to be sent, on its own threads.
 //!
-//! Here `source`, `mapping`, `phone`, `campaign` and `screen` are put together:
-//! the code path that sending and checking share. One thread reads rows, some read their
-//! numbers (`readings`, `numbers`), one decides about each row in input order (`preparer`),
-//! and one looks rows up in the ledger (`lookup`, `memory`). The channels between them are
-//! bounded, so that a file of any size takes little memory, and reading waits whenever
-//! sending does.
+//! This module combines `source`, `mapping`, `phone`, `campaign` and `screen`: sending and checking
+//! share this code path. One thread reads rows, several read the rows' numbers (`readings`,
+//! `numbers`), one decides about each row in input order (`preparer`), and one looks rows up in the
+//! ledger (`lookup`, `memory`). The channels between them are bounded: a file of any size takes
+//! little memory, and reading waits whenever sending waits.
 //!
-//! An [`Intake`] is what the stages are set up from, so they use this file as it uses them.
+//! The stages are set up from an [`Intake`], so they depend on this file as it depends on them.
 
 mod batches;
 mod input;
@@ -43,11 +42,11 @@ const BATCHES_AHEAD: usize = 4;
 
 const SAMPLE_ROWS: usize = 1000;
 
-/// The country of numbers in national form, where a row names none.
+/// The country of numbers in national form, for rows that name no country.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenRegion {
     pub region: Region,
-    /// Where it comes from, in words: `--region`, or a profile.
+    /// The setting that it comes from, as text: `--region`, or a profile.
     pub from: String,
 }
 
@@ -70,14 +69,14 @@ impl fmt::Display for GivenRegion {
 #[derive(Debug, Clone)]
 pub struct Intake {
     pub inputs: Arc<[PlannedInput]>,
-    /// How many data rows are read at most (rejects files aside).
+    /// How many data rows are read at most, not counting rejects files.
     pub limit: Option<u64>,
     pub phones: PhoneRules,
     pub region: Option<GivenRegion>,
     pub doubts: bool,
-    /// The region of the run that wrote rejects among the inputs, where that is known.
+    /// The region of the run that wrote the rejects files among the inputs, if it is known.
     pub doubted: Option<Region>,
-    /// Which of these are doubtful; none before all inputs were read.
+    /// Which numbers are doubtful; `None` until all inputs have been read.
     pub doubt: Option<Arc<Doubt>>,
     pub suppression: Arc<SuppressionLists>,
     pub allow_duplicates: bool,
@@ -86,9 +85,9 @@ pub struct Intake {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Each number comes with its kind, and many rows at a time.
+    /// Large batches; the kind of each number is found too.
     Checking,
-    /// Few rows at a time: a batch is recorded when all its rows have an outcome.
+    /// Small batches: a batch is recorded when all its rows have an outcome.
     Sending,
 }
 
@@ -107,11 +106,11 @@ impl Intake {
         inputs.map(|planned| planned.input.name()).collect()
     }
 
-    /// Reads all inputs to their end for the names (not ids) in their campaign columns, and
-    /// where they are, so that unknown ones can be listed before anything is sent.
+    /// Reads all inputs to the end and returns the names (not ids) in their campaign columns, with
+    /// the rows that have them. So unknown names can be listed before anything is sent.
     ///
-    /// There are few campaigns: reading ends with more than a thousand names, which no list of
-    /// campaigns has.
+    /// An account has few campaigns: reading stops after more than a thousand
+    /// names, which no list of campaigns has.
     pub fn campaign_names(&self) -> Result<NamesInRows, Failure> {
         let mut names = NamesInRows::default();
         let mut mappings = self.inputs.iter().map(|planned| &planned.mapping);
@@ -124,8 +123,8 @@ impl Intake {
                 continue;
             };
             for (row, reading) in rows.rows().zip(readings) {
-                // A row that cannot be sent needs no campaign, and its cells may have
-                // shifted into this column.
+                // A row that cannot be sent needs no campaign, and its cells may
+                // have shifted into this column.
                 if !matches!(reading, Reading::Number(..)) {
                     continue;
                 }
@@ -141,8 +140,8 @@ impl Intake {
         Ok(names)
     }
 
-    /// Reads the numbers in the first rows of some inputs, which all seem to be of the first
-    /// one: whether they look as if digits had been lost, and what is known of their countries.
+    /// Reads the numbers in the first rows of some inputs: whether they look as if digits were
+    /// lost, and the evidence about their countries. All rows count as rows of the first input.
     pub fn sampled<'i>(
         &self,
         inputs: impl IntoIterator<Item = &'i PlannedInput>,
@@ -164,8 +163,8 @@ impl Intake {
         Ok((round, numbers.take_evidence()))
     }
 
-    /// Reads all inputs to their end to see whether the numbers that the region completes
-    /// are of that country, where there is a region and the doubt rule applies.
+    /// If there is a region and the doubt rule applies, reads all inputs to the end to judge
+    /// whether the numbers that the region completes are of that country.
     pub fn look_for_doubt(&mut self) -> Result<(), Failure> {
         let Some(given) = self.region.as_ref().filter(|_| self.doubts) else {
             return Ok(());
@@ -179,7 +178,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Counts rows of new lists, rejects aside, until there are `enough`.
+    /// Counts the rows of new lists, not of rejects files. May stop once there are `enough`.
     pub fn count_new_rows(&self, enough: u64) -> Result<u64, SourceError> {
         let all = Intake {
             limit: None,
@@ -204,8 +203,8 @@ impl Intake {
         Ok(count)
     }
 
-    /// Starts the threads; every row is looked up in `memory`. Dropping the batches ends
-    /// them.
+    /// Starts the threads. If there is a `memory`, each row is looked up in it. Dropping the
+    /// batches ends the threads.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
         let readings = Readings::start(self, purpose);
         let mut preparer = Preparer::new(book, self);
@@ -234,7 +233,7 @@ impl Intake {
         batches
     }
 
-    /// Passes every batch of every input to `take`, until it returns false.
+    /// Passes each batch of each input to `take`, until `take` returns false.
     fn read(
         &self,
         purpose: Purpose,
@@ -243,7 +242,7 @@ impl Intake {
         let mut next = RowId(1);
         let mut left = self.limit.unwrap_or(u64::MAX);
         for (file, planned) in self.inputs.iter().enumerate() {
-            // The run that wrote a rejects file has applied the limit already.
+            // The run that wrote a rejects file has already applied the limit.
             let is_limited = planned.mapping.rejects_form.is_none();
             let mut reader = planned.input.read(&planned.form)?;
             if reader.read_header(&planned.form)? != planned.header {
@@ -258,7 +257,7 @@ impl Intake {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     left -= rows.len() as u64;
                 }
-                // Before any of them is passed on: rows of a file that has changed may be of
+                // Check before any row is passed on: if the file has changed, its rows may be from
                 // another list, or cut off in the middle.
                 planned.input.check_unchanged()?;
                 if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! Reading the number of a row from its phone cells.
+//! Reads the number of a row from its phone cells.
 
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
@@ -12,12 +12,12 @@ const LONGEST_COUNTRY: usize = 60;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Its cells may have shifted: none of them is believed.
+    /// The cells may have shifted: none of them is believed.
     Misshapen(Box<RowOutcome>),
-    /// `--only` leaves it out; its number, where it has one.
+    /// `--only` leaves the row out. With its number, if it has one.
     Excluded(Option<PhoneNumber>),
     NoNumber(Box<RowOutcome>),
-    /// A number, with its kind where kinds are counted.
+    /// A number, with its kind if kinds are counted.
     Number(PhoneNumber, Option<NumberKind>),
 }
 
@@ -35,8 +35,8 @@ impl Reading {
     }
 }
 
-/// Reads numbers, row by row. One for each thread: the caches of the phone rules are not
-/// shared.
+/// Reads numbers, row by row. Each thread has its own reader: the caches of the
+/// phone rules are not shared.
 #[derive(Debug, Clone)]
 pub(super) struct NumberReader {
     pub(super) intake: Intake,
@@ -72,7 +72,7 @@ impl NumberReader {
         if mapping.excludes(row) {
             let counted = self.take_evidence();
             let number = self.number(planned, row).ok();
-            // A row that is left out is not counted, but its country is evidence all the same.
+            // The row is left out and not counted, but its country still counts as evidence.
             let said = std::mem::replace(&mut self.evidence, counted);
             self.evidence.add_countries(&said);
             return Reading::Excluded(number);
@@ -86,8 +86,8 @@ impl NumberReader {
         }
     }
 
-    /// The number in the first phone column with a usable one; else what is wrong with the
-    /// first that is not empty.
+    /// The first usable number in the phone columns. If there is none, the error is about the first
+    /// cell that is not empty.
     fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
         let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
@@ -156,13 +156,13 @@ impl NumberReader {
         Err(doubtful(region, why))
     }
 
-    /// The list with this index, if doubtful numbers of it are held back.
+    /// The list with this index, if its doubtful numbers are held back.
     fn held(&self, list: usize) -> Option<&ListDoubt> {
         let list = self.intake.doubt.as_ref()?.lists.get(list)?;
         list.is_held.then_some(list)
     }
 
-    /// Whether the region is still the one that made numbers of rejects doubtful.
+    /// Whether the region is still the one that made the numbers of the rejects doubtful.
     fn is_still_doubtful(&self) -> bool {
         self.intake.doubted.is_none() || self.intake.doubted == self.region
     }
@@ -215,7 +215,7 @@ impl NumberReader {
         }
     }
 
-    /// The outcome of a row without a number; names another column that has one.
+    /// The outcome of a row without a number. It names another column that has one.
     fn missing(&mut self, planned: &PlannedInput, row: Row<'_>, of_row: RowRegion) -> RowOutcome {
         let code = ErrorCode::PhoneMissing;
         if row.cells().all(|cell| cell.trim_ascii().is_empty()) {

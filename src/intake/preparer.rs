@@ -1,4 +1,4 @@
-//! What is decided about a row by itself and the rows before it.
+//! What can be decided about a row from the row itself and the rows before it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::source::Row;
 
 pub(super) struct Preparer {
     book: CampaignBook,
-    /// The campaign of rows in inputs that have no column for it.
+    /// The campaign of rows in inputs that have no campaign column.
     default_campaign: Result<RowCampaign, RowOutcome>,
     suppression: Arc<SuppressionLists>,
     first_rows: FirstRows,
@@ -49,7 +49,7 @@ impl Preparer {
         prepared
     }
 
-    /// Where a number must not repeat: in the campaign, or anywhere.
+    /// The scope in which a number must not repeat: the campaign, or the whole service.
     fn scope(&self, campaign: CampaignKey) -> CampaignKey {
         match self.once {
             Once::Campaign => campaign,
@@ -57,7 +57,7 @@ impl Preparer {
         }
     }
 
-    /// Fills in what the row holds, and returns why it is not sent, if so.
+    /// Fills in what the row holds. Returns the outcome as an error if the row is not sent.
     fn decide(
         &mut self,
         mapping: &Mapping,
@@ -66,13 +66,13 @@ impl Preparer {
         prepared: &mut PreparedRow,
     ) -> Result<(), RowOutcome> {
         let misshapen = matches!(reading, Reading::Misshapen(_));
-        // Of a row whose cells may have shifted, no cell is believed.
+        // If the cells of a row may have shifted, none of them is believed.
         let campaign = match mapping.campaign_column {
             Some(_) if misshapen => None,
             Some(column) => Some(self.book.of(Some(row.text(column).unwrap_or_default()))),
             None => Some(self.default_campaign.clone()),
         };
-        // Also of rows whose number is wrong.
+        // Filled in even if the row's number is wrong.
         prepared.campaign = campaign
             .as_ref()
             .and_then(|campaign| campaign.as_ref().ok()?.id);

@@ -1,10 +1,10 @@
-//! Reading on several threads, and yet in input order.
+//! Reads numbers on several threads and keeps the input order.
 //!
-//! One thread splits the inputs into batches of rows and sends them in turn to the
-//! threads that read the numbers: batch `n` goes to thread `n` modulo their count. The
-//! batches are received from the threads in the same turn, so that order needs neither
-//! numbers nor waiting lists. All channels are bounded: reading waits whenever the next
-//! stage does, and a file of any size takes little memory.
+//! One thread splits the inputs into batches of rows and sends them in turn to the threads that
+//! read the numbers: batch `n` goes to thread `n` modulo the number of threads. The batches are
+//! received from the threads in the same turn, so keeping the order needs neither sequence numbers
+//! nor waiting lists. All channels are bounded: reading waits whenever the next stage waits, and a
+//! file of any size takes little memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,10 +17,10 @@ use crate::exit::Failure;
 use crate::screen::Evidence;
 use crate::source::RowBatch;
 
-/// How many batches may wait before each thread, and behind it.
+/// How many batches may wait in front of each thread, and after it.
 const BATCHES_AHEAD: usize = 2;
 
-/// More threads than this do not help: the next stage takes the rows one by one.
+/// More threads do not help: the next stage handles the rows one by one.
 const MAX_THREADS: usize = 4;
 
 pub(super) struct Readings {

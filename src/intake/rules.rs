@@ -19,7 +19,7 @@ pub enum KnownBad {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnUncertain {
-    /// Send again; while duplicates are not allowed the service refuses a second lead.
+    /// Send again. Unless duplicates are allowed, the service refuses a second lead.
     Resend,
     Hold,
 }
@@ -27,12 +27,12 @@ pub enum OnUncertain {
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRules {
     pub service: ServiceId,
-    /// The run; none where it is only a check.
+    /// `None` if the rows are only checked.
     pub run: Option<RunId>,
     pub goes_on: bool,
     pub once: Once,
     pub on_uncertain: OnUncertain,
     pub known_bad: KnownBad,
-    /// Whether leads are known by run and row rather than by number.
+    /// Whether a lead is identified by run and row, not by its number.
     pub allow_duplicates: bool,
 }

@@ -1,4 +1,4 @@
-//! Rows by status.
+//! The number of rows by status.
 
 use std::collections::BTreeMap;
 

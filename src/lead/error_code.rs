@@ -10,15 +10,14 @@ use serde::{Deserialize, Serialize};
 pub enum ErrorCode {
     PhoneMissing,
     PhoneNotE164,
-    /// The number is not as long as a number of its country can be, or no country has
-    /// its calling code.
+    /// The number is too long or too short for its country, or no country has its calling code.
     PhoneImpossible,
     PhoneInvalid,
     PhoneAmbiguous,
-    /// A spreadsheet has replaced the number by something else.
+    /// A spreadsheet program has replaced the number by something else.
     PhoneDamaged,
-    /// The region for the whole list has completed it, and something speaks against that
-    /// country.
+    /// The number was completed with the region for the whole list, and there is
+    /// evidence against that country.
     PhoneDoubtful,
     CountryNotAllowed,
     FieldCount,
@@ -26,12 +25,12 @@ pub enum ErrorCode {
     RowTooLong,
     CampaignInvalid,
     Encoding,
-    /// The answer to an attempt was lost, which may be the one that made the lead.
+    /// The answer to an attempt was lost, and that attempt may have created the lead.
     AnswerLost,
     Timeout,
     Connection,
-    /// A success status without an id that could be read, or an answer that is no HTTP or
-    /// cannot be unpacked.
+    /// A success status without a readable id, or an answer that is not HTTP or
+    /// cannot be decompressed.
     UnreadableAnswer,
     Http(u16),
 }

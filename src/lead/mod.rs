@@ -1,8 +1,7 @@
-//! The common words: what a row is called, what becomes of it, and why.
+//! The shared vocabulary: the ids of rows, runs and campaigns, and the outcome of a row.
 //!
-//! Rule: no input or output here, and no knowledge of files or of the service.
-//! A row that cannot be sent is not an error of the program: it is a
-//! [`RowOutcome`], data like any other.
+//! Rule: no input or output here, and no knowledge of files or the service. A row that cannot be
+//! sent is not an error of the program: it has a [`RowOutcome`], which is ordinary data.
 
 mod counts;
 mod error_code;
@@ -28,7 +27,7 @@ impl fmt::Display for RowId {
     }
 }
 
-/// The number of a run in the ledger. Never used twice.
+/// The number of a run in the ledger. Never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub u64);
@@ -39,7 +38,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The id of a campaign, which the service takes as a JSON integer.
+/// The id of a campaign. The service expects a JSON integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CampaignId(pub i64);
@@ -55,23 +54,23 @@ pub struct RowOutcome {
     pub status: Status,
     pub lead_id: Option<String>,
     pub http_status: Option<u16>,
-    /// Requests sent for this row, refused and lost ones included.
+    /// Requests sent for this row, including refused and lost ones.
     pub attempts: u32,
     pub error_code: Option<ErrorCode>,
-    /// Why, in a sentence; may quote the service (masked and shortened).
+    /// The reason, in a sentence. May quote the service (masked and shortened).
     pub error: Option<String>,
-    /// When the row was settled (`created` or `duplicate`), in UTC. Kept in whole seconds.
+    /// When the row was settled (`created` or `duplicate`), in UTC and whole seconds.
     #[serde(with = "jiff::fmt::serde::timestamp::second::optional")]
     pub settled_at: Option<Timestamp>,
-    /// Whether the sentence quotes cells of the row: then only the results may have it.
+    /// Whether `error` quotes cells of the row: if so, only the results may contain it.
     #[serde(skip)]
     pub quotes_cells: bool,
-    /// Whether its number is on a do-not-call list by now: the row stays uncertain, and is
-    /// not sent again.
+    /// Whether the number is on a do-not-call list now: the row stays uncertain
+    /// and is not sent again.
     #[serde(skip)]
     pub is_suppressed: bool,
-    /// Whether a row with these cells ended so in an earlier run and is skipped for that
-    /// (`--known-bad skip`): the user need not fix it again.
+    /// Whether a row with these cells ended in this way in an earlier run and is skipped for that
+    /// reason (`--known-bad skip`): the user need not fix it again.
     #[serde(skip)]
     pub is_known_bad: bool,
 }

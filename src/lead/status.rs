@@ -1,4 +1,4 @@
-//! What can become of a row.
+//! How a row can end.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,9 +20,9 @@ pub enum Status {
     Rejected,
     /// Out of attempts, and none of them can have been taken.
     Failed,
-    /// Some attempt may have been taken, and no later answer settled it.
+    /// An attempt may have been taken, and no later answer settled it.
     Uncertain,
-    /// Would be sent (a dry run only).
+    /// Would be sent (only in a dry run).
     Ready,
 }
 
@@ -41,7 +41,7 @@ impl Status {
         Status::Ready,
     ];
 
-    /// The word used in files, in JSON and on the screen.
+    /// The word in files, in JSON and on the screen.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Created => "created",
@@ -58,7 +58,7 @@ impl Status {
         }
     }
 
-    /// Whether a row that ended so needs the user's attention: exit code 1.
+    /// Whether a row with this status needs the user's attention: exit code 1.
     pub fn is_problem(self) -> bool {
         matches!(
             self,

@@ -1,7 +1,6 @@
-//! A mapping in words that mean the same columns next time, for a profile.
+//! A mapping in a form that a profile can save: it means the same columns next time.
 //!
-//! A column is named by its header, or by its number where the header is empty, is there
-//! twice, or is another column's number.
+//! A column is named by its header, or by its number if the header is empty or occurs twice.
 
 use super::columns::Columns;
 use super::header_words::folded;
@@ -9,20 +8,20 @@ use super::plan::{Mapping, name_and_column};
 use super::spec::{VAR, VarNames};
 use crate::source::Header;
 
-/// Which columns are read and sent, each as a flag would name it.
+/// The columns that are read and sent, each as a flag would name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowList {
     /// `--phone-column`, in order of preference.
     pub phone_columns: Vec<String>,
     pub campaign_column: Option<String>,
-    /// `--region-column`; none where several were found, which are found again.
+    /// `--region-column`; `None` unless exactly one is used. Several are detected again.
     pub region_column: Option<String>,
     pub variables: Vec<String>,
     pub columns: Vec<String>,
 }
 
 impl AllowList {
-    /// That of an input; none if a column of it cannot be named so that it is found again.
+    /// The allow list of an input; `None` if a column has no name by which it is found again.
     pub fn of(
         input: &str,
         header: &Header,
@@ -52,8 +51,8 @@ impl AllowList {
         })
     }
 
-    /// The columns that this list sends and that an earlier one, with these columns, left out;
-    /// and those that the earlier one sent and this one leaves out.
+    /// The columns that this list sends and an earlier one, with these columns, left out; and the
+    /// columns that the earlier one sent and this one leaves out.
     pub fn changes_since(
         &self,
         columns: &[String],
@@ -75,7 +74,7 @@ impl AllowList {
     }
 }
 
-/// Those of the headers that `--var` names.
+/// The headers that `--var` names.
 fn sent(headers: &[String], variables: &[String]) -> Vec<String> {
     let header = Header {
         names: headers.to_vec(),
@@ -85,11 +84,12 @@ fn sent(headers: &[String], variables: &[String]) -> Vec<String> {
     let named = variables.iter();
     let named = named.flat_map(|var| name_and_column(&columns, VAR, var));
     let named = named.map(|(_, column)| headers[column].clone());
-    // One without a name is sent only where its number is said.
+    // A column without a header is sent only if its number is given.
     named.filter(|header| !header.trim().is_empty()).collect()
 }
 
-/// `NAME=COL`. A name with a `=` cannot be written so: it is made from the header again.
+/// `NAME=COL`, or only `COL` if the header gives this name anyway and `NAME=COL` would be misread,
+/// as with a name that contains `=`.
 fn variable(
     columns: &Columns<'_>,
     name: &str,
@@ -100,7 +100,7 @@ fn variable(
     let mut pairs = columns
         .flag_texts(column)
         .map(|found| format!("{name}={found}"));
-    // A header that is the whole text would be taken for the column.
+    // If a header equals the whole text, the text would mean that column.
     let is_pair = |pair: &String| is_plain && columns.named(VAR, pair) == Ok(None);
     let is_made_again = var_names.name(&columns.headers[column]).as_deref() == Some(name);
     let mut header = columns.flag_texts(column).filter(|_| is_made_again);
@@ -113,7 +113,7 @@ mod tests {
     use crate::mapping::{MappingSpec, RegionColumns};
     use crate::source::RowBatch;
 
-    /// Saves the mapping of a list, and plans the list again by what was saved.
+    /// Saves the mapping of a list, and plans the list again with what was saved.
     fn kept(names: &[&str], spec: &MappingSpec) -> AllowList {
         let header = Header {
             names: names.iter().map(|name| (*name).to_owned()).collect(),

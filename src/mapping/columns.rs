@@ -1,4 +1,4 @@
-//! Which column a flag means.
+//! Finds the column that a flag means.
 
 use super::error::MappingError;
 use super::header_words::folded;
@@ -12,8 +12,8 @@ pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
     pub(super) headers: &'a [String],
     pub(super) has_header: bool,
-    /// The columns (from 0) of the input itself, without those that `leadload` adds to a
-    /// rejects file.
+    /// The columns (from 0) of the input itself, without those that `leadload`
+    /// adds to a rejects file.
     pub(super) own: Vec<usize>,
     pub(super) saved: Option<&'a SavedMapping>,
 }
@@ -44,8 +44,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The column (from 0) that `name`, given to `flag`, means: one whose header
-    /// it is, in any case, or else the one of that number (from 1).
+    /// The column (from 0) that `name` means in `flag`: the one with this header, in upper or lower
+    /// case, or else the one with this number (from 1).
     pub(super) fn find(&self, flag: &'static str, name: &str) -> Result<usize, MappingError> {
         let found = self.named(flag, name)?;
         let found = found.or_else(|| self.numbered(flag, name));
@@ -57,7 +57,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// The column whose header `name` is. An exact match beats one in another case.
+    /// The column whose header is `name`. An exact match wins over one in another case.
     pub(super) fn named(
         &self,
         flag: &'static str,
@@ -96,7 +96,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The columns (from 0) whose headers, trimmed, fit.
+    /// The columns (from 0) whose trimmed headers fit.
     pub(super) fn that(&self, fits: impl Fn(&str) -> bool) -> Vec<usize> {
         self.own
             .iter()
@@ -105,7 +105,7 @@ impl<'a> Columns<'a> {
             .collect()
     }
 
-    /// A column (from 0) as it is called in messages: `column 2 (`City`)`.
+    /// How messages name a column (from 0): `column 2 (`City`)`.
     pub(super) fn label(&self, column: usize) -> String {
         format!(
             "column {} ({})",
@@ -114,8 +114,8 @@ impl<'a> Columns<'a> {
         )
     }
 
-    /// The texts that mean this column (from 0) to a flag, the best first: its header, unless
-    /// that is empty or there twice, and its number, unless that is another's header.
+    /// How a flag can name a column (from 0), the best way first: its header, unless it is empty or
+    /// occurs twice, and its number, unless that is another column's header.
     pub(super) fn flag_texts(&self, column: usize) -> impl Iterator<Item = String> + '_ {
         let header = self.headers[column].trim().to_owned();
         let number = (column + 1).to_string();
@@ -123,7 +123,7 @@ impl<'a> Columns<'a> {
         [header, number].into_iter().filter(means_it)
     }
 
-    /// The best of these texts.
+    /// The best of [`Columns::flag_texts`].
     pub(super) fn flag_text(&self, column: usize) -> String {
         let mut texts = self.flag_texts(column);
         texts.next().unwrap_or_else(|| (column + 1).to_string())
@@ -138,7 +138,7 @@ impl<'a> Columns<'a> {
         let column = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
         // A number in a profile means the column that had it then, not the one that has it now.
         let then = self.saved.and_then(|saved| saved.columns_for(flag));
-        // It may have been a header, which is missing now.
+        // The number may have been a header, which is missing now.
         let was_header = |then: &[String]| then.iter().any(|header| folded(header) == folded(name));
         if then.is_some_and(was_header) {
             return None;

@@ -1,5 +1,4 @@
-//! Finding the columns that hold each row's country: by their headers, confirmed by their
-//! cells.
+//! Finds the columns that hold each row's country: by their headers, confirmed by their cells.
 
 use super::columns::Columns;
 use super::header_words::{has_calling_code, is_country};
@@ -10,18 +9,18 @@ use crate::source::RowBatch;
 pub struct CountryColumns {
     /// The columns (from 0) that name the country of numbers in national form.
     pub used: Vec<usize>,
-    /// Those among them that hold calling codes, also without a plus.
+    /// Of `used`, the columns that hold calling codes, which may have no plus.
     pub codes: Vec<usize>,
-    /// The columns (from 0) whose headers mean country and that hold few known ones. They
-    /// complete no number, but what they name is evidence against another country.
+    /// The columns (from 0) whose headers mean a country but that hold few known ones. They do not
+    /// complete numbers, but a country that they name is evidence against another one.
     pub vague: Vec<usize>,
-    /// Whether these were found, and are variables all the same, rather than named.
+    /// Whether the columns were found, and not named by a flag. If found, they are sent too.
     pub are_found: bool,
 }
 
 impl CountryColumns {
-    /// Finds the columns by their headers and the first rows. Where `believes_header`, cells do
-    /// not matter: a row may be in rejects because of a name that is not known.
+    /// Finds the columns by their headers and the first rows. With `believes_header` the cells do
+    /// not matter: a row may be in a rejects file because its country is unknown.
     pub(super) fn find(
         columns: &Columns<'_>,
         sample: &RowBatch,
@@ -57,8 +56,8 @@ impl CountryColumns {
     }
 }
 
-/// Whether the column holds calling codes without a plus. Those of three digits alone may be a
-/// country's number in ISO 3166 as well.
+/// Whether the column holds calling codes without a plus. Codes of three digits do not show that:
+/// they may also be country numbers of ISO 3166.
 fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool {
     if !has_calling_code(&columns.headers[column]) {
         return false;
@@ -77,8 +76,8 @@ fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool 
     bare > unknown
 }
 
-/// Whether most filled cells of the column are the name or the code of a country. Where none
-/// is filled, later ones may be.
+/// Whether most filled cells of the column are the name or the code of a country. A column without
+/// any filled cell counts: later cells may be filled.
 fn holds_countries(column: usize, sample: &RowBatch) -> bool {
     let (mut known, mut unknown) = (0, 0);
     for row in sample.rows() {

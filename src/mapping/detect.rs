@@ -1,7 +1,7 @@
-//! Finding the phone column: by its header, confirmed by its cells.
+//! Detects the phone column: by its header, confirmed by its cells.
 //!
-//! A header says what the column should be; the cells say what it is. Where the two disagree
-//! the cells win, and a note says so.
+//! A header says what the column should be; the cells say what it is. If the two disagree, the
+//! cells win, and a note says so.
 
 use std::cmp::Reverse;
 
@@ -19,11 +19,11 @@ type Found = (usize, Option<String>);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Evidence {
     filled: usize,
-    /// Those among them that look like phone numbers.
+    /// Cells that look like phone numbers.
     numbers: usize,
-    /// Those that can hardly be anything else.
+    /// Cells that can hardly be anything else.
     sure: usize,
-    /// Those among them that have a plus.
+    /// Of `sure`, the cells with a plus.
     with_plus: usize,
 }
 
@@ -41,18 +41,18 @@ impl Evidence {
         evidence
     }
 
-    /// Whether nothing speaks against numbers here, where a header speaks for them.
+    /// Whether the cells do not speak against a header that means numbers.
     fn confirms(self) -> bool {
         2 * self.numbers >= self.filled
     }
 
-    /// Whether nearly all cells are written with a plus, as only phone numbers are. A single
-    /// one may be here because its row has shifted.
+    /// Whether nearly all cells are written with a plus, as only phone numbers are. A single one
+    /// may be here because its row has shifted.
     fn are_phones(self) -> bool {
         self.with_plus > 1 && 10 * self.with_plus >= 8 * self.filled
     }
 
-    /// Whether the cells alone say that these are numbers.
+    /// Whether the cells alone show that these are numbers.
     fn suffices(self) -> bool {
         self.filled > 0 && 10 * self.numbers >= 8 * self.filled && 2 * self.sure >= self.filled
     }
@@ -61,7 +61,7 @@ impl Evidence {
 struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
-    /// Of each column.
+    /// One for each column.
     evidence: Vec<Evidence>,
 }
 
@@ -75,8 +75,8 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// The columns whose headers mean a phone and whose cells are numbers; where there are any,
-    /// also those whose cells can hardly be anything else.
+    /// The columns whose headers mean a phone and whose cells are numbers. If there are any, also
+    /// the columns whose cells can hardly be anything else.
     fn with_numbers(&self) -> Vec<usize> {
         let mut named = phone_headers(self.columns);
         named.retain(|column| {
@@ -91,14 +91,14 @@ impl<'a> Sampled<'a> {
         all
     }
 
-    /// The only column with numbers, and a note where the header of another means phone too.
+    /// The only column with numbers, with a note if the header of another one means a phone too.
     fn only_one(&self, column: usize) -> Found {
         let mut named = self.columns.that(is_phone);
         named.retain(|named| !self.evidence[*named].confirms());
         self.found(column, &named)
     }
 
-    /// The column whose header means a phone the surest, as far as its cells confirm it.
+    /// The column whose header is the most certain to mean a phone, unless its cells disagree.
     fn by_header(&self, is_rejects: bool) -> Result<Found, MappingError> {
         let mut overruled: Vec<usize> = Vec::new();
         for fits in TIERS {
@@ -118,8 +118,8 @@ impl<'a> Sampled<'a> {
         self.by_cells(&overruled)
     }
 
-    /// The one column whose cells say that it holds the phone numbers, where no header does,
-    /// or where the cells of those that do (`named`) say otherwise.
+    /// The one column whose cells show that it holds the phone numbers, if no header means a phone
+    /// or if the cells under those headers (`named`) disagree.
     fn by_cells(&self, named: &[usize]) -> Result<Found, MappingError> {
         let columns = self.columns;
         let mut found = columns.that(|header| !is_not_to_call(header));
@@ -150,8 +150,8 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    /// Of several columns whose headers and cells are right, the one that has numbers at
-    /// all; between two there is no guess.
+    /// Of several columns whose headers and cells fit, the only one that is not empty. If two are
+    /// left, neither is guessed.
     fn one_of(&self, confirmed: Vec<usize>) -> Result<usize, MappingError> {
         let mut filled = confirmed.clone();
         filled.retain(|column| self.evidence[*column].filled > 0);
@@ -193,12 +193,12 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// The one column that holds the phone numbers. Where several do, there is no guess whom to
-/// call.
+/// The one column that holds the phone numbers. If several do, the program does
+/// not guess whom to call.
 ///
-/// Where none has numbers, headers that mean it as a whole come before those that merely
-/// contain such a word. So it is with rejects too, whose numbers are bad by nature: the same
-/// column must be found as in the list that they are of.
+/// If no column has numbers, a header that means a phone as a whole comes before a header that only
+/// contains such a word. The same applies to rejects, whose numbers are bad by nature: the column
+/// must be the same as in the list that they come from.
 pub(super) fn phone_column(
     columns: &Columns<'_>,
     rows: &RowBatch,
@@ -222,15 +222,15 @@ pub(super) fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
     columns.that(|header| is_phone(header) || has_phone(header))
 }
 
-/// All columns that hold phone numbers, for a list on which every number counts.
+/// All columns that hold phone numbers, for a list where every number counts.
 pub(super) fn phone_columns(columns: &Columns<'_>, rows: &RowBatch) -> Vec<usize> {
     let sampled = Sampled::new(columns, rows);
     let own = columns.own.iter().copied();
     own.filter(|column| {
         let header = &columns.headers[*column];
         let evidence = sampled.evidence[*column];
-        // A column that is called a phone number counts whatever its cells are, so that those
-        // that cannot be read are reported.
+        // A column that is called a phone number counts whatever its cells are, so that cells that
+        // cannot be read are reported.
         is_phone(header) || has_phone(header) && evidence.confirms() || evidence.suffices()
     })
     .collect()

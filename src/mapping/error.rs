@@ -1,4 +1,4 @@
-//! What is wrong between a header and the flags: what, in which file, and what to do next.
+//! A mismatch between a header and the flags: what is wrong, in which file, and what to do next.
 
 use std::fmt;
 
@@ -18,23 +18,23 @@ pub enum MappingError {
         input: String,
     },
     NoPhoneColumn {
-        /// Other sheets of the workbook that have one.
+        /// Other sheets of the workbook that have a phone column.
         sheets: Vec<String>,
-        /// What to do about a line further down that looks like the header, if one does.
+        /// What to do about a row further down that looks like the header, if there is one.
         header_below: Option<String>,
         headers: Vec<String>,
         input: String,
     },
     SeveralPhoneColumns {
-        /// Those with most numbers first.
+        /// The columns with the most numbers first.
         candidates: Vec<PhoneCandidate>,
-        /// How many rows were looked at.
+        /// How many rows were examined.
         rows: usize,
         input: String,
     },
     /// Anything else, and what to do about it.
     Other {
-        /// The flag that is wrong, where it alone is.
+        /// The flag that is wrong, if it is a single one.
         flag: Option<&'static str>,
         message: Message,
     },
@@ -43,9 +43,9 @@ pub enum MappingError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhoneCandidate {
     pub label: String,
-    /// What means it to a flag.
+    /// How a flag names the column.
     pub name: String,
-    /// How many of the rows that were looked at have a number in it.
+    /// How many of the examined rows have a number in this column.
     pub numbers: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Which row is the header: the first may be a title above it, or a contact already.
+//! Which row is the header: the first row may be a title above it, or already a contact.
 
 use super::columns::Columns;
 use super::header_words::{has_phone, is_phone};
@@ -8,8 +8,8 @@ use crate::source::{Header, Row, RowBatch};
 
 const HEADER_AMONG: usize = 20;
 
-/// What to do where one of the first rows looks like the header and is not taken for it: a
-/// title or a note on the export comes first, or the user says that there is none.
+/// What to do if one of the first rows looks like the header but is not used as the header: a title
+/// or a note about the export comes first, or the user says that there is no header.
 pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<String> {
     let mut rows = sample.rows().take(HEADER_AMONG);
     let header = rows.find(|row| phone_cell(*row).is_some())?;
@@ -22,15 +22,15 @@ pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<String
     Some(format!("line {line} looks like the header: {advice}"))
 }
 
-/// The column (from 0) with the cell that means phone number, in a row that may be a header.
+/// The column (from 0) whose cell means "phone number", in a row that may be a header.
 fn phone_cell(row: Row<'_>) -> Option<usize> {
     let is_named = |column: &usize| row.text(*column).is_some_and(is_phone);
     (0..row.len()).find(|column| row.len() > 1 && is_named(column))
 }
 
-/// How many rows are above the header: titles, and notes on the export. None, unless the
-/// header below them is certain: it names a phone column, the rows below it have numbers there,
-/// and no row above it does either.
+/// How many rows are above the header: titles, and notes about the export. The result is 0 unless
+/// the header below them is certain: it names a phone column, the rows below it have numbers in
+/// that column, and neither it nor a row above it has one there.
 pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
     let means_phone = |header: &String| is_phone(header) || has_phone(header);
     if first.names.iter().any(means_phone) || RejectsForm::of(&first.names).is_some() {
@@ -51,15 +51,15 @@ pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
         && 2 * numbers >= filled.count()
         && !rows[..=at].iter().any(has_number)
         && !rows[at].cells().any(|cell| cell.contains(&b'@'));
-    // The row that was taken for the header is above it too.
+    // The row that was read as the header is above the real one too.
     if is_certain { at + 1 } else { 0 }
 }
 
-/// More digits than this have no place in a header.
+/// A header does not have more digits than this.
 const MAX_DIGITS_IN_HEADER: usize = 8;
 
-/// Whether the first row is not a header but a contact: it has a number in the phone column,
-/// or one beyond doubt in any column. `phone_columns` are empty where none was found.
+/// Whether the first row is a contact and not a header: it has a number in a phone column, or in
+/// any column something that no header has. `phone_columns` is empty if none was found.
 pub(super) fn looks_like_data(columns: &Columns<'_>, phone_columns: &[usize]) -> bool {
     let header = |column: &usize| columns.headers[*column].as_str();
     let is_beyond_doubt = |header: &str| {

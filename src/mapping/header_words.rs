@@ -7,12 +7,12 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::text::WordLists;
 
-/// Marks that some scripts put on letters are no letters to [`snake`], so the lists are put
-/// into that form too.
+/// The lists are converted with [`snake`] too, so that headers and lists treat
+/// combining marks in the same way.
 static LISTS: LazyLock<WordLists> =
     LazyLock::new(|| WordLists::read(include_str!("header_words.txt"), snake));
 
-/// The ways in which a header may mean a phone number, the surest first.
+/// The ways in which a header can mean a phone number, the most certain first.
 pub(super) const TIERS: [fn(&str) -> bool; 3] = [is_phone, has_phone, may_be_phone];
 
 /// Whether the header as a whole means a phone number.
@@ -20,24 +20,24 @@ pub(super) fn is_phone(header: &str) -> bool {
     LISTS.has("phone", &words(header))
 }
 
-/// Whether a word in it does.
+/// Whether a word in the header means a phone number.
 pub(super) fn has_phone(header: &str) -> bool {
     let name = words(header);
     !has_any(&name, "not to call")
         && (has_any(&name, "phone words") || has_part(&name, "phone parts"))
 }
 
-/// Whether it may, where no other header does.
+/// Whether the header may mean a phone number if no other header does.
 fn may_be_phone(header: &str) -> bool {
     LISTS.has("perhaps phone", &words(header))
 }
 
-/// Whether it means something else that is written like a phone number, such as a fax.
+/// Whether the header means something else that looks like a phone number, such as a fax.
 pub(super) fn is_not_to_call(header: &str) -> bool {
     has_any(&words(header), "not to call")
 }
 
-/// Whether it means the country of the person who is called.
+/// Whether the header means the country of the person who is called.
 pub(super) fn is_country(header: &str) -> bool {
     let name = words(header);
     let is_named = LISTS.has("country", &name)
@@ -50,12 +50,12 @@ pub(super) fn has_calling_code(header: &str) -> bool {
     has_any(&words(header), "calling code")
 }
 
-/// Whether one of the words of a name in its snake form is in the list.
+/// Whether a word of a name in snake form is in the list.
 fn has_any(name: &str, list: &str) -> bool {
     name.split('_').any(|word| LISTS.has(list, word))
 }
 
-/// Whether a name contains one of the list, for scripts without spaces between words.
+/// Whether a name contains an entry of the list, for scripts without spaces between words.
 fn has_part(name: &str, list: &str) -> bool {
     LISTS.of(list).iter().any(|part| name.contains(part))
 }
@@ -64,9 +64,9 @@ pub(super) fn folded(header: &str) -> String {
     header.trim().to_lowercase()
 }
 
-/// Lower case, with one `_` for each run of characters that are neither letters nor digits,
-/// trimmed. The marks that some scripts, and files from a Mac, write behind their letters
-/// belong to these.
+/// Lower case, with one `_` for each run of characters that are neither letters nor digits, and
+/// none at the ends. A combining mark after a letter, as some scripts and files from a Mac have it,
+/// counts as part of that letter.
 pub(super) fn snake(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for c in text.nfc() {
@@ -81,7 +81,7 @@ pub(super) fn snake(text: &str) -> String {
     name
 }
 
-/// The words of a header, with `_` between them, also where it is written `MobilePhone`.
+/// The words of a header, joined with `_`. `MobilePhone` is two words too.
 pub(super) fn words(header: &str) -> String {
     let mut spaced = String::with_capacity(header.len());
     let mut follows_small = false;

@@ -1,12 +1,12 @@
-//! Header to plan, row to what is sent.
+//! From a header to a plan, and from a row to what is sent.
 //!
-//! Rule: pure. A [`Mapping`] is made once for each input from its header, from its
-//! first rows and from what the user asked for ([`MappingSpec`]); what does not fit is
-//! found there, before anything is sent.
+//! Rule: pure. A [`Mapping`] is made once for each input from its header, its
+//! first rows and the user's choices ([`MappingSpec`]). Whatever does not fit is
+//! detected there, before anything is sent.
 //!
 //! From the bottom up: `header_words` and `spec`; `columns` finds a column by name or number;
-//! `country_columns`, `detect` and `only` choose columns; `plan` is made of these, and
-//! `allow_list` turns it into what a profile saves.
+//! `country_columns`, `detect` and `only` choose columns; `plan` puts these together, and
+//! `allow_list` turns a plan into what a profile saves.
 
 mod allow_list;
 mod columns;

@@ -1,4 +1,4 @@
-//! Which rows are wanted.
+//! Which rows `--only` selects.
 
 use super::columns::Columns;
 use super::error::MappingError;
@@ -9,7 +9,7 @@ use crate::text::printable;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnlyRule {
     pub column: usize,
-    /// The values that are taken, in lower case.
+    /// The accepted values, in lower case.
     values: Vec<String>,
 }
 

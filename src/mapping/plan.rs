@@ -1,4 +1,4 @@
-//! The plan for one input: which cell goes where.
+//! The plan for one input: what each column is used for.
 
 use std::borrow::Cow;
 
@@ -19,17 +19,17 @@ use crate::shell::quoted;
 use crate::source::{Header, Row, RowBatch};
 use crate::text::shown_name;
 
-/// What is read from each row of one input, and what is sent of it.
+/// What is read from each row of one input, and what of it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
     pub shape: RowShape,
     /// The columns (from 0) that hold the number, in order of preference.
     pub phone_columns: Vec<usize>,
-    /// The columns (from 0) beside these that have phone numbers as well.
+    /// The other columns (from 0) whose headers mean a phone number.
     pub spare_phone_columns: Vec<usize>,
     pub campaign_column: Option<usize>,
     pub countries: CountryColumns,
-    /// Which rows are sent: each of these must hold.
+    /// A row is sent only if all of these rules hold.
     pub only: Vec<OnlyRule>,
     /// Names of variables and the columns (from 0) that they come from.
     pub variables: Vec<(String, usize)>,
@@ -37,14 +37,13 @@ pub struct Mapping {
     /// Names and columns (from 0) of what is copied into the results.
     pub kept: Vec<(String, usize)>,
     pub empty_cells: EmptyCells,
-    /// Set where the input is a rejects file that comes back.
+    /// `Some` if the input is a rejects file.
     pub rejects_form: Option<RejectsForm>,
     pub notes: Vec<Note>,
-    /// The columns (from 0) that are new since the mapping was saved in a profile, and not
-    /// sent for that reason.
+    /// The columns (from 0) that are new since a profile saved the mapping. They
+    /// are not sent for that reason.
     pub new_columns: Vec<usize>,
-    /// The columns that are no longer in the list, and that a mapping loses when it is saved
-    /// again.
+    /// The columns that are no longer in the list. A mapping that is saved again drops them.
     pub lost_columns: Vec<String>,
 }
 
@@ -65,13 +64,13 @@ pub enum ColumnRole {
     Phone,
     Campaign,
     Region,
-    /// `leadload` has added it to a rejects file.
+    /// A column that `leadload` added to a rejects file.
     Ours,
     None,
 }
 
 impl Mapping {
-    /// Fits the flags to the header of `input`, whose first rows are in `sample`.
+    /// Applies the flags to the header of `input`, whose first rows are in `sample`.
     pub fn plan(
         input: &str,
         header: &Header,
@@ -92,8 +91,8 @@ impl Mapping {
         };
         planner.plan().map_err(|error| {
             let columns = Columns::of(input, header, None);
-            // Where the header is a contact, no name is found in it, and its cells may be
-            // personal data: they are not listed.
+            // If the header is really a contact, no column name is found in it, and its cells may
+            // be personal data. So they are not listed.
             let is_unknown = matches!(&error, MappingError::NoSuchColumn { .. });
             let is_data = is_unknown.then(|| header_is_data(&columns, header, &[]));
             let error = is_data.flatten().unwrap_or(error);
@@ -104,8 +103,7 @@ impl Mapping {
         })
     }
 
-    /// The last column (from 0) that is read for a number, its country, a campaign or a
-    /// variable.
+    /// The last column (from 0) that is read for a number, its country, a campaign or a variable.
     fn last_used(&self) -> Option<usize> {
         let used = self.phone_columns.iter().copied();
         used.chain(self.campaign_column)
@@ -123,13 +121,12 @@ impl Mapping {
         Columns::of("", header, self.rejects_form.as_ref()).flag_text(column)
     }
 
-    /// The cell that the number is expected in, as text to be shown.
+    /// The cell that should hold the number, as text for display.
     pub fn phone_cell<'r>(&self, row: Row<'r>) -> Cow<'r, str> {
         row.lossy(self.first_phone_column())
     }
 
-    /// The cells of a row that are the input's own: not those that `leadload` has added
-    /// to a rejects file.
+    /// The input's own cells of a row, without those that `leadload` added to a rejects file.
     pub fn own_cells<'r>(&self, row: Row<'r>) -> impl Iterator<Item = &'r [u8]> {
         let is_own = |column: &usize| match &self.rejects_form {
             Some(form) => form.input_columns.contains(column),
@@ -214,7 +211,7 @@ impl Planner<'_> {
         })?;
         let found = self.phone_columns(named, &skipped);
         let read = found.as_ref().map(|(found, _)| &found[..]);
-        // Reported rather than that there is no phone column.
+        // Reported in place of the error that there is no phone column.
         if let Some(error) = header_is_data(columns, self.header, read.unwrap_or_default()) {
             return Err(error);
         }
@@ -252,8 +249,8 @@ impl Planner<'_> {
         Ok(mapping)
     }
 
-    /// What each text of a flag means. A mapping that is saved again goes on without the
-    /// columns that it may lose and that are missing.
+    /// Calls `find` for each text of a flag. If the mapping is being saved again, missing columns
+    /// that it may lose are collected in `lost`.
     fn each<T>(
         &self,
         lost: &mut Vec<String>,
@@ -274,8 +271,8 @@ impl Planner<'_> {
         Ok(found)
     }
 
-    /// The phone columns: those that flags name, or the one that is found among those that are
-    /// not left out on purpose; with a note on the choice.
+    /// The phone columns, with a note on the choice: those that flags name, or else the one that is
+    /// detected among the columns that are not left out on purpose.
     fn phone_columns(
         &self,
         named: Vec<usize>,
@@ -290,8 +287,7 @@ impl Planner<'_> {
         Ok((vec![column], note))
     }
 
-    /// The columns with each row's country: the one that a flag names, or those that are
-    /// found.
+    /// The columns with each row's country: the one that a flag names, or those that are detected.
     fn countries(&self) -> Result<CountryColumns, MappingError> {
         let (columns, sample) = (&self.columns, self.sample);
         Ok(match &self.spec.region_columns {
@@ -323,8 +319,7 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// Every column with a header, without those that are something else and those that are
-    /// skipped.
+    /// Every column with a header, except columns that have another use and skipped ones.
     fn all_columns(&self, mapping: &Mapping, skipped: &[usize]) -> Vec<(String, usize)> {
         let Planner { columns, spec, .. } = self;
         let is_left_out = |column: &usize| {
@@ -332,7 +327,7 @@ impl Planner<'_> {
                 || mapping.campaign_column == Some(*column)
                 || !mapping.countries.are_found && mapping.countries.used.contains(column)
                 || skipped.contains(column)
-                // Of a rejects file that has lost some of these.
+                // In a rejects file that has lost some of the added columns.
                 || snake(&columns.headers[*column]).starts_with("leadload_")
         };
         let own = columns.own.iter().copied();
@@ -354,7 +349,7 @@ impl Planner<'_> {
         let mut variables = Vec::with_capacity(named.len());
         for (name, column) in named {
             if skipped.contains(&column) {
-                // What was saved is narrowed by what is typed.
+                // The flags that are typed narrow what was saved.
                 if spec.saved.as_ref().is_some_and(|saved| saved.has(VAR)) {
                     continue;
                 }
@@ -403,7 +398,7 @@ impl Planner<'_> {
         Ok(kept)
     }
 
-    /// The columns (from 0) that were not there when the mapping was saved and are not used.
+    /// The unused columns (from 0) that did not exist when the mapping was saved.
     fn new_columns(&self, mapping: &Mapping) -> Vec<usize> {
         let saved = self.spec.saved.as_ref();
         let Some(known) = saved.and_then(|saved| saved.columns_for(VAR)) else {
@@ -416,9 +411,9 @@ impl Planner<'_> {
             let used = mapping.uses(column);
             let is_used = used.role != ColumnRole::None || !used.variables.is_empty();
             match known.iter().position(|known| *known == header) {
-                // Each is one column: a second of the same name is new.
+                // Each header stands for one column: a second one of the same name is new.
                 Some(at) => drop(known.swap_remove(at)),
-                // Delimiters at the end of the lines are no column.
+                // Delimiters at the end of the lines are not a column.
                 None if column >= mapping.shape.empty_from || is_used => {}
                 None => new.push(column),
             }
@@ -473,13 +468,13 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
     Ok(())
 }
 
-/// The name, if it gives one, and the column that `COL` or `NAME=COL` means.
+/// The column that `COL` or `NAME=COL` means, and the name, if the text gives one.
 pub(super) fn name_and_column(
     columns: &Columns<'_>,
     flag: &'static str,
     text: &str,
 ) -> Result<(Option<String>, usize), MappingError> {
-    // A header that is the whole text wins: a column may be called `a=b`.
+    // A header that equals the whole text wins: a column may be called `a=b`.
     match (columns.named(flag, text)?, text.split_once('=')) {
         (None, Some((name, column))) if !name.trim().is_empty() => {
             Ok((Some(name.trim().to_owned()), columns.find(flag, column)?))

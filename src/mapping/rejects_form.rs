@@ -1,8 +1,8 @@
-//! A rejects file that comes back fixed.
+//! A rejects file that was fixed and is imported again.
 
 use super::header_words::snake;
 
-/// The columns that a rejects file has behind those of the input, in order.
+/// The columns that a rejects file has after those of the input, in order.
 pub const ADDED_COLUMNS: [&str; 5] = [
     "leadload_row",
     "leadload_status",
@@ -14,17 +14,17 @@ pub const ADDED_COLUMNS: [&str; 5] = [
 const ERROR_CODE: &str = "leadload_error_code";
 const RUN: &str = "leadload_run";
 
-/// The column for cells beyond the last header; only where a row has such cells.
+/// The column for cells beyond the last header; only if a row has such cells.
 pub const SURPLUS_COLUMN: &str = "leadload_surplus";
 
-/// Where `leadload`'s own columns are in one of its rejects files, wherever a spreadsheet
-/// may have moved them. They are never sent, and the next rejects file has new ones.
+/// Where `leadload`'s own columns are in a rejects file; a spreadsheet program may have moved them.
+/// They are never sent, and the next rejects file has new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectsForm {
-    /// The columns (from 0) of the input that the rejects are of.
+    /// The columns (from 0) of the input that the rejects come from.
     pub input_columns: Vec<usize>,
-    /// The column of error codes: a `field_count` that is still there says that the row,
-    /// whose cells may have shifted, was not fixed.
+    /// The column of error codes. If it still says `field_count`, the row, whose cells may have
+    /// shifted, was not fixed.
     pub error_code: usize,
     pub run: usize,
     pub surplus: Option<usize>,

@@ -11,9 +11,9 @@ const MAX_SPELLINGS: usize = 10_000;
 pub enum RowRegion {
     Known(Region),
     None,
-    /// The cell in this column (from 0) names one that is not known.
+    /// The cell in this column (from 0) names an unknown country.
     Unknown(usize),
-    /// The cells in these columns (from 0) name different ones.
+    /// The cells in these columns (from 0) name different countries.
     Disagree(usize, usize),
 }
 
@@ -34,8 +34,8 @@ pub struct RowRegions {
 }
 
 impl RowRegions {
-    /// The country that the cells in these columns (from 0) name; those that are also in
-    /// `codes` hold calling codes.
+    /// The country that the cells in `columns` (from 0) name. Columns that are
+    /// also in `codes` hold calling codes.
     pub fn read(&mut self, columns: &[usize], codes: &[usize], row: Row<'_>) -> RowRegion {
         let mut found = None;
         for column in columns {
@@ -47,7 +47,7 @@ impl RowRegions {
             };
             match found {
                 None => found = Some((region, *column)),
-                // A number in national form is the same number in both.
+                // With the same calling code, a national number is the same number in both.
                 Some((other, _)) if region.shares_calling_code(other) => {}
                 Some((_, first)) => return RowRegion::Disagree(first, *column),
             }

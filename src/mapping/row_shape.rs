@@ -1,7 +1,7 @@
-//! How long the rows of a list are, and whether the cells of one are under their headers.
+//! How many cells the rows of a list have, and whether the cells of a row are under their headers.
 //!
-//! Rule: a row that may have shifted is believed in no cell, since its phone cell may be
-//! another person's.
+//! Rule: in a row that may have shifted, no cell is believed: its phone cell may
+//! be another person's.
 
 use memchr::memmem::find;
 
@@ -20,21 +20,22 @@ const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowShape {
     cells: usize,
-    /// How many of them there are up to the last one that has a name or is used.
+    /// The number of cells up to the last one that has a header or is used.
     named_cells: usize,
-    /// The first cell (from 0) of those that must be empty: the ones beyond the header, and
-    /// those below its nameless end where most rows have them empty.
+    /// The first cell (from 0) of those that must be empty: the cells beyond the header. If at
+    /// least half of the first rows leave the cells at the header's nameless end empty, these too.
     pub(super) empty_from: usize,
-    /// Other numbers of cells that rows may have, because most of the first rows have
-    /// them: delimiters at the end of rows, or of the header, with nothing behind them.
+    /// Other numbers of cells that rows may have, because at least half of the
+    /// first rows have them: a program writes delimiters at the end of rows, or
+    /// of the header, with nothing behind them.
     other_lengths: Vec<usize>,
-    /// The column (from 0) of error codes, where the input is a rejects file that comes back.
+    /// The column (from 0) of error codes, if the input is a rejects file.
     error_code: Option<usize>,
 }
 
 impl RowShape {
-    /// Of the rows below `header`, the first of which are in `sample`. `last_used` is the last
-    /// column (from 0) that is read.
+    /// The shape of the rows below `header`, the first of which are in `sample`. `last_used` is the
+    /// last column (from 0) that is read.
     pub(super) fn of(
         header: &Header,
         sample: &RowBatch,
@@ -63,10 +64,10 @@ impl RowShape {
         shape
     }
 
-    /// The numbers of cells, beside the header's, that at least half of the first rows have.
-    /// In a single row such a length says that its cells have shifted; in most, that the
-    /// program writes delimiters without a meaning. Then no row without them ends in an empty
-    /// cell.
+    /// The numbers of cells, other than the header's, that at least half of the first rows have. In
+    /// a single row, such a length means that its cells have shifted. In most rows, it means that
+    /// the program writes meaningless delimiters. But then no row without them ends in an empty
+    /// cell: if one does, no longer rows are allowed.
     fn other_lengths(&self, sample: &RowBatch) -> Vec<usize> {
         let ends_empty =
             |row: Row<'_>| row.len() == self.cells && row.cells().last().is_some_and(is_blank);
@@ -133,8 +134,8 @@ impl RowShape {
         Some(RowOutcome::invalid(code, text))
     }
 
-    /// Whether every cell is under its header, and those without a name are empty. A comma in
-    /// an address shifts cells to the right, and leaves a space before them.
+    /// Whether each cell is under its header, and the cells without one are empty. An unquoted
+    /// comma in an address shifts cells to the right and leaves a space before the text.
     fn has_right_length(&self, row: Row<'_>) -> bool {
         if row.len() == self.cells && self.empty_from == self.cells {
             return true;
@@ -148,9 +149,9 @@ impl RowShape {
         is_known && !has_shifted && row.cells().skip(self.empty_from).all(is_blank)
     }
 
-    /// The error code of a row of a rejects file that was not fixed, where the code alone
-    /// tells: only a person can say whether cells are under the right headers, and `\u{FFFD}`
-    /// is there for bytes that a workbook could not hold.
+    /// The error code of a row of a rejects file that was not fixed, if the code alone shows that.
+    /// Only a person can say whether cells are under the right headers. And `\u{FFFD}` stands for
+    /// bytes that a workbook could not hold.
     fn unfixed(&self, row: Row<'_>) -> Option<ErrorCode> {
         let code = row.text(self.error_code?)?.trim().parse().ok()?;
         let is_unfixed = match code {

@@ -1,4 +1,4 @@
-//! What is wrong where a list no longer fits the mapping that a profile has for it.
+//! The error for a list that no longer fits the mapping that a profile has saved for it.
 
 use super::error::MappingError;
 use super::spec::{ONLY, SKIP_COLUMN, SavedMapping, VAR};
@@ -19,7 +19,7 @@ impl SavedMapping {
         let advice = if self.is_saved_again {
             format!("say with `{flag}` which column is meant now")
         } else {
-            // What is missing from these is left out; any other column must be named.
+            // Missing columns of these two flags are dropped; any other column must be named.
             let named = match flag {
                 VAR | SKIP_COLUMN => String::new(),
                 ONLY => format!(" {flag} COLUMN=VALUE"),
@@ -53,7 +53,7 @@ mod tests {
         Mapping::plan("leads.csv", &header, &RowBatch::of_text(&[]), saved)
     }
 
-    /// Saved of a list with these columns.
+    /// A mapping that was saved from a list with these columns.
     fn saved(vars: &[&str], columns: &[&str]) -> MappingSpec {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         MappingSpec {

@@ -1,4 +1,4 @@
-//! What the user asked for, before any header has been seen.
+//! What the user asked for, before any header has been read.
 
 use super::header_words::snake;
 
@@ -18,8 +18,8 @@ pub enum VarNames {
 }
 
 impl VarNames {
-    /// The variable's name for a column called `header`; none where no letter or digit is
-    /// left to name it.
+    /// The variable's name for a column called `header`; `None` if no letter or
+    /// digit remains for a name.
     pub fn name(self, header: &str) -> Option<String> {
         let name = match self {
             VarNames::Snake => snake(header),
@@ -48,14 +48,14 @@ pub enum RegionColumns {
 /// The mapping flags of one command. Columns are named by header or by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MappingSpec {
-    /// `--phone-column`, in the order given; detected when empty.
+    /// `--phone-column`, in the order given; detected if empty.
     pub phone_columns: Vec<String>,
     pub campaign_column: Option<String>,
     pub region_columns: RegionColumns,
-    /// `--var`, `COL` or `NAME=COL`: which of the two depends on the header, since a
-    /// column's name may hold an `=`. When any is given, only these are sent.
+    /// `--var`, `COL` or `NAME=COL`. Which of the two it is depends on the header, because a
+    /// column's name may contain `=`. If any is given, only these columns are sent.
     pub variables: Vec<String>,
-    /// No column is sent, although none is named above.
+    /// If `variables` is empty, no column is sent (and not every column).
     pub no_variables: bool,
     pub skipped: Vec<String>,
     pub constants: Vec<(String, String)>,
@@ -75,8 +75,8 @@ pub struct SavedMapping {
     pub flags: Vec<String>,
     /// The columns that the list had when the mapping was saved, if that is known.
     pub columns: Option<Vec<String>>,
-    /// Whether the mapping is about to be saved again: then it loses the columns that are no
-    /// longer in the list. Otherwise a missing column means that this is another list.
+    /// Whether the mapping is about to be saved again: it then loses the columns that are no longer
+    /// in the list. Otherwise a missing column means that this is another list.
     pub is_saved_again: bool,
 }
 
@@ -85,14 +85,15 @@ impl SavedMapping {
         self.flags.iter().any(|saved| saved == flag)
     }
 
-    /// The columns of the list as it was, where they bind this flag: a number in the
-    /// profile means the column that had this number then.
+    /// The headers of the list when the mapping was saved, if the flag comes from the profile. A
+    /// number in the profile means the column that had this number then.
     pub(super) fn columns_for(&self, flag: &str) -> Option<&[String]> {
         self.has(flag).then_some(self.columns.as_deref())?
     }
 
-    /// Whether the mapping goes on without the column that this flag names, if it is missing.
-    /// Without its number, its campaign or its region a row would be another one.
+    /// Whether the mapping continues without the column that this flag names if
+    /// it is missing. This is not so for the number, the campaign or the region:
+    /// they decide who is called and for what.
     pub(super) fn can_lose(&self, flag: &str) -> bool {
         let is_optional = [VAR, SKIP_COLUMN].contains(&flag);
         is_optional && self.is_saved_again && self.has(flag)

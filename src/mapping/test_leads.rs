@@ -1,4 +1,4 @@
-//! Rows that the program which wrote a list has marked as tests: forms for advertisements are
+//! Rows that are marked as tests by the program that wrote the list: forms in advertisements are
 //! tried out before anyone sees them.
 
 use super::columns::Columns;
@@ -14,8 +14,8 @@ const YES: [&str; 5] = ["true", "yes", "1", "y", "test"];
 
 const NO: [&str; 5] = ["false", "no", "0", "n", ""];
 
-/// That some of the first rows are marked as tests, and the flag that leaves them out; none
-/// where `--only` looks at the column already.
+/// A note that some of the first rows are marked as tests, with the flag that leaves them out;
+/// `None` if `--only` already uses the column.
 pub(super) fn note(columns: &Columns<'_>, only: &[OnlyRule], sample: &RowBatch) -> Option<String> {
     let marked = columns.that(|header| HEADERS.contains(&&*words(header)));
     let column = *marked.first()?;
@@ -28,7 +28,7 @@ pub(super) fn note(columns: &Columns<'_>, only: &[OnlyRule], sample: &RowBatch) 
     let (tests, mut others): (Vec<String>, Vec<String>) = cells.partition(|cell| has(&YES, cell));
     others.sort_unstable();
     others.dedup();
-    // A column with other values is no mark, and its cells are not shown.
+    // A column with other values is not such a mark, and its cells are not shown.
     let is_mark = !others.is_empty() && others.iter().all(|cell| has(&NO, cell));
     if tests.is_empty() || !is_mark {
         return None;

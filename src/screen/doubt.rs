@@ -1,41 +1,43 @@
 //! The doubt rule: whether the numbers of a list are of the region that completes them.
 //!
-//! A number that the region for all has completed, not its own row's country, is doubtful
-//! where it is in no range in use there, or is written as that country does not write. All
-//! numbers of a list are doubtful where the rows that name a country agree on another one,
-//! where it has at least three international numbers and none of that region, or where
-//! nearly all others are too long or too short for the region. At least three doubtful
-//! numbers that are more than a fifth of the completed ones are too many. If they are under
-//! a fifth of all rows with a number, they alone are held back; else nothing is sent until
-//! the user decides.
+//! This is about numbers that are completed with the region for the whole list, not with their own
+//! row's country. Such a number is doubtful if it is in no range in use in the region, if it is not
+//! written as that country writes numbers, or if its row names another country. All completed
+//! numbers of a list are doubtful if the rows that name a country agree on another one, if the list
+//! has at least three international numbers and none of them is of the region, or if nearly all
+//! numbers without a calling code are too long or too short for the region. Doubtful numbers are
+//! too many if there are at least three and they are more than a fifth of the completed ones. If
+//! they are also under a fifth of all rows with a number, only they are held back; otherwise
+//! nothing is sent until the user decides.
 
 use std::cmp::Reverse;
 
 use super::evidence::{Completed, Evidence, Sample};
 use crate::phone::{Region, others_fitting};
 
-/// Fewer doubtful numbers than this are chance.
+/// Fewer doubtful numbers than this may be chance.
 const FEWEST: u64 = 3;
 
-/// International numbers that a list must have for their countries to count.
+/// How many international numbers a list must have for their countries to count.
 const FEWEST_INTERNATIONAL: u64 = 3;
 
-/// Where this many numbers without a calling code are not of the region, and this many for
-/// each one that is, those that are may be chance.
+/// Of the numbers without a calling code, if at least `FEWEST_IMPOSSIBLE` are too
+/// long or too short for the region, and at least `IMPOSSIBLE_FOR_ONE` times as
+/// many as fit, the ones that fit may be chance.
 const FEWEST_IMPOSSIBLE: u64 = 10;
 const IMPOSSIBLE_FOR_ONE: u64 = 4;
 
-/// More than one in this many is too many, and under one in this many of all rows is few
-/// enough to hold back.
+/// More than one in this many completed numbers is too many. Fewer than one in this many rows is
+/// little enough to hold back.
 const PART: u64 = 5;
 
-/// How many of ten rows that name a country must name the same, for them to agree.
+/// How many of ten rows that name a country must name the same one, to count as agreement.
 const AGREEING_OF_TEN: u64 = 9;
 
-/// Countries of which fewer numbers than four in five fit are not offered.
+/// A country is offered only if at least this many of five numbers fit it.
 const FITTING_OF_FIVE: usize = 4;
 
-/// The countries of most lists, the first choice where several fit as many numbers.
+/// The countries of most lists: they come first if several countries fit equally well.
 const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
     "US", "GB", "DE", "FR", "ES", "IT", "NL", "IN", "CN", "PL", "AU", "BR", "MX", "CH", "AT", "BE",
     "SE", "PT", "IE", "CZ", "ZA", "TR", "JP", "DK", "NO", "RU", "NZ", "FI", "GR", "HU", "RO", "KR",
@@ -47,9 +49,9 @@ const COUNTRIES_WITH_MANY_LISTS: [&str; 40] = [
 pub enum Against {
     /// The rows that name a country name this one.
     Country(Region),
-    /// This many international numbers of the list are all of other countries.
+    /// The list has this many international numbers, all of them of other countries.
     International(u64),
-    /// This many others, nearly all, are too long or too short for the region.
+    /// This many numbers, nearly all without a calling code, are too long or too short.
     Impossible(u64),
 }
 
@@ -57,19 +59,19 @@ pub enum Against {
 pub struct ListDoubt {
     pub doubtful: u64,
     pub by_region: Completed,
-    /// Those whose rows name another country.
+    /// Completed numbers whose rows name another country.
     pub contradicted: u64,
     /// Why all are doubtful, if they are.
     pub against: Option<Against>,
     pub first: Sample,
-    /// Whether those that are doubtful are held back.
+    /// Whether the doubtful numbers are held back.
     pub is_held: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fitting {
     pub country: Region,
-    /// How many of those that were tried are in use there, as they are written.
+    /// How many of the tried numbers are in use in this country as they are written.
     pub numbers: usize,
     /// Whether the lists name it themselves: in a column, or by numbers with its calling code.
     pub is_named: bool,
@@ -80,7 +82,7 @@ pub struct Fitting {
 pub struct Doubt {
     pub region: Region,
     pub lists: Vec<ListDoubt>,
-    /// Whether too many are doubtful to go on without the user's decision.
+    /// Whether too many numbers are doubtful to continue without the user's decision.
     pub refuses: bool,
     /// The countries that the doubtful numbers fit, the likeliest first.
     pub fitting: Vec<Fitting>,
@@ -104,8 +106,8 @@ impl Doubt {
         }
     }
 
-    /// Their likely country: the only one that the lists name and the numbers fit, or the
-    /// only one that they fit at all.
+    /// The likely country of the doubtful numbers: the only one that they fit, or the only one of
+    /// those that the lists name.
     pub fn likely(&self) -> Option<Region> {
         match self.fitting[..] {
             [first] => Some(first.country),
@@ -136,8 +138,8 @@ fn verdict(doubtful: u64, completed: u64, numbers: u64) -> Verdict {
     }
 }
 
-/// Decides which numbers are held back, by each list and by all together. Returns whether so
-/// many are doubtful that the user must decide.
+/// Decides for each list whether its doubtful numbers are held back, from its own numbers and from
+/// those of all lists together. Returns whether so many are doubtful that the user must decide.
 fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
     let all = verdict(
         judged.iter().map(|list| list.doubtful).sum(),
@@ -153,9 +155,9 @@ fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
     refuses
 }
 
-/// Whether a do-not-call list was read with the wrong region: its numbers are not written
-/// as that country writes, or its own columns name another. A number in no range in use
-/// does no harm there.
+/// Whether a do-not-call list was read with the wrong region: its numbers are not written as that
+/// country writes numbers, or the list itself points to another country. Numbers outside the ranges
+/// in use do not count here: on such a list they do no harm.
 pub fn is_wrong_for(region: Region, list: &Evidence) -> bool {
     let completed = list.by_region.numbers;
     are_many(list.by_region.foreign, completed)
@@ -205,8 +207,8 @@ fn against(region: Region, list: &Evidence) -> Option<Against> {
         .then_some(Against::Impossible(impossible))
 }
 
-/// The countries that these cells may be of instead, the likeliest first: those that the lists
-/// name themselves, then those that most cells fit, of which many lists are.
+/// The other countries that these cells may be of, the likeliest first: countries that the lists
+/// name, then those that more cells fit, then those of most lists.
 fn fitting(region: Region, cells: &[String], lists: &[&Evidence]) -> Vec<Fitting> {
     let is_named = |country: Region| {
         lists.iter().any(|list| {
@@ -244,7 +246,7 @@ mod tests {
     use super::*;
     use crate::screen::Completed;
 
-    /// A list of numbers, some of which the region has completed, some doubtfully.
+    /// A list of numbers. The region has completed some of them, some of these doubtfully.
     fn list(numbers: u64, completed: u64, doubtful: u64) -> Evidence {
         Evidence {
             numbers,

@@ -1,4 +1,4 @@
-//! Evidence for the countries of a list's numbers, counted while it is read.
+//! Evidence for the countries of a list's numbers, counted while the list is read.
 //!
 //! The region for a whole list completes every number without a calling code, also one of
 //! another country: `(203) 555-0132` of New Haven is in use in London too. That must be
@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 10;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
     pub lines: Vec<u64>,
-    /// Their cells, more of them than lines.
+    /// The cells; more of them are kept than of the lines.
     pub cells: Vec<String>,
 }
 
@@ -43,9 +43,9 @@ impl Sample {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Completed {
     pub numbers: u64,
-    /// Those among them that are in no range in use there.
+    /// Numbers that are in no range in use in the country.
     pub not_in_use: u64,
-    /// Those among them that are written as that country does not write.
+    /// Numbers that are not written as the country writes them.
     pub foreign: u64,
 }
 
@@ -53,37 +53,38 @@ pub struct Completed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub numbers: u64,
-    /// Those that were completed with the country of their row.
+    /// Numbers that were completed with the country of their row.
     pub by_row: BTreeMap<Region, Completed>,
-    /// Those that were completed with the region for all.
+    /// Numbers that were completed with the region for the whole list.
     pub by_region: Completed,
-    /// Those among these whose rows name another country, in a column that holds few.
+    /// Of `by_region`, those whose rows name another country in a vague country column.
     pub contradicted: u64,
-    /// Those among these that are foreign, contradicted or in no range in use.
+    /// Of `by_region`, those that are foreign, contradicted or in no range in use.
     pub doubtful: u64,
     pub first_by_region: Sample,
     pub first_doubtful: Sample,
-    /// Those among these that begin with its calling code and are in use there: they are of
-    /// that country beyond doubt.
+    /// Of `by_region`, those that begin with the region's calling code and are in use there: they
+    /// are certainly of that country.
     pub with_own_code: u64,
     /// International numbers by calling code.
     pub international: BTreeMap<u16, u64>,
     /// The countries that rows with a number name.
     pub countries: BTreeMap<Region, u64>,
-    /// Rows with a number without a calling code and without a country.
+    /// Rows whose number has no calling code and that name no country.
     pub without_country: u64,
-    /// Numbers without a calling code that are too long or too short for the region for all.
+    /// Numbers without a calling code that are too long or too short for the region.
     pub impossible: u64,
     /// Unknown names of countries, the first few.
     pub unknown_countries: BTreeMap<String, u64>,
-    /// The columns (from 0) that would fill rows without a number, the first of each row.
+    /// Columns (from 0) that hold a number in rows without one in a phone column; the first such
+    /// column of each row is counted.
     pub would_fill: BTreeMap<usize, u64>,
 }
 
 impl Evidence {
-    /// Records the number of this cell and line, in a row that names this country if any.
-    /// Returns whether the region for all has completed it and that is doubtful: because of
-    /// the number, or of its row, which names another country where it `is_contradicted`.
+    /// Records the number of a cell, its line, and the country that its row names, if any. With
+    /// `is_contradicted` the row names a country other than the region. Returns whether the number
+    /// was completed with the region and is doubtful, because of the number itself or its row.
     pub fn record(
         &mut self,
         line: u64,
@@ -143,7 +144,7 @@ impl Evidence {
         }
     }
 
-    /// Records rows with a number that needs a country, and this unknown name for it.
+    /// Counts rows whose number needs a country and that name this unknown one.
     pub fn record_unknown_country(&mut self, name: &str, rows: u64) {
         let names = self.unknown_countries.len();
         match self.unknown_countries.get_mut(name) {

@@ -1,6 +1,6 @@
-//! Numbers that came earlier in the same import.
+//! Numbers that occurred earlier in the same import.
 //!
-//! Numbers of up to 16,384 campaigns share a set of tables: an E.164 number needs 50
+//! Up to 16,384 campaigns share one set of tables: an E.164 number needs only 50
 //! of a key's 64 bits.
 
 use std::collections::HashMap;
@@ -12,18 +12,18 @@ use crate::phone::PhoneNumber;
 
 #[derive(Debug, Default)]
 pub struct FirstRows {
-    /// By the upper bits of the campaign's key.
+    /// The tables by the upper bits of the campaign's key.
     groups: HashMap<u32, Numbers>,
 }
 
 /// The bits of a key that hold the number: fifteen digits are less than 2^50.
 const NUMBER_BITS: u32 = 50;
 
-/// The campaigns in one group: as many as the other bits can distinguish.
+/// How many campaigns are in one group: as many as the other bits can distinguish.
 const GROUP: u32 = 1 << (u64::BITS - NUMBER_BITS);
 
 impl FirstRows {
-    /// Records that `row` has `number`; returns the row that had it before, if any.
+    /// Records that `row` has `number`. Returns the row that had it first, if there was one.
     pub fn record(
         &mut self,
         campaign: CampaignKey,
@@ -31,8 +31,8 @@ impl FirstRows {
         row: RowId,
     ) -> Option<RowId> {
         let numbers = self.groups.entry(campaign.0 / GROUP).or_default();
-        // Rows beyond the 32nd bit all get the last number that fits: such a row is still
-        // found to be a repeat, if not of which row.
+        // A row number of more than 32 bits is recorded as the largest one that fits: a repeat of
+        // that row is still detected, but reported with the wrong first row.
         let row = u32::try_from(row.0).unwrap_or(u32::MAX);
         let first = numbers.record(key(campaign, number), row)?;
         Some(RowId(u64::from(first)))

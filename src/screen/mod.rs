@@ -1,5 +1,5 @@
-//! Numbers that are not sent: repeats within the import, numbers on a do-not-call list, and
-//! numbers that the region for a whole list may have completed wrongly.
+//! Numbers that are not sent: repeats within the import, numbers on a do-not-call list, and numbers
+//! that the region for the whole list may have completed wrongly.
 //!
 //! Rule: bounded memory, at most 16 bytes for each distinct number.
 

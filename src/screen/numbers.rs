@@ -1,9 +1,9 @@
-//! Numbers and the place where each came first, in little memory.
+//! Numbers, each with the place where it occurred first, in little memory.
 //!
-//! A file of tens of millions of numbers must not fill the machine, so a number
-//! costs at most 16 bytes: 8 for its key and 4 for its place, in open-addressed
-//! tables that are at least three quarters full. There are many small tables
-//! rather than one, so that growing one of them never needs a second copy of all.
+//! A file of tens of millions of numbers must not fill the machine's memory, so each number takes
+//! at most 16 bytes: 8 for its key and 4 for its place, in open-addressed tables that are at least
+//! three quarters full. There are many small tables and not one, so growing a table never needs a
+//! second copy of everything.
 
 /// A map from keys, which are never 0, to places.
 #[derive(Debug)]
@@ -41,8 +41,7 @@ impl Numbers {
     }
 }
 
-/// An open-addressed table with linear probing. A key of 0, which no number has,
-/// marks a free place.
+/// An open-addressed table with linear probing. The key 0, which no number has, marks a free slot.
 #[derive(Debug, Default)]
 struct Table {
     keys: Vec<u64>,
@@ -52,7 +51,7 @@ struct Table {
 
 impl Table {
     fn record(&mut self, hash: u64, key: u64, at: u32) -> Option<u32> {
-        // At most nine tenths full: beyond, probing takes too long.
+        // At most nine tenths full: above that, probing takes too long.
         if self.taken * 10 >= self.keys.len() * 9 {
             self.grow();
         }
@@ -74,8 +73,8 @@ impl Table {
         (self.keys[place] == key).then(|| self.places[place])
     }
 
-    /// Where `key` is, or else the free place for it. There is one, since the table is
-    /// never full.
+    /// The slot of `key`, or else a free slot for it. There is always one,
+    /// because the table is never full.
     fn place(&self, hash: u64, key: u64) -> usize {
         let len = self.keys.len();
         let mut place = self.home(hash);
@@ -88,13 +87,13 @@ impl Table {
         place
     }
 
-    /// Where the search for a key begins. The upper bits of its hash choose the place
-    /// (the lower ones have chosen the table).
+    /// The slot where the search for a key begins. The upper bits of its hash choose the slot; the
+    /// lower bits have chosen the table.
     fn home(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.keys.len() as u128) >> 64) as usize
     }
 
-    /// Grows by a fifth, so that the table is three quarters full afterwards.
+    /// Grows by a fifth, so the table is three quarters full afterwards.
     fn grow(&mut self) {
         let len = (self.keys.len() * 6 / 5).max(16);
         let keys = std::mem::replace(&mut self.keys, vec![0; len]);

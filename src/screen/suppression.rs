@@ -1,9 +1,9 @@
 //! Do-not-call lists.
 //!
-//! A list protects people, so it is read strictly: one that is missing, that holds no
-//! number, or that has a line with digits but without a number that can be read is
-//! an error, not a shorter list. It is read like an input, in whatever form it has;
-//! every column of phone numbers counts, and a heading is not needed.
+//! A list protects people, so it is read strictly. It is an error if a list is missing, if it holds
+//! no number, or if a line has digits but no number that can be read: skipping such a line would
+//! leave people unprotected. A list is read like an input, in any form. Every column of phone
+//! numbers counts, and a header is not needed.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub struct SuppressionLists {
 pub struct SuppressionList {
     pub input: Input,
     pub fingerprint: Fingerprint,
-    /// Each number and its first line.
+    /// Each number with its first line.
     pub numbers: Numbers,
     pub evidence: Evidence,
 }
@@ -63,8 +63,8 @@ impl Lines {
 }
 
 impl SuppressionLists {
-    /// Reads the lists. Numbers in national form are of the country in their row, or else of
-    /// `region`; `doubts` turns the doubt rule on for that.
+    /// Reads the lists. A number in national form is completed with the country in its row, or else
+    /// with `region`. With `doubts`, the doubt rule applies to what `region` completes.
     pub fn read(
         paths: &[PathBuf],
         phones: &PhoneRules,
@@ -79,7 +79,7 @@ impl SuppressionLists {
         Ok(SuppressionLists { lists })
     }
 
-    /// The name of the first list with this number, and its line there.
+    /// The name of the first list that has this number, and the line in that list.
     pub fn find(&self, number: PhoneNumber) -> Option<(&str, u32)> {
         self.lists.iter().find_map(|list| {
             let line = list.numbers.get(number.key())?;
@@ -87,7 +87,7 @@ impl SuppressionLists {
         })
     }
 
-    /// The lists as inputs, which no output may overwrite.
+    /// The lists as inputs: no output may overwrite them.
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
         self.lists.iter().map(|list| &list.input)
     }
@@ -154,22 +154,22 @@ impl SuppressionList {
     }
 }
 
-/// The fewest digits of a cell that may be a number and is not a heading.
+/// A cell with at least this many digits is not a header and may be a number.
 const FEWEST_DIGITS: usize = 7;
 
-/// The fewest in a column that is not known to have numbers: fewer are a customer id or a
-/// date.
+/// The same in a column that is not known to have numbers: shorter digits are a
+/// customer id or a date.
 const FEWEST_ELSEWHERE: usize = 9;
 
-/// Whether a cell is more than a heading: no heading has as many digits, or digits alone,
-/// and a number that cannot be read must not be taken for one.
+/// Whether a cell is certainly not a header. No header has as many digits, or only digits; and a
+/// number that cannot be read must not count as a header.
 fn is_entry(cell: &str) -> bool {
     let digits = digits(cell);
     let is_bare = !cell.chars().any(char::is_alphabetic);
     digits >= FEWEST_DIGITS || digits > 0 && is_bare
 }
 
-/// Whether a cell in a column without numbers may be one all the same.
+/// Whether a cell in a column without phone numbers may still be a number.
 fn may_be_number(cell: &str) -> bool {
     let behind_plus = cell.split_once('+').map_or(0, |(_, number)| digits(number));
     is_surely_number(cell)
@@ -181,8 +181,8 @@ fn digits(text: &str) -> usize {
     text.chars().filter(|c| c.is_numeric()).count()
 }
 
-/// The forms in which the list is read, one after the other: for a workbook, every sheet
-/// with any cell.
+/// The forms in which the list is read, one after the other: for a workbook, each
+/// sheet that has cells.
 fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
     let form = input.survey(&FormChoice::default())?;
     let Content::Sheet(first) = &form.content else {
@@ -210,7 +210,7 @@ struct Gathered<'p> {
     numbers: Numbers,
     evidence: Evidence,
     has_addresses: bool,
-    /// Not known while nothing is read.
+    /// `None` until something has been read.
     has_phone_column: Option<bool>,
     unreadable: Lines,
     foreign: Lines,
@@ -238,7 +238,7 @@ impl Gathered<'_> {
         Message::new(what, hint)
     }
 
-    /// Each number that is completed wrongly leaves someone on the list unprotected.
+    /// Refuses numbers that may be completed wrongly: each of them leaves someone unprotected.
     fn refuse_doubtful(&self, name: &str, region: Region) -> Result<()> {
         let of = region.in_sentence();
         ensure!(
@@ -268,7 +268,7 @@ impl Gathered<'_> {
         for form in forms(input)? {
             self.read(input, form)?;
         }
-        // After reading: this is an error if the file has changed meanwhile.
+        // After reading, because this is an error if the file has changed meanwhile.
         input.fingerprint()
     }
 
@@ -301,8 +301,8 @@ impl Gathered<'_> {
         }
     }
 
-    /// Records the numbers of a line; false where it has digits that are not a number, or
-    /// where cells may have shifted away from their columns.
+    /// Records the numbers of a row. Returns false if the row has digits that are not a number, or
+    /// if its cells may have shifted to other columns.
     fn record_row(&mut self, row: Row<'_>, width: usize, columns: &ListColumns) -> bool {
         if row.flaw() == Some(Flaw::TooLong) {
             return false;
@@ -336,7 +336,7 @@ impl Gathered<'_> {
         has_number && is_whole || !row.cells().any(has_digit)
     }
 
-    /// Records the number in a cell; false where it cannot be read.
+    /// Records the number in a cell. Returns false if the number cannot be read.
     fn record(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
         let region = match of_row {
             RowRegion::Known(region) => Some(region),
