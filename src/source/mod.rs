@@ -1,17 +1,16 @@
-//! Files to rows.
+//! Reads the rows of input files.
 //!
-//! Rule: knows nothing of leads. It opens inputs, detects their [`Form`] and returns rows
-//! in [`RowBatch`]es, each row with its number and its physical line. Cells are UTF-8
-//! whatever the form, except for bytes that could not be decoded: those never become text.
+//! Rule: knows nothing about leads. It opens inputs, detects their [`Form`] and returns
+//! rows in [`RowBatch`]es. Each row has its number and its physical line. Cells are UTF-8
+//! in every form, except for bytes that could not be decoded: those never become text.
 //!
 //! ```text
 //! file → compression → encoding → dialect → rows
 //!                    ↘ spreadsheet ────────↗
 //! ```
 //!
-//! An input is never modified, and is read several times (to detect its form, to find
-//! the campaign names in it, to send), so standard input is first read to its end
-//! into a private file without a name.
+//! An input is never modified. It is read several times (to detect its form, to find its campaign
+//! names, to send). For this reason standard input is first copied to an unnamed private file.
 
 mod batch;
 mod compression;
@@ -47,7 +46,7 @@ use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
 
-/// What ends the reading of an input. The text says what, where and what next.
+/// Why an input cannot be read. The text says what is wrong, where, and what to do next.
 #[derive(Debug, Error)]
 pub enum SourceError {
     #[error("{what}\n\nhint: {hint}")]
@@ -56,8 +55,8 @@ pub enum SourceError {
         "`{name}` is empty\n\nhint: the first line must be a header, such as `phone_number,name`"
     )]
     Empty { name: String },
-    /// The file cannot be opened or read; `line` is the one that was being read, where reading
-    /// had begun.
+    /// The file cannot be opened or read. `line` is the line that was being
+    /// read; `None` if reading had not begun.
     #[error("cannot read `{name}`: {}{}\n\nhint: {}", reason(error), line.map(|l| format!(" (after line {l})")).unwrap_or_default(), unreadable_hint(error))]
     Unreadable {
         name: String,
@@ -72,7 +71,7 @@ pub enum SourceError {
         "`{name}` changed while it was being read\n\nhint: run the same command again when no program writes to it"
     )]
     Changed { name: String },
-    /// Reading ended for an unknown reason: a bug of this program.
+    /// Reading ended for an unknown reason, which is a bug of this program.
     #[error(
         "reading the input ended unexpectedly\n\nhint: run the same command again, and report this if it recurs"
     )]
@@ -85,7 +84,7 @@ impl SourceError {
         SourceError::Unusable { what, hint }
     }
 
-    /// What stopped the run: the user need not change anything where this machine failed.
+    /// What stopped the run. It is `Usage` only if the user must change something.
     pub fn stopped_by(&self) -> StoppedBy {
         match self {
             SourceError::Changed { .. } | SourceError::BrokeOff => StoppedBy::Input,
@@ -111,7 +110,7 @@ const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
 fn reason(error: &std::io::Error) -> String {
     match error.kind() {
-        // gzip and zstd have words of their own for it.
+        // The messages of gzip and zstd for this differ.
         ErrorKind::UnexpectedEof => "its end is missing".to_owned(),
         _ => error.to_string(),
     }
@@ -120,11 +119,11 @@ fn reason(error: &std::io::Error) -> String {
 fn unreadable_hint(error: &std::io::Error) -> String {
     use ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     match error.kind() {
-        // Of standard input, which is stored in a file until it is read.
+        // Standard input is copied to a temporary file before it is read.
         _ if is_disk_full(error) => format!(
             "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
         ),
-        // So says zstd where a file was packed with `--long` or `--ultra`.
+        // The zstd error for a file that was packed with `--long` or `--ultra`.
         Other if error.to_string().contains("too much memory") => {
             "unpack it first, or pack it again without `--long` and `--ultra`".to_owned()
         }
