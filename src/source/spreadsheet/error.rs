@@ -1,10 +1,10 @@
-//! What ends the reading of a workbook.
+//! Why a workbook cannot be read.
 
 use thiserror::Error;
 
 use crate::text::{printable, shortened, without_numbers};
 
-/// What is wrong, to be shown behind the workbook's name, and what to do next.
+/// What is wrong, as text to follow the name of the workbook, and what to do next.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("{what}\n\nhint: {hint}")]
 pub struct WorkbookError {
@@ -39,8 +39,8 @@ impl WorkbookError {
         WorkbookError::too_large(format_args!("it has more than {limit} cells"))
     }
 
-    /// For a workbook that is damaged as `error` says, which may quote the file: control
-    /// characters and anything that could be a phone number are left out.
+    /// For a damaged workbook. `error` may quote the file, so control
+    /// characters and anything that may be a phone number are left out.
     pub(super) fn corrupt(error: impl std::fmt::Display) -> Self {
         const MAX_LEN: usize = 120;
         let text = without_numbers(&printable(&error.to_string()));

@@ -1,4 +1,4 @@
-//! A workbook's bytes to the cells of one sheet.
+//! Reads the cells of one sheet from the bytes of a workbook.
 
 use std::fmt::Display;
 use std::io::Cursor;
@@ -41,8 +41,8 @@ pub(super) fn load(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Workbo
     load_xlsx(&bytes, wanted)
 }
 
-/// The cells are taken one by one rather than as a rectangle, which a stray cell in a far
-/// corner would make as large as the sheet.
+/// Reads the cells one by one, not as a rectangle: a single cell in a far
+/// corner would make the rectangle as large as the sheet can be.
 fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
     let mut book = Xlsx::new(Cursor::new(bytes)).map_err(WorkbookError::corrupt)?;
     let (name, names) = choose(book.sheets_metadata(), wanted)?;
@@ -57,7 +57,7 @@ fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, WorkbookError>
     Ok(Sheet { name, names, grid })
 }
 
-/// The sheet of a workbook of which calamine has decoded all sheets already.
+/// Reads one sheet of a workbook whose sheets calamine has decoded already.
 fn load_range<R: Reader<Cursor<Vec<u8>>>>(
     mut book: R,
     wanted: Option<&str>,
@@ -71,7 +71,7 @@ where
     drop(book);
     let mut grid = Grid::default();
     let (top, left) = range.start().unwrap_or_default();
-    // What is too far away for a number is outside the sheet.
+    // A position that does not fit the number is outside the sheet.
     let place = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
     for (row, column, cell) in range.used_cells() {
         let (row, column) = (place(top, row), place(left, column));

@@ -1,12 +1,12 @@
-//! Workbooks (.xlsx, .xlsm, .xls, .ods) to rows of text.
+//! Reads workbooks (.xlsx, .xlsm, .xls, .ods) as rows of text.
 //!
-//! Rule: a workbook is recognized by its content, never by its name, and is read whole:
-//! its rows are not in one piece of the file. Every cell becomes text here, in the same
-//! way for all formats.
+//! Rule: a workbook is recognized by its content, never by its name, and is read whole, because its
+//! rows are spread over the file. Every cell becomes text here, in the same way for all formats.
 //!
-//! `calamine` decodes the formats. It trusts the file, so what a file takes in memory is
-//! checked first: [`archive`] for what it unpacks to, [`weight`] for .xlsx, [`compound`],
-//! [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for .ods. It runs where a panic ends nothing else ([`crate::contain`]).
+//! `calamine` decodes the formats. It trusts the file, so the memory that a file would take
+//! is checked first: [`archive`] checks the size when unpacked, [`weight`] checks .xlsx,
+//! [`compound`], [`biff`] and [`shared_strings`] check .xls, [`opendocument`] checks .ods.
+//! A panic of `calamine` is caught and ends nothing else ([`crate::contain`]).
 
 mod archive;
 mod biff;
@@ -34,7 +34,7 @@ use grid::Grid;
 #[derive(Debug)]
 pub struct Sheet {
     pub name: String,
-    /// What all worksheets are called, hidden ones too, in the workbook's order.
+    /// The names of all worksheets, including hidden ones, in the order of the workbook.
     pub names: Vec<String>,
     grid: Grid,
 }
@@ -42,18 +42,17 @@ pub struct Sheet {
 impl Sheet {
     /// Reads one sheet of the workbook `bytes`.
     ///
-    /// `wanted` is the sheet's name as it is, or else one that differs in letter
-    /// case only, of which Excel allows no two. Without it the sheet is
-    /// the first one that the user sees on opening the file: the first worksheet
-    /// that is not hidden, or the first of all if every one is. Charts, macros and
-    /// dialogs are no worksheets.
+    /// `wanted` is the exact name of the sheet, or else a name that differs only in letter
+    /// case; Excel does not allow two sheets with such names. Without it the sheet is the first
+    /// one that the user sees on opening the file: the first worksheet that is not hidden, or
+    /// the first of all if every one is hidden. Charts, macros and dialogs are not worksheets.
     pub fn open(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, WorkbookError> {
         contain::run(|| load::load(bytes, wanted))
             .unwrap_or_else(|| Err(WorkbookError::corrupt("it contradicts itself")))
     }
 
-    /// The rows that hold anything, hidden and filtered ones too, in the sheet's
-    /// order; the first is the header.
+    /// The rows that have any content, including hidden and filtered ones,
+    /// in the order of the sheet. The first is the header.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = SheetRow<'_>> {
         (0..self.grid.len()).map(|index| self.grid.row(index))
     }
