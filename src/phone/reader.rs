@@ -1,9 +1,9 @@
-//! From a cell to a number.
+//! Reads a cell as a phone number.
 //!
-//! Two promises. Nothing that changes who is called is done silently: what can be
-//! read in more than one way is an error. And digits are read as Google's library reads
-//! them; the shortcuts here are only taken where the table of calling codes shows that the
-//! library would not change the digits.
+//! Two promises. Nothing that changes who is called is done silently: a cell
+//! that can be read in more than one way is an error. And digits are read as
+//! Google's library reads them: the shortcuts here are used only if the table
+//! of calling codes shows that the library would not change the digits.
 
 use super::dialled::Dialled;
 use super::number::FEWEST_DIGITS;
@@ -15,11 +15,11 @@ use super::{damage, extension, google, several, tidy};
 /// The longest cell that is read, in characters: Google's limit for a number.
 const MAX_CHARACTERS: usize = 250;
 
-/// The fewest digits after `011`, the prefix for calls from North America, for it to
-/// be taken as one where the country is not known.
+/// If the country is not known, `011` counts as the North American prefix
+/// for calls abroad only with at least this many digits after it.
 const FEWEST_AFTER_011: usize = 10;
 
-/// Italy and the Vatican, where the zero of a landline is part of the number.
+/// Italy and the Vatican: here the zero of a landline is part of the number.
 const KEEPS_ZERO: u16 = 39;
 
 pub type Read = (PhoneNumber, Written);
@@ -30,14 +30,14 @@ pub struct PhoneReader {
 }
 
 impl PhoneReader {
-    /// A reader with these rules. The library's tables, which take about ten milliseconds
-    /// to load, are loaded when the first number needs them.
+    /// A reader with these rules. The tables of Google's library take about ten
+    /// milliseconds to load; they are loaded when the first number needs them.
     pub fn new(rules: PhoneRules) -> Self {
         PhoneReader { rules }
     }
 
-    /// The number in a cell. The region is that of a number written without its
-    /// calling code; it does not matter for one that has a plus.
+    /// The number in a cell. `region` is the country of a number that is written
+    /// without its calling code; it does not matter for a number with a plus.
     pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
         self.read_as(cell, region).map(|(number, _)| number)
     }
@@ -59,8 +59,8 @@ impl PhoneReader {
         Ok((judged, written))
     }
 
-    /// A reader for do-not-call lists: a number of any country counts, also one that is
-    /// not in use, since it may be called all the same.
+    /// A reader for do-not-call lists. It accepts numbers of any country, and
+    /// numbers that are not in use, because they may be called all the same.
     pub fn for_lists(&self) -> PhoneReader {
         PhoneReader::new(PhoneRules {
             rule: match self.rules.rule {
@@ -98,7 +98,7 @@ impl PhoneReader {
         Ok((number, Written::of(text, &dialled, number, region)))
     }
 
-    /// One number that is written twice, perhaps in two ways.
+    /// Reads one number that is written twice, perhaps in two ways.
     fn repeated(
         &self,
         first: &str,
@@ -107,7 +107,7 @@ impl PhoneReader {
     ) -> Result<Read, PhoneProblem> {
         match (self.written(first, region), self.written(rest, region)) {
             (Ok((number, written)), Ok((other, also))) if number == other => {
-                // With its calling code in one place there is no doubt.
+                // If one of them has the calling code there is no doubt.
                 let is_plain = also == Written::International;
                 Ok((number, if is_plain { also } else { written }))
             }
@@ -115,8 +115,8 @@ impl PhoneReader {
         }
     }
 
-    /// A number with `(0)` in it: without the zero (in Italy with it), unless only
-    /// the other reading is in use.
+    /// A number with `(0)`: without the zero (in Italy with it), unless
+    /// only the other reading is a number in use.
     fn with_or_without_zero(
         &self,
         dialled: &Dialled,
@@ -175,17 +175,17 @@ impl PhoneReader {
         }
     }
 
-    /// Digits without a plus, dialled from a country. The prefix for calls abroad is
-    /// the country's own; `00`, which is written everywhere, also counts where the
-    /// digits are no number of the country. `011` does not: it is Johannesburg and
-    /// Buenos Aires, with a digit too many.
+    /// Reads digits without a plus as dialled from a country. The prefix for calls
+    /// abroad is the country's own. `00`, which is written everywhere, also counts
+    /// if the digits are not a number of the country. `011` does not: with one
+    /// digit too many, it would be the area code of Johannesburg or Buenos Aires.
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
         if let Some(number) = lost_plus(digits, region) {
             return Ok(number);
         }
         let here = google::read_within(digits, region).and_then(|number| {
             let national = National::of(number).ok_or(PhoneProblem::NoSuchCallingCode)?;
-            // Of what has no plus, only what can be a number is taken, whatever the rule.
+            // Without a plus, the digits must be a possible number, whatever the rule is.
             if self.rules.rule == PhoneRule::E164 {
                 national.check_length()?;
             }
@@ -222,11 +222,12 @@ impl PhoneReader {
     }
 }
 
-/// The number that has only lost its plus: where national numbers are dialled with a
-/// prefix, digits that begin with the country's own code instead, and are then a number
-/// in use, are meant to be that one. Google would rather read `491713920001` as a number
-/// of Leer (0491), in full length, than as the mobile that every German reads there.
-/// What is left of a shorter one may as well be the end of a number of Tampere (03).
+/// The number of digits that have only lost their plus. In a country where national
+/// numbers are dialled with a prefix, digits that begin with the country's own calling
+/// code instead, and are then a number in use, are meant as that number. Google would
+/// read `491713920001` as a number of Leer (0491) of full length; every German reads
+/// it as a mobile number. With fewer digits after the calling code this is not safe:
+/// in Finland (+358) they may be a number of Tampere (03) without its zero.
 pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     let plan = CallingCode::of(region)?;
     let national = digits.strip_prefix(&plan.code.to_string())?;
@@ -238,8 +239,8 @@ pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     is_sure.then_some(number)
 }
 
-/// The number of a text with the plus after its digits, as in lists that were written from
-/// right to left; where that is not in use, the plus means nothing.
+/// The number of a text with the plus after its digits, as in lists that were
+/// written from right to left. If that number is not in use the plus is ignored.
 fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     let digits = text.trim().strip_suffix('+')?;
     let plain: String = digits.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
@@ -247,12 +248,12 @@ fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     (is_valid(number) && !may_have_prefix(National::of(number))).then_some(number)
 }
 
-/// Whether the library may read another number in it than is written.
+/// Whether the library may read another number than the one that is written.
 fn may_have_prefix(national: Option<National>) -> bool {
     national.is_some_and(|national| national.may_have_prefix())
 }
 
-/// Why digits after a plus that are fewer or more than a number has are none.
+/// The problem of digits after a plus that are too few or too many for a number.
 fn wrong_length(digits: &str) -> PhoneProblem {
     match CallingCode::beginning(digits).map(CallingCode::origin) {
         None => PhoneProblem::NoSuchCallingCode,
