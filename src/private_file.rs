@@ -35,8 +35,8 @@ pub fn folders() -> DirBuilder {
     folders
 }
 
-/// Creates or replaces a file, atomically and durably. The file and missing
-/// folders are for their owner only; `permissions` are for the file if given.
+/// Creates or replaces a file, atomically and durably. The file and missing folders are for
+/// their owner only, unless `permissions` gives the file others.
 pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let folder = folder_of(path);
     folders().create(folder)?;

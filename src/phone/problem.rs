@@ -7,8 +7,8 @@ use crate::lead::ErrorCode;
 
 /// Why a cell does not give a phone number that may be called, and what to do about it.
 ///
-/// It is displayed as a sentence for the results file. The sentence never
-/// quotes the cell: the rejects file has it in the same row.
+/// It is displayed as a sentence for the results file. The sentence never quotes the cell,
+/// which is in the same row of that file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PhoneProblem {
     #[error("the phone number is missing")]
