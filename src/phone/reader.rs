@@ -222,7 +222,7 @@ impl PhoneReader {
     }
 }
 
-/// The number of digits that have only lost their plus. In a country where national
+/// The phone number, if only its plus was lost. In a country where national
 /// numbers are dialled with a prefix, digits that begin with the country's own calling
 /// code instead, and are then a number in use, are meant as that number. Google would
 /// read `491713920001` as a number of Leer (0491) of full length; every German reads

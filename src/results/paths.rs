@@ -129,8 +129,8 @@ impl OutputPaths {
             .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
     }
 
-    /// Makes sure that an export to `results` overwrites no file that is
-    /// read, no file of the ledger, and nothing but a regular file.
+    /// Makes sure that an export to `results` overwrites no file that is read, no file of the
+    /// ledger, and nothing that is not a regular file.
     pub fn refuse_export(
         results: &Path,
         read: &[&Path],

@@ -82,7 +82,7 @@ pub(super) struct Quota {
 }
 
 impl Quota {
-    /// Sets the headers for this quota. Headers that a scripted answer has already stay.
+    /// Sets the headers for this quota. A scripted answer keeps the headers that it already has.
     pub(super) fn state_in(self, headers: &mut HeaderMap, reset: SystemTime) {
         let reset = reset.duration_since(UNIX_EPOCH).unwrap_or_default();
         let reset_s = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);

@@ -34,8 +34,8 @@ struct Span {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// A quote in the row is never closed. The row ends with its line, and
-    /// is split as if quotes were text.
+    /// A quote in the row is never closed. The row ends with its first line, and is split as
+    /// if quotes were text.
     UnclosedQuote,
     /// The row is longer than any contact. Only its beginning is kept.
     TooLong,

@@ -4,8 +4,8 @@
 //!   standard input has no name, and `contacts.csv` may be a gzip file.
 //! - Data that is damaged or ends early is an error: the worst input for an
 //!   importer is a list that seems complete and is not.
-//! - Memory is bounded, whatever the file asks for: a little more than 32
-//!   MiB for zstd, 32 KiB for gzip.
+//! - Memory is bounded, whatever the file asks for: a little more than 32 MiB for zstd,
+//!   32 KiB for gzip.
 
 use std::io::{self, BufReader, Cursor, Read};
 
