@@ -1,5 +1,5 @@
-//! Files with personal data or secrets: readable by their owner only. Where permissions are not
-//! those of Unix, a file takes those of its folder, and a user's own folders are private.
+//! Files with personal data or secrets, which only their owner can read. On systems without Unix
+//! permissions a file has the permissions of its folder, and a user's own folders are private.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -10,8 +10,8 @@ use tempfile::NamedTempFile;
 
 use crate::source::folder_of;
 
-/// Options for a file that is created for its owner only. One that exists keeps its
-/// permissions and its content.
+/// Options that create a file for its owner only. An existing file keeps
+/// its permissions and its content.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -20,7 +20,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a file for its owner only, where there is none.
+/// Creates a file for its owner only. It is an error if the file exists.
 pub fn create(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.create_new(true);
@@ -35,8 +35,8 @@ pub fn folders() -> DirBuilder {
     folders
 }
 
-/// Creates or replaces a file, atomically and durably. It and missing folders are for their
-/// owner only, unless other permissions are given.
+/// Creates or replaces a file, atomically and durably. The file and missing folders are for
+/// their owner only, unless `permissions` gives the file others.
 pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let folder = folder_of(path);
     folders().create(folder)?;
@@ -51,8 +51,8 @@ pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) ->
     Ok(())
 }
 
-/// Whether [`replace`] would be permitted, as far as that can be known before. Nothing is
-/// left behind, and missing folders are not created.
+/// Checks whether [`replace`] would be permitted, as well as this can be known
+/// in advance. Leaves nothing behind, and does not create missing folders.
 pub fn probe(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).open(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -63,13 +63,13 @@ pub fn probe(path: &Path) -> io::Result<()> {
     there.map_or(Ok(()), |folder| beside(&folder.join("probe")).map(drop))
 }
 
-/// A new file beside `path`, for its owner only, which is deleted when it is dropped. Errors do
-/// not have its generated name.
+/// A new file in the folder of `path`, for its owner only. It is deleted
+/// when it is dropped. Errors do not mention its generated name.
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut name = OsString::from(path.file_name().ok_or(ErrorKind::InvalidFilename)?);
     name.push(".");
     let folder = folder_of(path);
-    // The usual error, in the words of the operating system.
+    // Gives the usual error of the operating system if the folder is missing.
     folder.metadata()?;
     tempfile::Builder::new()
         .prefix(&name)
@@ -78,7 +78,7 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
         .map_err(|error| error.kind().into())
 }
 
-/// Makes a rename durable, where the file system can. The data is durable anyway.
+/// Makes a rename durable, if the file system supports it. The data is durable anyway.
 #[cfg(unix)]
 pub fn sync_folder(path: &Path) {
     if let Ok(folder) = File::open(folder_of(path)) {
@@ -86,18 +86,19 @@ pub fn sync_folder(path: &Path) {
     }
 }
 
-/// Folders cannot be synced here; the file system's journal takes care of names.
+/// Folders cannot be synced here. The journal of the file system protects the names.
 #[cfg(not(unix))]
 pub fn sync_folder(_path: &Path) {}
 
-/// What others can do with a file that should be private, as a verb. A group that can only read
-/// is fine: service managers and clusters pass a secret to a user that way (`LoadCredential=`
-/// with an ACL, whose mask is shown as the group's permissions; `fsGroup`).
+/// What others can do with a file that should be private, as a verb; `None` if
+/// nothing. A group that can only read is allowed, because service managers
+/// and clusters pass a secret to a user that way (`LoadCredential=` with an
+/// ACL, whose mask is shown as the permissions of the group; `fsGroup`).
 #[cfg(unix)]
 pub fn others_can(path: &Path) -> Option<&'static str> {
     use std::os::unix::fs::PermissionsExt;
     let found = std::fs::metadata(path).ok()?;
-    // A pipe, for example, is gone when it has been read.
+    // Only regular files are checked: a pipe, for example, can be read only once.
     let mode = found.is_file().then(|| found.permissions().mode())?;
     if mode & 0o004 != 0 {
         return Some("read");
@@ -105,7 +106,7 @@ pub fn others_can(path: &Path) -> Option<&'static str> {
     (mode & 0o022 != 0).then_some("change")
 }
 
-/// Elsewhere permissions are not numbers, and are not checked.
+/// Other systems do not have Unix permissions, so nothing is checked.
 #[cfg(not(unix))]
 pub fn others_can(_path: &Path) -> Option<&'static str> {
     None
@@ -141,7 +142,7 @@ mod tests {
         ] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             assert_eq!(others_can(&path), verb, "{mode:o}");
-            // Secrets of a cluster are links to the file of the day.
+            // In a cluster a secret is a link to the current file.
             assert_eq!(others_can(&link), verb, "{mode:o}");
         }
         assert_eq!(others_can(folder.path()), None);

@@ -2,12 +2,12 @@
 
 use crate::text::printable;
 
-/// A word quoted for this system's shells; in double quotes where they differ.
+/// A word quoted for the shells of this system. If these need different quoting, in double quotes.
 pub fn quoted(word: &str) -> String {
     quote(word).unwrap_or_else(|| format!("\"{}\"", printable(word)))
 }
 
-/// The same; `None` where they differ.
+/// A word quoted for the shells of this system; `None` if these need different quoting.
 pub fn quote(word: &str) -> Option<String> {
     if cfg!(windows) {
         for_windows(word)
@@ -16,15 +16,15 @@ pub fn quote(word: &str) -> Option<String> {
     }
 }
 
-/// A word quoted for any POSIX shell.
+/// A word quoted for any POSIX shell; `None` if that is impossible.
 pub(crate) fn for_posix(arg: &str) -> Option<String> {
     shlex::try_quote(arg).ok().map(|quoted| quoted.into_owned())
 }
 
-/// A word quoted for both PowerShell and the command prompt; `None` where they differ. Between
-/// double quotes, the former expands `$` and escapes with `` ` ``, the latter expands `%` and `!`.
-/// They quote a quote in different ways, a `\` before the last quote would escape it, and older
-/// PowerShells drop empty arguments.
+/// A word quoted for both PowerShell and the command prompt; `None` if they need different
+/// quoting. Between double quotes, PowerShell expands `$` and escapes with ``
+/// ` ``; the command prompt expands `%` and `!`. They escape a quote in different ways, a `\`
+/// before the last quote would escape it, and older PowerShells drop empty arguments.
 pub(crate) fn for_windows(arg: &str) -> Option<String> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=/\\.:+".contains(c);
     // PowerShell cuts `-a.b` and `-a:b` in two.
@@ -35,7 +35,7 @@ pub(crate) fn for_windows(arg: &str) -> Option<String> {
     if arg.chars().all(is_plain) && !is_cut {
         return Some(arg.to_owned());
     }
-    // The curved quotes are quotes to PowerShell.
+    // PowerShell treats the curved quotes as quotes.
     let has_special = arg.contains(['"', '$', '`', '%', '!', '“', '”', '„']);
     (!has_special && !arg.ends_with('\\')).then(|| format!("\"{arg}\""))
 }

@@ -1,17 +1,17 @@
-//! Text from files and from the service, made fit to be shown.
+//! Makes text from files and from the service safe and short enough to display.
 //!
-//! Rule: pure. A header or an answer may hold escape sequences that would move
-//! the cursor or retitle the window, and may be longer than anyone reads.
+//! Rule: pure. A header or an answer may contain escape sequences that would move the
+//! cursor or change the title of the window. It may also be longer than anyone reads.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Lists of words from a file beside the code: `[name]` begins a list, `#` a comment, and
-/// white space separates words.
+/// Lists of words from a file next to the code: `[name]` begins a list, `#`
+/// begins a comment, and white space separates words.
 pub struct WordLists(HashMap<&'static str, HashSet<String>>);
 
 impl WordLists {
-    /// Reads the lists of a file, each word in the form that `normalize` gives it.
+    /// Reads the lists of a file, and passes each word through `normalize`.
     pub fn read(file: &'static str, normalize: fn(&str) -> String) -> WordLists {
         let lists = file.split("\n[").filter_map(|list| list.split_once("]\n"));
         let words = |text: &'static str| {
@@ -46,13 +46,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same on one line: every white space is one space.
+/// The printable text on one line: each run of white space becomes one space.
 pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     printable(&words.join(" ")).into_owned()
 }
 
-/// The same, with line ends as they are.
+/// The printable text with its line ends unchanged.
 pub fn printable_lines(text: &str) -> String {
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(printable).collect();
     lines.join("\n")
@@ -65,7 +65,7 @@ pub fn looks_secret(text: &str) -> bool {
     is_long_word || names_scheme || text.contains('|')
 }
 
-/// The text in backquotes, unless it looks like a token.
+/// The text in backquotes, or a placeholder if it looks like a token.
 pub fn quoted_unless_secret(text: &str) -> String {
     if looks_secret(text) {
         "`…` (hidden, since it looks like a token)".into()
@@ -74,24 +74,23 @@ pub fn quoted_unless_secret(text: &str) -> String {
     }
 }
 
-/// What the user typed, in backquotes, without what may be a token or a phone number: the
-/// message may end in a log.
+/// What the user typed, in backquotes. Anything that may be a token or a
+/// phone number is hidden, because the message may end up in a log.
 pub fn quoted_value(value: &str) -> String {
     without_numbers(&quoted_unless_secret(value))
 }
 
-/// How much of a name is shown, in characters: a longer one is none, but a whole file, say,
-/// that was read in another encoding.
+/// How many characters of a name are shown. Anything longer is not a name,
+/// but for example a whole file that was read in the wrong encoding.
 const LONGEST_NAME: usize = 60;
 
-/// The name of a column, a sheet or a campaign as it may be shown. Numbers are left out: the
-/// header of a file without one is its first contact.
+/// The name of a column, a sheet or a campaign for display. Phone numbers are
+/// hidden: in a file without a header the first contact is taken as the header.
 pub fn shown_name(name: &str) -> String {
     shortened(&without_numbers(&printable(name)), LONGEST_NAME)
 }
 
-/// Names in backquotes with commas between them, as a sentence lists them. Of a
-/// very long list the beginning.
+/// Names in backquotes with commas between them, for a sentence. A very long list is cut.
 pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
     const MAX: usize = 40;
     let mut text = names
@@ -106,7 +105,7 @@ pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
     text
 }
 
-/// At most `max` characters of the text, the last of them `…` if any was cut.
+/// At most `max` characters of the text. If it is cut, the last of them is `…`.
 pub fn shortened(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
@@ -118,8 +117,8 @@ pub fn shortened(text: &str, max: usize) -> String {
     }
 }
 
-/// The text with every run of digits that is long enough for a phone number
-/// replaced by `…`: for what is shown outside the files that may hold personal data.
+/// The text with every run of digits that is long enough for a phone number replaced
+/// by `…`. For everything that is shown outside the files that may hold personal data.
 pub fn without_numbers(text: &str) -> String {
     const MIN_DIGITS: usize = 7;
     let is_part = |c: char| c.is_numeric() || matches!(c, ' ' | '-' | '.' | '(' | ')' | '/');
@@ -140,8 +139,8 @@ pub fn without_numbers(text: &str) -> String {
     shown
 }
 
-/// The text with an ellipsis for every word of these values, so that it repeats no personal
-/// data of a row. Words of one or two characters say nothing.
+/// The text with every word of these values replaced by `…`, so that it repeats no
+/// personal data of a row. Words of one or two characters are kept: they reveal nothing.
 pub fn without_words_of<'v>(text: &str, values: impl Iterator<Item = &'v str>) -> String {
     const MIN_LENGTH: usize = 3;
     let is_split = |c: char| !c.is_alphanumeric();
@@ -177,7 +176,7 @@ pub fn joined(parts: &[String], and: &str) -> String {
     }
 }
 
-/// The name most like `typed`, if one is so much like it that a slip is likely.
+/// The name most similar to `typed`; `None` unless it is similar enough for a typing error.
 pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     names
@@ -189,8 +188,8 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
         .map(|(_, name)| name)
 }
 
-/// Where rows are of which the first few are known, each by its input (from 0) and its
-/// line: `in lines 3, 7`, `the first in line 3 of a.csv`.
+/// Says where rows are. `first` has the input (from 0) and the line of the
+/// first few rows: `in lines 3, 7`, `the first in line 3 of a.csv`.
 pub fn in_lines(rows: u64, first: &[(usize, u64)], inputs: &[&str]) -> String {
     let is_all = first.len() as u64 == rows;
     let begin = if is_all { "in" } else { "the first in" };

@@ -1,8 +1,8 @@
-//! Whether numbers are read as Google's library reads them.
+//! Tests that numbers are read as Google's library reads them.
 //!
-//! The generated tables must agree with the library that is linked in: for every
-//! beginning and length of every calling code, for every answer of the decision
-//! table, and for Google's own examples (`tests/phones/README.md`).
+//! The generated tables must agree with the library that is linked in: for
+//! every beginning and length of every calling code, for every answer of the
+//! decision table, and for Google's own examples (`tests/phones/README.md`).
 
 use proptest::prelude::*;
 use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType};
@@ -21,7 +21,7 @@ fn reader(rule: PhoneRule) -> PhoneRules {
     }
 }
 
-/// What the library makes of a text.
+/// How the library reads a text.
 struct Reading {
     number: rlibphonenumber::PhoneNumber,
     e164: String,
@@ -60,7 +60,7 @@ fn line(kind: PhoneNumberType) -> LineKind {
     }
 }
 
-/// Holds the kind of a number, digits as they are, against the library's.
+/// Compares the kind of a number with the library's; the digits are taken as they are.
 fn assert_kind(code: u16, national: &str) {
     let text = format!("+{code}{national}");
     let Ok(ours) = PhoneNumber::from_e164(&text) else {
@@ -86,7 +86,7 @@ fn assert_kind(code: u16, national: &str) {
     assert_eq!(valid, number.is_valid() && is_possible, "{text}");
 }
 
-/// Holds the reading of `+` and digits against the library's.
+/// Compares how `+` and digits are read with how the library reads them.
 fn assert_reading(digits: &str) {
     let text = format!("+{digits}");
     let as_written = PhoneNumber::from_e164(&text).ok();
@@ -118,7 +118,7 @@ impl PhoneRules {
     }
 }
 
-/// Digits that look like chance and are the same in every run.
+/// Digits that look random and are the same in every run.
 fn filler(seed: u64) -> String {
     let mixed = (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     format!("{:015}", (mixed ^ mixed >> 29) % 1_000_000_000_000_000)
@@ -286,7 +286,7 @@ fn assert_example(row: &[&str; 11]) {
     }
 }
 
-/// What a rule makes of a reading in the examples.
+/// What a rule gives for a reading in the examples.
 fn expected(rule: PhoneRule, reading: &str, e164: &str) -> Option<PhoneNumber> {
     let (number, grade) = reading.split_once(' ')?;
     let is_good = match rule {
@@ -297,9 +297,8 @@ fn expected(rule: PhoneRule, reading: &str, e164: &str) -> Option<PhoneNumber> {
     PhoneNumber::from_e164(number).ok().filter(|_| is_good)
 }
 
-/// Whether the zero of calls within the country is still in a number, since too few digits
-/// follow it. Google takes such a number for a possible one, and we do not where it is
-/// written in national form.
+/// Whether a number still has its trunk zero because too few digits follow it. Google calls
+/// such a number possible. Our reader does not, if the number is written in national form.
 fn keeps_zero(number: PhoneNumber) -> bool {
     let digits = number.key().to_string();
     let code = CallingCode::beginning(&digits).unwrap();
@@ -311,7 +310,7 @@ fn keeps_zero(number: PhoneNumber) -> bool {
         && !is_full(format!("+{code_digits}{}", &national[1..]))
 }
 
-/// A calling code and digits after it, most of them of a possible length.
+/// A calling code and the digits after it. Most have a possible length.
 fn numbers() -> impl Strategy<Value = (u16, String)> {
     let lengths = |code: &'static CallingCode| {
         let possible: Vec<usize> = lengths(code.code)
@@ -357,7 +356,7 @@ proptest! {
     fn national_digits_are_read_as_the_library_reads_them(digits in "[1-9][0-9]{1,14}|0[1-9][0-9]{5,12}", at in 0..CALLING_CODES.len()) {
         if let Some(region) = CALLING_CODES[at].regions.first().copied().map(Region)
             && !digits.starts_with("011")
-            // Where we read another number on purpose.
+            // For these our reader gives another number on purpose.
             && lost_plus(&digits, region).is_none()
         {
             let read = library(&digits, Some(region)).filter(|read| read.is_possible);
@@ -370,14 +369,14 @@ proptest! {
     #[test]
     fn written_numbers_are_read_as_the_library_reads_them(cell in "[+(]?[1-9]([ ().-]?[0-9]){4,14}", at in 0..CALLING_CODES.len()) {
         let region = CALLING_CODES[at].regions.first().copied().map(Region);
-        // What we take away on purpose and Google does not.
+        // Parts that our reader removes on purpose and Google does not.
         let digits: String = cell.chars().filter(char::is_ascii_digit).collect();
         let is_repaired = cell.contains("(0)")
             || cell.ends_with(".0")
             || cell.ends_with(".00")
             || region.is_some_and(|region| lost_plus(&digits, region).is_some());
         if (region.is_some() || cell.starts_with('+')) && !is_repaired {
-            // A plus makes it a number of the world, whatever the region is.
+            // With a plus the region does not matter.
             let read = library(&cell, region.filter(|_| !cell.starts_with('+'))).filter(|read| read.is_possible);
             let expected = read.and_then(|read| PhoneNumber::from_e164(&read.e164).ok());
             let expected = expected.filter(|number| cell.starts_with('+') || !keeps_zero(*number));

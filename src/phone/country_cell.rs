@@ -31,7 +31,7 @@ impl CountryCell {
         }
     }
 
-    /// Reads one of a column with calling codes, which may lack their plus: `44`, `0049`.
+    /// Reads a cell of a column with calling codes, which may have no plus: `44`, `0049`.
     pub fn read_code(text: &str) -> CountryCell {
         let text = text.trim();
         let digits = text.strip_prefix("00").unwrap_or(text);

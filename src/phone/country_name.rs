@@ -1,10 +1,10 @@
-//! The names of countries.
+//! Finds countries by their names.
 //!
-//! Two lists, beside this file. `countries.txt` is our own: codes, everyday English names
-//! and other spellings. `country_names.txt` is generated from CLDR: the names in
-//! some sixty languages. No crate fits: those for ISO 3166 have its official English names
-//! only; `icu_experimental` has all names, but each language by itself, so that finding the
-//! country of a name would mean loading hundreds of them.
+//! There are two lists in this folder. `countries.txt` is our own: codes, everyday
+//! English names and other spellings. `country_names.txt` is generated from CLDR: the
+//! names in some sixty languages. No crate fits. Crates for ISO 3166 only have the
+//! official English names. `icu_experimental` has all names, but separately for each
+//! language, so finding the country of a name would mean loading hundreds of languages.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,14 +16,14 @@ use super::Region;
 
 const LONGEST_CODE: usize = 3;
 
-/// "Russia" in Vietnamese, and the code of Nigeria if it were in capitals.
+/// "Russia" in Vietnamese; in capitals it is the code of Nigeria.
 const TWO_COUNTRIES: &str = "Nga";
 
-/// The country of this name or code, where there is one and only one.
+/// The country with this name or code; `None` unless it is exactly one.
 pub(super) fn find(text: &str) -> Option<Region> {
     let text = text.trim();
     let name = simplified(text);
-    // `N/A` is no country, and is not Namibia; `Áo` is Austria, and not Angola.
+    // `N/A` is not a country (and not Namibia); `Áo` is Austria (and not Angola).
     let is_code = |c: char| c.is_ascii_alphabetic() || matches!(c, '.' | ' ');
     let may_be_code = name.len() > LONGEST_CODE || text.chars().all(is_code);
     if text == TWO_COUNTRIES {
@@ -35,7 +35,7 @@ pub(super) fn find(text: &str) -> Option<Region> {
 
 #[derive(Default)]
 pub(super) struct Countries {
-    /// With their everyday English names, in the order of their codes.
+    /// The countries with their everyday English names, in the order of their codes.
     pub(super) list: Vec<(Region, &'static str)>,
     by_name: HashMap<String, Region>,
     pub(super) names: Vec<&'static str>,
@@ -65,7 +65,7 @@ static NAMES_ELSEWHERE: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
 });
 
 impl Countries {
-    /// Adds a line of the list; comments and what is not a country are left out.
+    /// Adds one line of the list. Skips comments and codes that are not a country.
     fn add(&mut self, line: &'static str) -> Option<()> {
         let (code, rest) = line.split_once(' ')?;
         let (long_code, names) = rest.split_once(' ')?;
@@ -79,12 +79,12 @@ impl Countries {
     }
 }
 
-/// The name without what is written in different ways.
+/// The name without the parts that people write in different ways.
 fn simplified(name: &str) -> String {
     let mut simple = String::with_capacity(name.len());
     let plain: String = name.trim().nfkd().filter_map(plain_letter).collect();
     let plain = plain.to_lowercase();
-    // A word by itself is a code or a name: AND is Andorra, and ST São Tomé.
+    // A word by itself is a code or a name: AND is Andorra, and ST is São Tomé.
     let is_only_word = plain.split_whitespace().nth(1).is_none();
     for word in plain.split_whitespace() {
         match word {
@@ -97,8 +97,8 @@ fn simplified(name: &str) -> String {
     simple
 }
 
-/// The letter without its accent; a space for what joins words; nothing for a point or an
-/// apostrophe.
+/// The letter without its accent; a space for a character that joins words;
+/// `None` for a dot or an apostrophe.
 fn plain_letter(c: char) -> Option<char> {
     Some(match c {
         'ø' | 'Ø' => 'o',

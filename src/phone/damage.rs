@@ -1,7 +1,7 @@
-//! What spreadsheets make of phone numbers.
+//! Recognizes phone numbers that a spreadsheet has damaged.
 
-/// Whether the text is what a spreadsheet shows in place of a number: an error, a
-/// column too narrow, or scientific notation, whose last digits are gone.
+/// Whether the text is what a spreadsheet shows instead of a number: an error, `####` for
+/// a column that is too narrow, or scientific notation, which has lost the last digits.
 pub(super) fn is_damaged(text: &str) -> bool {
     is_error_value(text) || is_scientific(text)
 }
@@ -19,7 +19,7 @@ fn is_error_value(text: &str) -> bool {
     is_word && (error.ends_with(['!', '?']) || known.iter().any(|k| error.eq_ignore_ascii_case(k)))
 }
 
-/// `4.47912E+11`, with a comma or without a fraction, in any case, spaced or not.
+/// `4.47912E+11`; also with a comma, without a fraction, in lower case or with spaces.
 fn is_scientific(text: &str) -> bool {
     if !text.contains(['e', 'E']) {
         return false;
@@ -38,7 +38,7 @@ fn is_scientific(text: &str) -> bool {
     is_mantissa && is_digits(exponent) && exponent.len() <= 3
 }
 
-/// The text without the `.0` of a number that was kept as a decimal.
+/// The text without the `.0` of a number that was stored as a decimal.
 pub(super) fn without_fraction(text: &str) -> &str {
     let whole = text.trim_end_matches('0');
     let is_whole = |whole: &&str| {

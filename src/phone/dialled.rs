@@ -1,4 +1,4 @@
-//! The digits of a written number, and what its signs mean.
+//! Takes the digits from a written number, and reads its signs.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use super::PhoneProblem;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dialled {
     pub has_plus: bool,
-    /// The digits, without a zero alone in brackets. `+00` is read as `+`.
+    /// The digits, without a `(0)`. `+00` is read as `+`.
     pub digits: String,
-    /// How many of the digits come before the zero in brackets, if there is one.
+    /// How many of the digits come before the `(0)`, if there is one.
     pub zero_at: Option<usize>,
 }
 
 impl Dialled {
-    /// Reads what is left of a cell without everything around the number.
+    /// Reads the text that remains when everything around the number is removed.
     pub fn of(text: &str) -> Result<Dialled, PhoneProblem> {
         check_characters(text)?;
         let first = text.find(is_digit).ok_or(PhoneProblem::Missing)?;
@@ -71,8 +71,8 @@ fn check_characters(text: &str) -> Result<(), PhoneProblem> {
     }
 }
 
-/// Where `(0)` or `[0]` is after some other digit: the zero for calls within the
-/// country, which callers from abroad leave out.
+/// The position of a `(0)` or `[0]` after another digit. It is the zero for
+/// calls within the country, which callers from abroad leave out.
 pub(super) fn bracketed_zero(text: &str) -> Option<Range<usize>> {
     let first = text.find(is_digit)?;
     for (at, _) in text.match_indices(['(', '[']).filter(|(at, _)| *at > first) {

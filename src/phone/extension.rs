@@ -1,7 +1,7 @@
-//! Extensions.
+//! Detects extensions.
 //!
-//! An extension is dialled after the call is answered. Without it a call reaches the
-//! switchboard, so a number that has one is an error and not cut short.
+//! An extension is dialled after the call is answered. Without it the call reaches
+//! the switchboard. So a number with an extension is an error; it is not cut short.
 
 use super::PhoneProblem;
 
@@ -30,13 +30,13 @@ const LABELS: [&str; 22] = [
     "wew",
 ];
 
-/// With fewer digits before it a label is no label: the `x` of `1x`.
+/// With fewer digits before it a word is not a label: the `x` of `1x`.
 const FEWEST_BEFORE: usize = 7;
 
-/// The same for `~`, which to Google is the sign of an extension after any digits.
+/// The fewest digits before `~`, which Google takes as the sign of an extension after any digits.
 const FEWEST_BEFORE_TILDE: usize = 1;
 
-/// The text without an extension that is empty or zero.
+/// The text without an extension that is empty or zero. Any other extension is an error.
 pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
     let Some((at, after)) = label(text) else {
         return Ok(text);
@@ -50,14 +50,14 @@ pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
     if extension.contains(|c| c != '0') {
         Err(PhoneProblem::Extension)
     } else if rest.contains(char::is_alphanumeric) || (extension.is_empty() && is_one_sign) {
-        // Not an extension: later steps judge the letters.
+        // Not an extension. Later steps decide about the letters.
         Ok(text)
     } else {
         Ok(text[..at].trim_end_matches([' ', ',', ';', '-', '(']))
     }
 }
 
-/// Whether the text begins with a label and not with another number.
+/// Whether the text begins with a label, not with another number.
 pub(super) fn begins_with_label(text: &str) -> bool {
     let text = text.trim_start();
     let end = text
@@ -70,7 +70,7 @@ fn is_label(word: &str) -> bool {
     LABELS.contains(&word.to_lowercase().as_str())
 }
 
-/// Where a label is, and what comes after it.
+/// The position of a label, and the text after it.
 fn label(text: &str) -> Option<(usize, &str)> {
     let mut digits = 0;
     let mut rest = text;

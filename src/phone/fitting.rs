@@ -1,6 +1,6 @@
-//! Which other countries numbers may be of, where a region does not seem right for them.
+//! Finds other countries that numbers may belong to, if their region seems wrong.
 //!
-//! From the tables alone: the library would compile the patterns of every country.
+//! Uses only the tables: the library would compile the patterns of every country.
 
 use super::dialled::Dialled;
 use super::plan::CallingCode;
@@ -8,8 +8,8 @@ use super::plans::CALLING_CODES;
 use super::written::{american_groups, zero_is_optional};
 use super::{LineKind, NumberKind, PhoneNumber, Region, tidy};
 
-/// The countries with another calling code in which any of these cells, as it is written, is a
-/// number in use, each with how many of them are.
+/// The countries, with a calling code other than the region's, in which some of these
+/// cells are numbers in use as they are written. Each comes with the number of such cells.
 pub fn others_fitting(region: Region, cells: &[String]) -> Vec<(Region, usize)> {
     let cells: Vec<Cell> = cells.iter().filter_map(|cell| Cell::of(cell)).collect();
     let own = region.calling_code();
@@ -23,13 +23,13 @@ pub fn others_fitting(region: Region, cells: &[String]) -> Vec<(Region, usize)> 
     fitting.collect()
 }
 
-/// Where numbers of ten digits are written in groups of three, three and four: North America,
-/// Mexico, Colombia.
+/// Calling codes of countries that write numbers of ten digits in groups of
+/// three, three and four: North America, Mexico, Colombia.
 const WRITTEN_AS_IN_AMERICA: [u16; 3] = [1, 52, 57];
 
 struct Cell {
     digits: String,
-    /// Whether a spreadsheet may have dropped a zero before them: it leaves no signs.
+    /// Whether the cell has only digits, so that a spreadsheet may have dropped a zero before them.
     is_bare: bool,
     is_american: bool,
 }
@@ -46,7 +46,8 @@ impl Cell {
         })
     }
 
-    /// The country of the number in use that it is where this calling code is meant.
+    /// The country of the number in use that the cell is with this calling
+    /// code; `None` if it is not one.
     fn within(&self, code: &CallingCode) -> Option<Region> {
         if self.is_american && !WRITTEN_AS_IN_AMERICA.contains(&code.code) {
             return None;
@@ -58,8 +59,9 @@ impl Cell {
         })
     }
 
-    /// The digits with a calling code that they may mean: without the prefix for calls
-    /// within the country, with the code already, or as they are.
+    /// Three ways to read the digits, each with the calling code: without
+    /// the prefix for calls within the country; with the calling code
+    /// already in the digits; or with the calling code before them.
     fn readings(&self, code: &CallingCode) -> [Option<String>; 3] {
         let digits = &self.digits;
         let with_code = |national: &str| format!("{}{national}", code.code);

@@ -1,4 +1,4 @@
-//! Digits as Google's library reads them.
+//! Reads digits with Google's library.
 
 use rlibphonenumber::{
     PHONE_NUMBER_UTIL, ParseError, PhoneNumberFormat, get_national_significant_number_owned,
@@ -9,7 +9,7 @@ use super::plan::CallingCode;
 use super::problem::Origin;
 use super::{PhoneNumber, PhoneProblem, Region};
 
-/// More digits than this are no number, whatever prefixes it has.
+/// More digits than this are never a number, whatever prefixes they have.
 const MAX_DIALLED: usize = 30;
 
 pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
@@ -17,14 +17,14 @@ pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProbl
     read(&format!("+{digits}"), None, code.origin())
 }
 
-/// Reads digits as they are dialled within a region: with its prefix for calls
-/// abroad, with its own calling code, or as a number of the region.
+/// Reads digits as they are dialled within a region: with its prefix for
+/// calls abroad, with its own calling code, or as a number of the region.
 pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
     let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(digits, Some(region), code.origin())
 }
 
-/// The number as it is written within its country; nothing where no country has it.
+/// The number as it is written within its country; empty if no country has it.
 pub(super) fn national_format(number: PhoneNumber) -> String {
     let number = PHONE_NUMBER_UTIL.parse(number.to_string(), None);
     let national = number.map(|number| number.format_as(PhoneNumberFormat::National).into_owned());
@@ -40,7 +40,7 @@ fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumbe
         .map_err(|error| match error {
             ParseError::InvalidCountryCode => PhoneProblem::NoSuchCallingCode,
             ParseError::TooLongNsn => PhoneProblem::TooLong(origin),
-            // Digits alone are only no number if they are hardly any.
+            // Text that is only digits fails here only if it has hardly any digits.
             ParseError::NotANumber(_) | ParseError::TooShortNsn | ParseError::TooShortAfterIdd => {
                 PhoneProblem::TooShort(origin)
             }

@@ -1,11 +1,11 @@
-//! What kind of number it is: its country and its line.
+//! The kind of a number: its country and its type of line.
 
 use super::plan::National;
 use super::{PhoneNumber, Region};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct NumberKind {
-    /// The country. None for a number of no country (a satellite phone), and where
+    /// `None` for a number without a country (a satellite phone). Also if
     /// several countries share the calling code and the digits fit none of them.
     pub country: Option<Region>,
     /// The calling code, without a plus; 0 if the number begins with none.
@@ -14,7 +14,7 @@ pub struct NumberKind {
 }
 
 impl NumberKind {
-    /// Country and line of a number: a look-up, which loads nothing.
+    /// The country and line of a number. Looks them up in tables, and loads nothing.
     pub fn of(number: PhoneNumber) -> NumberKind {
         let kind = National::of(number).map(|national| national.kind());
         kind.unwrap_or_default()
@@ -25,7 +25,7 @@ impl NumberKind {
 pub enum LineKind {
     Mobile,
     Fixed,
-    /// A landline or a mobile phone, in countries whose numbers do not show it.
+    /// A landline or a mobile phone, in countries whose numbers do not tell them apart.
     FixedOrMobile,
     TollFree,
     Premium,
@@ -41,7 +41,7 @@ pub enum LineKind {
     Unknown,
 }
 
-/// Every kind with its word in reports; the generated tables rely on this order.
+/// Every kind with its word in reports. The generated tables rely on this order.
 const LINES: [(LineKind, &str); 12] = [
     (LineKind::Mobile, "mobile"),
     (LineKind::Fixed, "fixed"),

@@ -1,14 +1,13 @@
-//! Whether a cell looks like a phone number: to find the phone column by its data.
+//! Decides whether a cell looks like a phone number, to find the phone column by its data.
 //!
-//! Cheap, and no guarantee that the cell can be read: a column is judged by many of its
-//! cells.
+//! This is cheap, and does not guarantee that the cell can be read: a
+//! column is judged by many of its cells.
 
 use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::{damage, tidy};
 
-/// Whether the cell looks like a phone number: 7 to 15 digits with what usually
-/// is between them, or what a spreadsheet has made of them. Dates and
-/// decimals do not.
+/// Whether the cell looks like a phone number: 7 to 15 digits with the usual signs between
+/// them, or a number that a spreadsheet has damaged. Dates and decimals do not look like one.
 pub fn looks_like_number(cell: &str) -> bool {
     let plain = tidy::plain_characters(cell);
     let text = tidy::unwrapped(&plain);
@@ -26,8 +25,8 @@ pub fn looks_like_number(cell: &str) -> bool {
         && !is_decimal(text, &groups)
 }
 
-/// Whether only a phone number is usually written so: with a plus or `00` in front, or
-/// with one `0` and as many digits as national numbers have.
+/// Whether the cell is written in a way that is used for hardly anything but phone
+/// numbers: with a plus or `00` first, or with a `0` first and 9 to 12 digits.
 pub fn is_surely_number(cell: &str) -> bool {
     let plain = tidy::plain_characters(cell);
     let text = tidy::unwrapped(&plain);
@@ -39,8 +38,7 @@ pub fn is_surely_number(cell: &str) -> bool {
     begins_so && looks_like_number(cell)
 }
 
-/// The runs of digits, if between and around them is only what usually is in a phone
-/// number.
+/// The groups of digits; `None` if the text has other signs than phone numbers usually have.
 fn groups(text: &str) -> Option<Vec<&str>> {
     let is_digit = |c: char| c.is_ascii_digit();
     let first = text.find(is_digit)?;
@@ -56,7 +54,7 @@ fn groups(text: &str) -> Option<Vec<&str>> {
     })
 }
 
-/// `4.47912E+11`: scientific notation with as many digits as a number has.
+/// `4.47912E+11`: scientific notation, with an exponent that fits the digits of a phone number.
 fn is_damaged_number(text: &str) -> bool {
     let exponent = text
         .rsplit(['e', 'E', '+'])
@@ -67,8 +65,7 @@ fn is_damaged_number(text: &str) -> bool {
         && exponent.is_some_and(|e: usize| (7..15).contains(&e))
 }
 
-/// `2026-11-21`, `21.11.2026` and `11/21/2026`, also with a time after them that has
-/// lost its colons.
+/// `2026-11-21`, `21.11.2026` or `11/21/2026`, also with a time after it that has lost its colons.
 fn is_date(text: &str, groups: &[&str]) -> bool {
     let [first, second, third, ..] = groups else {
         return false;
@@ -83,8 +80,8 @@ fn is_date(text: &str, groups: &[&str]) -> bool {
     has_sign && is_order
 }
 
-/// `1234567.89` and `51.5073509`. A number that begins with a zero of its own or a
-/// plus may have a single point in it.
+/// `1234567.89` or `51.5073509`. A phone number with a single dot begins
+/// with a plus or with a zero before other digits.
 fn is_decimal(text: &str, groups: &[&str]) -> bool {
     let [whole, _fraction] = groups else {
         return false;

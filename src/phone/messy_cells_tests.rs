@@ -1,10 +1,10 @@
-//! Cells as they are met in real files, each named for what it is.
+//! Cells from real files, each with a name that says what is special about it.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Name, cell, region (or none), and the number or the code of the problem.
+/// Name, cell, region (or empty), and the number or the code of the problem.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 const GOOD: &[Case] = &[
@@ -611,14 +611,14 @@ fn only_numbers_of_the_wanted_countries_are_taken() {
     );
     assert_eq!(of(&["US"], possible, "+12125550123"), "+12125550123");
     assert_eq!(of(&["CA"], possible, "+12125550123"), "country_not_allowed");
-    // Guernsey has a range of Britain's mobiles: --countries GB allows both.
+    // Guernsey has a range of Britain's mobile numbers: --countries GB allows both.
     assert_eq!(of(&["GB"], possible, "+447911123456"), "+447911123456");
     assert_eq!(of(&["GG"], possible, "+447911123456"), "+447911123456");
     assert_eq!(
         of(&["GG"], possible, "+447400123456"),
         "country_not_allowed"
     );
-    // Digits that fit no country of the code: any country of the code will do.
+    // Digits that fit no country of the calling code: any country of the code is accepted.
     assert_eq!(of(&["CA"], possible, "+11115550123"), "+11115550123");
     assert_eq!(of(&["GB"], possible, "+80012345678"), "country_not_allowed");
     assert_eq!(
@@ -653,7 +653,7 @@ fn regions() -> impl Strategy<Value = Option<Region>> {
     .prop_map(Region::parse)
 }
 
-/// Whatever comes of it: no panic, and a number is one that reads as itself.
+/// Checks that nothing panics, and that a number that is read is read again as itself.
 fn check(cell: &str, region: Option<Region>, rule: PhoneRule, assume_plus: bool) {
     let rules = PhoneRules {
         rule,

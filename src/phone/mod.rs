@@ -1,11 +1,11 @@
-//! Phone numbers: from a cell to a number that can be called.
+//! Reads phone numbers: from a cell to a number that can be called.
 //!
-//! `reader` has the order of the steps from a cell to a number (`tidy`, `damage`,
-//! `several`, `extension`, `dialled`, then `google` and `rules`); `plan` and `plans` are what
-//! Google's metadata says of the digits. The types `number`, `region`, `kind` and `plan`
-//! refer to each other: a number's country is found in the plan, which lists countries.
+//! `reader` runs the steps from a cell to a number in order (`tidy`, `damage`, `several`,
+//! `extension`, `dialled`, then `google` and `rules`). `plan` and `plans` hold what Google's
+//! metadata says about the digits. The modules `number`, `region`, `kind` and `plan` refer to
+//! each other: the country of a number is found in the plan, and the plan lists countries.
 //!
-//! Rule: no I/O; a cell goes in, a number or the reason why there is none comes out.
+//! Rule: no I/O. The input is a cell; the output is a number, or the reason why there is none.
 
 mod country_cell;
 mod country_name;

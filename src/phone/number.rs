@@ -1,7 +1,7 @@
-//! A telephone number in international form.
+//! A phone number in international form.
 //!
-//! Promise: a [`PhoneNumber`] has 7 to 15 digits and no leading zero, so that its
-//! digits can be kept as their value and two ways of writing it are one number.
+//! Promise: a [`PhoneNumber`] has 7 to 15 digits and no leading zero. So its digits
+//! can be stored as an integer, and two ways of writing the same number are equal.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::PhoneProblem;
 use super::plan::National;
 
-/// The fewest digits of a number, calling code included. The service asks for no
-/// fewer, and no international number is shorter.
+/// The fewest digits of a number, calling code included. This is the
+/// minimum of the service, and no international number is shorter.
 pub(super) const FEWEST_DIGITS: usize = 7;
 
 /// The most digits of a number, calling code included (ITU-T E.164, 6.2).
@@ -22,8 +22,8 @@ pub(super) const MAX_DIGITS: usize = 15;
 pub struct PhoneNumber(u64);
 
 impl PhoneNumber {
-    /// Reads a number that is written exactly as [`PhoneNumber`] displays it, white space
-    /// around it aside.
+    /// Reads a number that is written exactly as [`PhoneNumber`] displays
+    /// it. White space around it is ignored.
     pub fn from_e164(text: &str) -> Result<PhoneNumber, PhoneProblem> {
         let text = text.trim();
         match PhoneNumber::clean(text) {
@@ -33,17 +33,17 @@ impl PhoneNumber {
         }
     }
 
-    /// The digits as a number, which no other phone number has.
+    /// The digits as an integer, which is different for every phone number.
     pub fn key(self) -> u64 {
         self.0
     }
 
-    /// The calling code with which it begins; 0 if no country has it.
+    /// The calling code at the beginning of the number; 0 if no country has it.
     pub fn calling_code(self) -> u16 {
         National::of(self).map_or(0, |national| national.plan.code)
     }
 
-    /// The number with this [`key`](Self::key); none where no number has it.
+    /// The number with this [`key`](Self::key); `None` if no number has it.
     pub fn from_key(key: u64) -> Option<PhoneNumber> {
         let fewest = 10_u64.pow(FEWEST_DIGITS as u32 - 1);
         let most = 10_u64.pow(MAX_DIGITS as u32) - 1;

@@ -1,10 +1,10 @@
-//! The parts of a number: its calling code and the national number.
+//! Splits a number into its calling code and the national number.
 //!
-//! [`plans`](super::plans) has tables, of the types that are defined here, with
-//! what Google's metadata says of every calling code (hence the circle between the two). A
-//! look-up takes nanoseconds where the library tries one pattern of one country after the
-//! other, and needs none of the hundred megabytes that the compiled patterns take. The
-//! tests compare every answer with the library's.
+//! [`plans`](super::plans) has generated tables of the types defined here (so the two
+//! modules refer to each other). They hold what Google's metadata says about every
+//! calling code. A look-up takes nanoseconds; the library tries the patterns of one
+//! country after the other. A look-up also does not need the hundred megabytes of the
+//! library's compiled patterns. The tests compare every answer with the library's.
 
 use rlibphonenumber::Region as LibraryRegion;
 
@@ -12,31 +12,30 @@ use super::plans::{CALLING_CODES, NODES};
 use super::problem::Origin;
 use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
 
-/// Where each of ten digits leads: see [`CallingCode::roots`].
+/// The next step for each of the ten digits: see [`CallingCode::roots`].
 pub(super) type Node = [u16; 10];
 
-/// What is known of the numbers that begin with one calling code.
+/// The numbering plan of one calling code.
 #[derive(Debug)]
 pub(super) struct CallingCode {
     pub code: u16,
-    /// The countries that share it, the main one first; none if it is no country's.
+    /// The countries that share the code, the main one first; empty if no country has it.
     pub regions: &'static [LibraryRegion],
     /// Bit n is set if a full national number can have n digits.
     pub possible_lengths: u32,
-    /// Bit n is set if Google's reading can change a national number of n digits,
-    /// by taking off the prefix for calls within the country.
+    /// Bit n is set if Google's library may change a national number of n
+    /// digits by removing the prefix for calls within the country.
     pub prefixed_lengths: u32,
-    /// The first three digits with which such a prefix can begin: ranges, both
-    /// ends included.
+    /// The first three digits that such a prefix can begin with: inclusive ranges.
     pub prefix_beginnings: &'static [(u16, u16)],
-    /// Where the decision on country and line begins, by the length of the national
-    /// number. From [`FIRST_NODE`] on it is the place of a node in [`NODES`] and
-    /// the next digit decides; below, it is the answer: the line in the low four
-    /// bits, and above them the place of the country in `regions`, counted from 1.
+    /// The start of the decision about country and line, indexed by the length of the national
+    /// number. A value from [`FIRST_NODE`] on is the index of a node in [`NODES`] (counted from
+    /// [`FIRST_NODE`]), where the next digit decides. A lower value is the answer: the low four
+    /// bits are the line, the bits above are the index of the country in `regions`, counted from 1.
     pub roots: [u16; 15],
 }
 
-/// Where answers end and places of nodes begin.
+/// Lower values are answers; from this value on they are indexes of nodes.
 const FIRST_NODE: u16 = 512;
 
 const TENS: [u64; 16] = tens();
@@ -51,8 +50,8 @@ const fn tens() -> [u64; 16] {
     tens
 }
 
-/// For each beginning of three digits: the place of its calling code in
-/// [`CALLING_CODES`] and one more; 0 if there is none.
+/// For each possible beginning of three digits: the index of its calling
+/// code in [`CALLING_CODES`], counted from 1; 0 if there is none.
 static BY_BEGINNING: [u8; 1000] = by_beginning();
 
 const fn by_beginning() -> [u8; 1000] {
@@ -83,7 +82,6 @@ pub(super) struct National {
 }
 
 impl CallingCode {
-    /// The origin of the numbers that begin with it.
     pub fn origin(&self) -> Origin {
         Origin {
             country: self.regions.first().copied().map(Region),
@@ -97,8 +95,8 @@ impl CallingCode {
         beginnings.any(|(lowest, _)| *lowest < 100)
     }
 
-    /// Digits without the prefix for calls within the country, where they begin with it: one
-    /// digit, or two where all such prefixes have the same.
+    /// The digits without the prefix for calls within the country; `None` if they do not begin with
+    /// it. The prefix is one digit, or two if every prefix of its range begins with the same two.
     pub(super) fn without_prefix<'d>(&self, digits: &'d str) -> Option<&'d str> {
         let beginning: u16 = digits.get(..3)?.parse().ok()?;
         let is_within = |(low, high): &&(u16, u16)| (*low..=*high).contains(&beginning);
@@ -107,8 +105,8 @@ impl CallingCode {
         digits.get(length..)
     }
 
-    /// The calling code with which these digits begin, if any country has it. Fewer
-    /// than three digits are read as far as they go.
+    /// The calling code at the beginning of these digits; `None` if no
+    /// country has it. Missing digits of the first three count as 0.
     pub fn beginning(digits: &str) -> Option<&'static CallingCode> {
         let mut beginning = 0;
         for place in 0..3 {
@@ -119,7 +117,7 @@ impl CallingCode {
         CALLING_CODES.get(usize::from(place))
     }
 
-    /// The calling code that is written in these digits, and nothing else.
+    /// The calling code that these digits are, without any other digits.
     pub fn written(digits: &str) -> Option<&'static CallingCode> {
         let code = digits.trim().parse::<u16>().ok()?;
         CALLING_CODES.iter().find(|known| known.code == code)
@@ -135,7 +133,7 @@ impl CallingCode {
 }
 
 impl National {
-    /// Splits the number; nothing if no country has its calling code.
+    /// Splits the number; `None` if no country has its calling code.
     pub fn of(number: PhoneNumber) -> Option<National> {
         let digits = number.key().checked_ilog10()? + 1;
         let beginning = number.key() / TENS[digits.checked_sub(3)? as usize];
@@ -150,29 +148,30 @@ impl National {
         })
     }
 
-    /// Whether Google's reading of the number may be another number, because the
-    /// prefix for calls within the country seems to come after the calling code.
+    /// Whether Google's library may read the number as another number, because
+    /// the prefix for calls within the country seems to follow the calling code.
     pub fn may_have_prefix(&self) -> bool {
         if self.plan.prefixed_lengths >> self.length & 1 == 0 {
             return false;
         }
-        // Seven digits less a calling code leave four at least.
+        // A number has at least seven digits, so at least four follow the calling code.
         let beginning = self.value / TENS[self.length.saturating_sub(3) as usize];
         let is_within =
             |(low, high): &(u16, u16)| (u64::from(*low)..=u64::from(*high)).contains(&beginning);
         self.plan.prefix_beginnings.iter().any(is_within)
     }
 
-    /// The digits behind a zero in front, where calls within the country begin with one.
+    /// The number without a zero at its beginning; `None` unless it has one
+    /// and calls within the country begin with a zero.
     pub fn without_trunk_zero(self) -> Option<National> {
         let length = self.length.checked_sub(1)?;
         let has_zero = self.value < TENS[length as usize] && self.plan.has_trunk_zero();
         has_zero.then_some(National { length, ..self })
     }
 
-    /// Whether numbers of its country can have as many digits, as Google's `isPossibleNumber`
-    /// says; digits that are only dialled locally are too few. The lengths are the main
-    /// country's where several share a code, as in Google's library.
+    /// Checks whether numbers of the country can have this many digits, as Google's
+    /// `isPossibleNumber` does. Numbers that can only be dialled locally are too short. If several
+    /// countries share a code, the lengths are those of the main country, as in Google's library.
     pub fn check_length(&self) -> Result<(), PhoneProblem> {
         let possible = self.plan.possible_lengths;
         if possible >> self.length & 1 == 1 {

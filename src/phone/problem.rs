@@ -1,19 +1,19 @@
-//! Why a cell gives no phone number.
+//! Why a cell does not give a phone number.
 
 use thiserror::Error;
 
 use super::Region;
 use crate::lead::ErrorCode;
 
-/// Why a cell gives no phone number that may be called, and what to do about it.
+/// Why a cell does not give a phone number that may be called, and what to do about it.
 ///
-/// Displayed as a sentence for the results file. It never has the cell's text: the row
-/// with the cell is beside it.
+/// It is displayed as a sentence for the results file. The sentence never quotes the cell,
+/// which is in the same row of that file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PhoneProblem {
     #[error("the phone number is missing")]
     Missing,
-    /// Anything but `+` and 7 to 15 digits, where nothing else is accepted.
+    /// Not `+` and 7 to 15 digits, where nothing else is accepted.
     #[error("the phone number is not `+` and 7 to 15 digits, of which the first is not 0")]
     NotE164,
     #[error("the phone cell has too much text to be a phone number")]
@@ -47,7 +47,7 @@ pub enum PhoneProblem {
     TooShort(Origin),
     #[error("the phone number is too long for a number {}", .0)]
     TooLong(Origin),
-    /// A number of digits that is between possible ones.
+    /// The number of digits lies between two possible numbers of digits.
     #[error("the phone number has too few or too many digits for a number {}", .0)]
     WrongLength(Origin),
     #[error("the phone number is not in use: there are no such numbers {}", .0)]
@@ -81,9 +81,9 @@ impl PhoneProblem {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Origin {
-    /// The country, or the main one of those that share the calling code.
+    /// The country, or the main one if several share the calling code.
     pub country: Option<Region>,
-    /// Whether others have the same calling code.
+    /// Whether other countries have the same calling code.
     pub is_shared: bool,
     /// The calling code; 0 if there is none.
     pub calling_code: u16,

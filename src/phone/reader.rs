@@ -1,9 +1,9 @@
-//! From a cell to a number.
+//! Reads a cell as a phone number.
 //!
-//! Two promises. Nothing that changes who is called is done silently: what can be
-//! read in more than one way is an error. And digits are read as Google's library reads
-//! them; the shortcuts here are only taken where the table of calling codes shows that the
-//! library would not change the digits.
+//! Two promises. Nothing that changes who is called is done silently: a cell
+//! that can be read in more than one way is an error. And digits are read as
+//! Google's library reads them: the shortcuts here are used only if the table
+//! of calling codes shows that the library would not change the digits.
 
 use super::dialled::Dialled;
 use super::number::FEWEST_DIGITS;
@@ -15,11 +15,11 @@ use super::{damage, extension, google, several, tidy};
 /// The longest cell that is read, in characters: Google's limit for a number.
 const MAX_CHARACTERS: usize = 250;
 
-/// The fewest digits after `011`, the prefix for calls from North America, for it to
-/// be taken as one where the country is not known.
+/// If the country is not known, `011` counts as the North American prefix
+/// for calls abroad only with at least this many digits after it.
 const FEWEST_AFTER_011: usize = 10;
 
-/// Italy and the Vatican, where the zero of a landline is part of the number.
+/// Italy and the Vatican: here the zero of a landline is part of the number.
 const KEEPS_ZERO: u16 = 39;
 
 pub type Read = (PhoneNumber, Written);
@@ -87,7 +87,7 @@ impl PhoneRules {
         Ok((number, Written::of(text, &dialled, number, region)))
     }
 
-    /// One number that is written twice, perhaps in two ways.
+    /// Reads one number that is written twice, perhaps in two ways.
     fn repeated(
         &self,
         first: &str,
@@ -96,7 +96,7 @@ impl PhoneRules {
     ) -> Result<Read, PhoneProblem> {
         match (self.written(first, region), self.written(rest, region)) {
             (Ok((number, written)), Ok((other, also))) if number == other => {
-                // With its calling code in one place there is no doubt.
+                // If one of them has the calling code there is no doubt.
                 let is_plain = also == Written::International;
                 Ok((number, if is_plain { also } else { written }))
             }
@@ -104,8 +104,8 @@ impl PhoneRules {
         }
     }
 
-    /// A number with `(0)` in it: without the zero (in Italy with it), unless only
-    /// the other reading is in use.
+    /// A number with `(0)`: without the zero (in Italy with it), unless
+    /// only the other reading is a number in use.
     fn with_or_without_zero(
         &self,
         dialled: &Dialled,
@@ -164,10 +164,10 @@ impl PhoneRules {
         }
     }
 
-    /// Digits without a plus, dialled from a country. The prefix for calls abroad is
-    /// the country's own; `00`, which is written everywhere, also counts where the
-    /// digits are no number of the country. `011` does not: it is Johannesburg and
-    /// Buenos Aires, with a digit too many.
+    /// Reads digits without a plus as dialled from a country. The prefix for calls
+    /// abroad is the country's own. `00`, which is written everywhere, also counts
+    /// if the digits are not a number of the country. `011` does not: with one
+    /// digit too many, it would be the area code of Johannesburg or Buenos Aires.
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
         if let Some(number) = lost_plus(digits, region) {
             return Ok(number);
@@ -211,11 +211,12 @@ impl PhoneRules {
     }
 }
 
-/// The number that has only lost its plus: where national numbers are dialled with a
-/// prefix, digits that begin with the country's own code instead, and are then a number
-/// in use, are meant to be that one. Google would rather read `491713920001` as a number
-/// of Leer (0491), in full length, than as the mobile that every German reads there.
-/// What is left of a shorter one may as well be the end of a number of Tampere (03).
+/// The phone number, if only its plus was lost. In a country where national
+/// numbers are dialled with a prefix, digits that begin with the country's own calling
+/// code instead, and are then a number in use, are meant as that number. Google would
+/// read `491713920001` as a number of Leer (0491) of full length; every German reads
+/// it as a mobile number. With fewer digits after the calling code this is not safe:
+/// in Finland (+358) they may be a number of Tampere (03) without its zero.
 pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     let plan = CallingCode::of(region)?;
     let national = digits.strip_prefix(&plan.code.to_string())?;
@@ -227,8 +228,8 @@ pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     is_sure.then_some(number)
 }
 
-/// The number of a text with the plus after its digits, as in lists that were written from
-/// right to left; where that is not in use, the plus means nothing.
+/// The number of a text with the plus after its digits, as in lists that were
+/// written from right to left. If that number is not in use the plus is ignored.
 fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     let digits = text.trim().strip_suffix('+')?;
     let plain: String = digits.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
@@ -236,12 +237,12 @@ fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     (is_valid(number) && !may_have_prefix(National::of(number))).then_some(number)
 }
 
-/// Whether the library may read another number in it than is written.
+/// Whether the library may read another number than the one that is written.
 fn may_have_prefix(national: Option<National>) -> bool {
     national.is_some_and(|national| national.may_have_prefix())
 }
 
-/// Why digits after a plus that are fewer or more than a number has are none.
+/// The problem of digits after a plus that are too few or too many for a number.
 fn wrong_length(digits: &str) -> PhoneProblem {
     match CallingCode::beginning(digits).map(CallingCode::origin) {
         None => PhoneProblem::NoSuchCallingCode,

@@ -1,4 +1,4 @@
-//! Countries.
+//! Countries and territories.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use super::country_name::{self, COUNTRIES};
 use super::plan::CallingCode;
 use crate::text;
 
-/// A country, or a territory with telephone numbers of its own. Shown as its
-/// two-letter code of ISO 3166-1.
+/// A country, or a territory with telephone numbers of its own. Displayed
+/// as its two-letter ISO 3166-1 code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region(pub(super) rlibphonenumber::Region);
 
-/// English puts an article before names that have one of these parts.
+/// English puts an article before country names with one of these parts.
 const PARTS_WITH_ARTICLE: [&str; 13] = [
     "Bahamas",
     "Comoros",
@@ -29,9 +29,9 @@ const PARTS_WITH_ARTICLE: [&str; 13] = [
 ];
 
 impl Region {
-    /// The country whose numbering plan a territory is part of: `--countries GB` allows
-    /// Guernsey too, whose mobile numbers look like any of Britain.
-    /// Countries that merely share a calling code (+1, +7) are not part of each other.
+    /// The country whose numbering plan a territory is part of: `--countries GB`
+    /// also allows Guernsey, whose mobile numbers look like Britain's. Countries
+    /// that merely share a calling code (+1, +7) are not part of each other.
     pub(super) fn plan_holder(self) -> Region {
         use rlibphonenumber::Region as R;
         Region(match self.0 {
@@ -45,11 +45,11 @@ impl Region {
         })
     }
 
-    /// The country with this code (of two or three letters), by its name in
-    /// English or in one of the languages that lists are written in, or by its calling
-    /// code (`+49`). Case, accents, punctuation, "the" and "and" make no difference.
+    /// Finds a country by its code (of two or three letters), by its name in English
+    /// or in one of the languages that lists are written in, or by its calling code
+    /// (`+49`). Case, accents, punctuation, "the" and "and" make no difference.
     ///
-    /// Where there are two of these (`Germany (+49)`), they must mean the same.
+    /// If the text has two of these (`Germany (+49)`), they must mean the same country.
     pub fn parse(text: &str) -> Option<Region> {
         if let Some(region) = country_name::find(text) {
             return Some(region);
@@ -72,8 +72,8 @@ impl Region {
         CallingCode::of(self).map(|code| code.code)
     }
 
-    /// Whether both have the same calling code, so that a number in national form is the same
-    /// number in both.
+    /// Whether both have the same calling code. If so, a number in national
+    /// form is the same number in both.
     pub fn shares_calling_code(self, other: Region) -> bool {
         self.calling_code() == other.calling_code()
     }
@@ -82,8 +82,8 @@ impl Region {
         let list = &COUNTRIES.list;
         match list.binary_search_by_key(&self, |(region, _)| *region) {
             Ok(at) => list[at].1,
-            // Every region comes from this list or from the table of calling codes,
-            // and a test holds one against the other.
+            // Every region comes from this list or from the table of
+            // calling codes, and a test compares the two.
             Err(_) => "another country",
         }
     }

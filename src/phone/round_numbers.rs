@@ -1,9 +1,9 @@
-//! Numbers that a spreadsheet may have rounded.
+//! Counts numbers that a spreadsheet may have rounded.
 
 use super::PhoneNumber;
 
-/// Counts phone numbers and those among them that end in `00000`: a spreadsheet that has
-/// lost digits puts zeros in their place.
+/// Counts phone numbers, and those of them that end in `00000`: a
+/// spreadsheet that has lost digits writes zeros instead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RoundNumbers {
     pub numbers: u64,
@@ -16,7 +16,7 @@ impl RoundNumbers {
         self.round += u64::from(number.key().is_multiple_of(100_000));
     }
 
-    /// Whether more are round than chance explains: one in a hundred thousand would be.
+    /// Whether more than 1 % are round. By chance one in a hundred thousand is.
     pub fn are_suspicious(&self) -> bool {
         self.round * 100 > self.numbers
     }

@@ -19,15 +19,14 @@ pub enum PhoneRule {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PhoneRules {
     pub rule: PhoneRule,
-    /// Whether a number without a plus and without a region is read as if the plus were
-    /// lost.
+    /// Whether a number without a plus and without a region is read as if only its plus were lost.
     pub assume_plus: bool,
-    /// The countries whose numbers are allowed; empty: all.
+    /// The countries whose numbers are allowed; empty means all.
     pub countries: Vec<Region>,
 }
 
 impl PhoneRules {
-    /// The number, if it is good enough and allowed. `national` is the same number, split.
+    /// Returns the number if it is good enough and allowed. `national` is the same number, split.
     pub(super) fn judge(
         &self,
         number: PhoneNumber,
@@ -61,8 +60,8 @@ impl PhoneRules {
         }))
     }
 
-    /// Whether the country is allowed. Where the digits do not show the country, one of
-    /// those with the calling code is enough.
+    /// Whether the country is allowed. If the digits do not show the country,
+    /// it is enough that one country with the calling code is allowed.
     fn allows(&self, kind: NumberKind, code: &CallingCode) -> bool {
         match kind.country {
             Some(country) => {
@@ -73,9 +72,9 @@ impl PhoneRules {
     }
 }
 
-/// Whether a number that was dialled within its country is a full one without the zero for
-/// such calls, which Google leaves where too few digits would follow it: `020 7946` is then
-/// as long as some British numbers are.
+/// Checks that a number that was dialled within its country is a full number. Google
+/// keeps the zero for such calls if too few digits follow it: with that zero, `020 7946`
+/// has as many digits as some British numbers. So the length is checked without the zero.
 pub(super) fn check_trunk_zero(national: National) -> Result<(), PhoneProblem> {
     match national.without_trunk_zero() {
         Some(rest) if national.kind().line == LineKind::Unknown => rest.check_length(),
@@ -83,7 +82,7 @@ pub(super) fn check_trunk_zero(national: National) -> Result<(), PhoneProblem> {
     }
 }
 
-/// Whether the number is in use, as Google's `isValidNumber` says: it has a line.
+/// Whether the number is in use, as Google's `isValidNumber` says: its line is known.
 pub(super) fn is_valid(number: PhoneNumber) -> bool {
     National::of(number).is_some_and(|national| national.kind().line != LineKind::Unknown)
 }

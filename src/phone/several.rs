@@ -1,19 +1,19 @@
-//! More than one number in a cell.
+//! Detects more than one number in a cell.
 
 use super::dialled::bracketed_zero;
 use super::extension;
 use super::number::MAX_DIGITS;
 
-/// Digits from which on something may be a number of its own.
+/// The fewest digits that may be a number of their own.
 const FEWEST: usize = 7;
 
 /// Words between two numbers, in the languages of western Europe.
 const WORDS: [&str; 9] = ["or", "and", "oder", "und", "ou", "et", "o", "y", "e"];
 
-/// Takes apart a text that holds more than one number: the first of them, and what
-/// follows it. Nothing if the text is one number.
+/// Splits a text that holds more than one number into the first number and
+/// the text after it. `None` if the text is one number.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
-    // Neither the digits of a prefix for calls abroad nor a zero in brackets count.
+    // The digits of a `00` prefix and a zero in brackets do not count.
     let prefix = if text.starts_with("00") { 2 } else { 0 };
     let zero = bracketed_zero(text).unwrap_or_default();
     let is_counted = |at: usize, c: char| c.is_ascii_digit() && at >= prefix && !zero.contains(&at);
@@ -31,9 +31,9 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
         let separates = match c {
             '+' => seen > 0,
             ';' | ',' => is_full && !extension::begins_with_label(&rest[1..]),
-            // Google's contacts have three colons between the numbers of a contact.
+            // Google Contacts writes three colons between the numbers of a contact.
             '|' | '&' | '\n' | '~' | ':' => is_full,
-            // `0475/12/34/56` is one number; `089 1234567/68` is one and half another.
+            // `0475/12/34/56` is one number; `089 1234567/68` is one number and the end of another.
             '/' | '\\' => in_group >= FEWEST,
             ' ' => is_full && total > MAX_DIGITS && total - seen >= FEWEST,
             c if is_full && c.is_alphabetic() => is_word_between(text, at),

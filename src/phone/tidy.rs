@@ -1,13 +1,12 @@
-//! One way of writing for what keyboards and programs write in many ways.
+//! Replaces characters that have many forms with one form.
 //!
-//! Promise: no digit is added, dropped or moved here. What is taken away cannot be
-//! seen (marks of direction) or only wraps the number (quotes, `tel:`).
+//! Promise: no digit is added, dropped or moved here. What is removed is either
+//! invisible (direction marks) or only wraps the number (quotes, `tel:`).
 
 use std::borrow::Cow;
 
-/// The text with every space a space, every dash `-` and every digit ASCII, and
-/// without invisible characters. A line break stays one: what follows may be
-/// another number.
+/// The text with every space as ` `, every dash as `-`, every digit in ASCII, and without
+/// invisible characters. A line break stays a line break: another number may follow.
 pub(super) fn plain_characters(cell: &str) -> Cow<'_, str> {
     if cell.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(cell);
@@ -29,16 +28,16 @@ fn plain_character(c: char) -> Option<char> {
         '\u{2044}' | '\u{2215}' => '/',
         '\u{FE62}' => '+',
         '\u{3001}' => ',',
-        // The signs of the full-width block are in the order of ASCII. Its letters
-        // stay letters, which no number has.
+        // The full-width signs have the same order as ASCII. Full-width
+        // letters stay as they are: no number has letters.
         '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}' => c,
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
         _ => ascii_digit(c).unwrap_or(c),
     })
 }
 
-/// The zeros of scripts whose ten digits follow each other: Arabic, Persian, N'Ko,
-/// ten of India, Thai, Lao, Tibetan, Burmese, Khmer, Mongolian.
+/// The zeros of scripts with ten consecutive digits: Arabic, Persian, N'Ko,
+/// ten scripts of India, Thai, Lao, Tibetan, Burmese, Khmer, Mongolian.
 const ZEROS: [u32; 19] = [
     0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66,
     0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x17E0, 0x1810,
@@ -52,8 +51,8 @@ fn ascii_digit(c: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, a label such as `tel:`
-/// in front, and a `+` or `*` behind, which means nothing.
+/// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, a label
+/// such as `tel:` before it, and a `+` or `*` after it, which mean nothing.
 pub(super) fn unwrapped(text: &str) -> &str {
     const QUOTES: [char; 15] = [
         '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»', '<', '>',
@@ -64,7 +63,7 @@ pub(super) fn unwrapped(text: &str) -> &str {
     }
     text = text.trim_matches(QUOTES).trim();
     text = without_label(text).trim_matches(QUOTES);
-    // Separators of a list of numbers whose rest is gone.
+    // Separators that remain of a list of numbers.
     text = text.trim_matches([',', ';', ' ', '\n']);
     if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
         text.trim_end_matches(['+', '*', '>', ' '])
@@ -73,8 +72,8 @@ pub(super) fn unwrapped(text: &str) -> &str {
     }
 }
 
-/// What is written before a number, with a colon: Facebook's lead forms `p:`,
-/// Twilio `whatsapp:`, links `tel:` and `callto:`.
+/// Labels that come before a number, with a colon: `p:` in Facebook's lead
+/// forms, `whatsapp:` in Twilio, `tel:` and `callto:` in links.
 const LABELS: [&str; 10] = [
     "p",
     "tel",
@@ -88,7 +87,7 @@ const LABELS: [&str; 10] = [
     "sms",
 ];
 
-/// The text without a label and the colon after it; `tel` may have a point or a space there.
+/// The text without a label and its colon. After `tel` there may be a dot or a space instead.
 fn without_label(text: &str) -> &str {
     let Some(end) = text.find([':', '.', ' ']) else {
         return text;

@@ -1,31 +1,31 @@
-//! The form in which a number was written, as far as it shows the country.
+//! The form in which a number was written, and what it shows about the country.
 
 use super::dialled::Dialled;
 use super::rules::is_valid;
 use super::{LineKind, NumberKind, PhoneNumber, Region, google};
 
-/// Where the optional prefix for calls within the country is a zero, and Google's metadata
-/// says that it may be left out.
+/// Countries whose prefix for calls within the country is a zero, and
+/// Google's metadata says that it may be left out.
 const ZERO_IS_OPTIONAL: [&str; 7] = ["AR", "CN", "IN", "LT", "SY", "TR", "VN"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// With its calling code, after a plus or a prefix for calls abroad.
     International,
-    /// With the calling code of the region and nothing before it: it is this number because
-    /// of the region.
+    /// With the calling code of the region and nothing before it: only with
+    /// this region is it this number.
     WithCode,
-    /// As it is dialled within its country. So are digits alone: a spreadsheet drops the zero
-    /// in front.
+    /// As it is dialled within its country. Digits alone count too, because
+    /// a spreadsheet drops the zero before them.
     National,
-    /// As its country does not write: with signs between the digits, and without the zero
-    /// that belongs before them.
+    /// Not as its country writes numbers: with signs between the digits,
+    /// but without the zero that should come first.
     Foreign,
 }
 
 impl Written {
-    /// The form of a number that was read from this text, dialled from a region where it has
-    /// no calling code.
+    /// The form of a number that was read from this text. `region` is where
+    /// it was dialled from, if it has no calling code.
     pub(super) fn of(
         text: &str,
         dialled: &Dialled,
@@ -42,7 +42,7 @@ impl Written {
             None => {}
         }
         let lacks_zero = !dialled.digits.starts_with('0') && !zero_is_optional(region);
-        // A spreadsheet, which drops the zero, leaves digits alone.
+        // A spreadsheet that drops the zero leaves only digits, no signs.
         let is_bare = text.trim().bytes().all(|byte| byte.is_ascii_digit());
         let has_other_code = dialled.digits.len() >= FEWEST_WITH_CODE
             && PhoneNumber::from_digits(&dialled.digits).is_some_and(is_valid);
@@ -56,8 +56,8 @@ impl Written {
     }
 }
 
-/// This many digits alone, which are a number in use abroad with a plus before them, have
-/// lost the plus: where a zero belongs before them, no national number is as long.
+/// At least this many digits alone, which would be a number in use with a plus before them,
+/// have lost the plus: in countries that write a zero first, no national number is this long.
 const FEWEST_WITH_CODE: usize = 11;
 
 pub(super) fn zero_is_optional(region: Region) -> bool {
@@ -69,9 +69,9 @@ fn is_written_with_zero(number: PhoneNumber) -> bool {
     national.trim_start_matches('(').starts_with('0')
 }
 
-/// Whether a number of another country is written as in North America, `(203) 555-0130` or
-/// `203-555-0130`: elsewhere mobile numbers have no brackets, and landlines are in groups
-/// of other sizes.
+/// Whether a number of another country is written as in North America,
+/// `(203) 555-0130` or `203-555-0130`. Elsewhere mobile numbers have no
+/// brackets, and landlines have groups of other sizes.
 fn is_american(text: &str, number: PhoneNumber) -> bool {
     if number.calling_code() == AMERICA || !american_groups(text) {
         return false;
@@ -83,8 +83,8 @@ fn is_american(text: &str, number: PhoneNumber) -> bool {
     !usual.eq(AMERICAN_GROUPS) && (in_brackets || NumberKind::of(number).line != LineKind::Mobile)
 }
 
-/// Whether its digits are in groups as in North America, the first in brackets or with
-/// dashes or dots between them.
+/// Whether the digits are in groups as in North America: the first group in
+/// brackets, or dashes or dots between the groups.
 pub(super) fn american_groups(text: &str) -> bool {
     let groups = text.split(|c: char| !c.is_ascii_digit());
     let groups = groups.filter(|group| !group.is_empty()).map(str::len);
@@ -133,7 +133,7 @@ mod tests {
         }
         assert_eq!(written("2035550130", "GB"), Written::National);
         assert_eq!(written("1713920012", "DE"), Written::National);
-        // A spreadsheet leaves no space.
+        // A spreadsheet that drops the zero leaves no space.
         for (cell, region) in [
             ("7911 123456", "GB"),
             ("171 3920012", "DE"),

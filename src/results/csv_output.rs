@@ -1,4 +1,4 @@
-//! An output file that takes records.
+//! A CSV output file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::{KnownOutputs, OutputError};
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The form of a CSV output, which is always UTF-8.
+/// The format of a CSV output. Its encoding is always UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CsvForm {
     pub(super) has_bom: bool,
@@ -25,12 +25,12 @@ impl Default for CsvForm {
 }
 
 impl CsvForm {
-    /// The bytes before the first record.
+    /// The bytes before the first record: the byte order mark, if there is one.
     pub(super) fn prefix(self) -> &'static [u8] {
         if self.has_bom { "\u{FEFF}" } else { "" }.as_bytes()
     }
 
-    /// A writer of records of this form, after those bytes.
+    /// A writer of records. It does not write the prefix.
     pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<W> {
         csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
@@ -75,10 +75,10 @@ impl CsvOutput {
         self.writer.get_ref().leave();
     }
 
-    /// The file, with everything written to it.
+    /// The file, after everything is written to it.
     pub(super) fn into_file(mut self) -> Result<OutputFile, OutputError> {
         self.flush()?;
-        // Nothing is left in the buffer, so that nothing can fail in between.
+        // The buffer was just flushed, so this cannot fail.
         self.writer.into_inner().map_err(|failed| {
             let error = io::Error::new(failed.error().kind(), failed.error().to_string());
             failed.into_inner().get_ref().error(error)
@@ -90,7 +90,7 @@ impl CsvOutput {
     }
 }
 
-/// What went wrong below the CSV, whose kind shows what to fix. Nothing else can go wrong.
+/// The I/O error below the CSV writer; its kind shows what to fix. There is no other error.
 pub(super) fn cause_of(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

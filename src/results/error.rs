@@ -14,9 +14,9 @@ const FLAGS: &str = "`--results`, `--rejects` or `--report`";
 pub struct OutputError {
     what: String,
     hint: String,
-    /// The flags with which the user can name another file, at the end of the hint.
+    /// The flags with which the user can name another file. They end the hint.
     flags: Option<&'static str>,
-    /// What it stops before anything is sent.
+    /// What stopped the run, if nothing has been sent yet.
     stopped_by: StoppedBy,
     is_gone: bool,
 }
@@ -32,7 +32,7 @@ impl OutputError {
         }
     }
 
-    /// A place that the user has to change.
+    /// For an output path that the user has to change.
     pub(super) fn usage(what: String, hint: &str) -> OutputError {
         OutputError::new(StoppedBy::Usage, what, hint)
     }
@@ -50,7 +50,7 @@ impl OutputError {
         OutputError::new(StoppedBy::Disk, what, &hint).naming_flags()
     }
 
-    /// On Windows, a file that another program has open.
+    /// For a file that another program has open (on Windows).
     pub(super) fn not_replaced(path: &Path, error: io::Error) -> OutputError {
         OutputError::new(
             StoppedBy::Disk,
@@ -91,7 +91,7 @@ impl OutputError {
         Message::new(&self.what, self.hint.clone() + &another.unwrap_or_default())
     }
 
-    /// Whether what was being written was deleted, so that nothing of it is left.
+    /// Whether the file was deleted while it was being written, so that nothing of it is left.
     pub fn is_gone(&self) -> bool {
         self.is_gone
     }
@@ -106,7 +106,7 @@ impl OutputError {
         Failure::new(self.stopped_by, self.message())
     }
 
-    /// The same of an export, which has no other flag for a file than `--results`.
+    /// The same error for an export, whose only flag for a file is `--results`.
     pub fn of_export(self) -> OutputError {
         OutputError {
             flags: self.flags.map(|_| "`--results`"),
@@ -127,7 +127,7 @@ pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
         ErrorKind::NotFound | ErrorKind::NotADirectory if folder_of(path).is_file() => {
             format!("remove the file `{folder}`, which is in the place of a folder")
         }
-        // Such as a folder that the system makes up.
+        // For example a virtual folder of the system.
         ErrorKind::NotFound if folder_of(path).is_dir() => {
             format!("make sure that files can be created in the folder `{folder}`")
         }
@@ -142,7 +142,8 @@ pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
     }
 }
 
-/// The same where missing folders are made: what prevents the first of them.
+/// Like [`what_to_fix`], for a path whose missing folders are created:
+/// names what prevents the first of them.
 pub fn what_to_fix_with_folders(path: &Path, error: &io::Error) -> String {
     let missing = path.ancestors().filter(|place| !place.exists());
     let missing = missing.filter(|place| !place.as_os_str().is_empty());

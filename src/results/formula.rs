@@ -1,27 +1,26 @@
-//! Text that a spreadsheet would run as a formula, made harmless.
+//! Makes text harmless that a spreadsheet would run as a formula.
 //!
-//! A formula begins a cell, and an apostrophe in front makes it text. Where a cell begins
-//! depends on who opens the file: Excel splits lines at the list separator of the
-//! computer, which is `;` in half of Europe and `,` elsewhere, whatever the file was
-//! written with. In a line of the comma file
+//! A formula is at the beginning of a cell, and an apostrophe before it turns it into
+//! text. Where a cell begins depends on who opens the file: Excel splits lines at the
+//! list separator of the computer, which is `;` in half of Europe and `,` elsewhere,
+//! whatever the delimiter of the file is. Take this line of a file with commas:
 //!
 //! ```text
 //! 7,8,"x;=1+1;y",rejected
 //! ```
 //!
-//! such an Excel finds the cells `7,8,"x`, `=1+1` and `y",rejected`. Quotes do not help,
-//! since they count only where they begin a cell, and here they are in the middle of
-//! one; for the same reason a line break between them ends the row. So an apostrophe is
-//! put wherever a cell may begin and a formula would begin it, and nowhere else. The
-//! delimiter that the file is written with needs none: who splits at it sees the quotes.
+//! Such an Excel finds the cells `7,8,"x`, `=1+1` and `y",rejected`. Quotes do not help:
+//! they only count at the beginning of a cell, and here they are in the middle of one.
+//! For the same reason a line break between them ends the row. So an apostrophe is added
+//! wherever a cell may begin with a formula, and nowhere else. The file's own delimiter
+//! is not such a place: a program that splits at it also understands the quotes.
 
 use std::borrow::Cow;
 
 use crate::source::DELIMITERS;
 
-/// The bytes of a cell of a file with this delimiter, with an apostrophe in front of
-/// whatever a spreadsheet would take for a formula. Phone numbers and signed numbers stay
-/// as they are.
+/// The bytes of a cell of a file with this delimiter, with an apostrophe before everything that
+/// a spreadsheet would run as a formula. Phone numbers and signed numbers stay as they are.
 pub fn harmless(cell: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
     let places = formulas(cell, delimiter);
     if places.is_empty() {
@@ -50,7 +49,7 @@ fn formulas(cell: &[u8], delimiter: u8) -> Vec<usize> {
             let end = part
                 .iter()
                 .position(|&byte| byte == split || matches!(byte, b'\n' | b'\r'));
-            // Quotes that follow on one that closes are part of the text.
+            // Quotes after a closing quote are part of the text.
             let part = &part[..end.unwrap_or(part.len())];
             let quotes = part.iter().take_while(|&&byte| byte == b'"').count();
             is_formula(&part[quotes..])
@@ -59,13 +58,13 @@ fn formulas(cell: &[u8], delimiter: u8) -> Vec<usize> {
     first.then_some(0).into_iter().chain(others).collect()
 }
 
-/// Some programs leave these out, and see what follows.
+/// Some programs drop this white space and use the text after it.
 fn begins_with_white_space(cell: &[u8]) -> bool {
     matches!(cell.first(), Some(b'\t' | b'\r' | b'\n'))
 }
 
 fn is_formula(part: &[u8]) -> bool {
-    // The full-width forms count where East Asian versions open the file.
+    // The full-width signs count in East Asian versions.
     const SIGNS: [&str; 6] = ["=", "@", "＝", "＠", "＋", "－"];
     match part.first() {
         Some(b'+' | b'-') => !part[1..]

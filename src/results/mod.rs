@@ -1,17 +1,17 @@
-//! The results file, the rejects files and the page for people.
+//! Writes the results file, the rejects files and the report page.
 //!
-//! Rule: the only writer of files about rows. Rows come in input order and are written as they
-//! come. Outputs appear under their names only when they are complete: until then they are
-//! written beside, as `NAME.part`, then sealed (all of them is on disk, and their digests are
-//! known) and renamed.
+//! Rule: the only writer of files about rows. Rows come in input order and are
+//! written as they come. An output gets its name only when it is complete.
+//! Until then it is written next to its final path, as `NAME.part`. It is then
+//! sealed (everything is on disk, and its digest is known) and renamed.
 //!
-//! A file that is in such a place before is replaced only where nothing is lost by it (`ours`
-//! has the rules). A `.part` that a killed run has left where the ledger knows of a run holds
-//! nothing that the ledger does not; without that it may be all that is known of the leads it
-//! made, and is kept too.
+//! A file that already exists at an output's path is replaced only if nothing is lost
+//! (`ours` has the rules). A killed run may leave a `.part` file. If the ledger has
+//! recorded a run with this output, it also has everything in that file. Otherwise
+//! the file may be the only record of the leads that the run made, so it is kept too.
 //!
-//! What they hold is about people: they are readable by their owner only. Whatever fails is an
-//! [`OutputError`], and what was written before stays beside.
+//! The files hold data about people, so only their owner can read them. Every
+//! failure is an [`OutputError`]; what was written so far stays in the `.part` file.
 
 mod csv_output;
 mod error;
@@ -51,20 +51,20 @@ pub struct Writer {
     results: Option<ResultsFile>,
     /// One for each input.
     rejects: Vec<Option<RejectsFile>>,
-    /// Whether there is one for each.
+    /// Whether every input has a rejects file.
     has_rejects: bool,
     rejects_uncertain: bool,
     inputs: Arc<[PlannedInput]>,
     known: KnownOutputs,
-    /// Those of the above that are complete, once they are.
+    /// The complete files, moved here from the fields above.
     sealed: Vec<SealedFile>,
 }
 
 impl Writer {
-    /// Creates the files beside their final places, so that whatever prevents them is found out
-    /// before anything is sent. Rows that are `uncertain` are rejects only where they may be
-    /// sent again. `known` is what the ledger has recorded of the
-    /// [places](OutputPaths::places), nothing without one.
+    /// Creates the `.part` files, so that a problem with them is detected before
+    /// anything is sent. `uncertain` rows are rejects only with `rejects_uncertain`:
+    /// if they may be sent again. `known` is what the ledger has recorded about the
+    /// [places](OutputPaths::places); it is empty without a ledger.
     pub fn create(
         paths: &OutputPaths,
         inputs: &Arc<[PlannedInput]>,
@@ -96,9 +96,9 @@ impl Writer {
         })
     }
 
-    /// Begins the files, before anything is sent: what a killed run leaves is empty until then,
-    /// and is in nobody's way. The rejects name the run, so that it is known when they are given
-    /// back.
+    /// Writes the headers, before anything is sent. Until then the files of a
+    /// killed run are empty, and the next run simply removes them. The rejects will
+    /// name the run, so a later run knows it when it gets the rejects as its input.
     pub fn begin(&mut self, run: Option<&Begun>) -> Result<(), OutputError> {
         if let Some(run) = run {
             self.known.begin(run);
@@ -114,8 +114,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Leaves the files where they are should they never be finished: once leads are made, they
-    /// hold what is known nowhere else.
+    /// Keeps the `.part` files even if they are never finished: once leads
+    /// are made, these files may be the only record of them.
     pub fn leave(&self) {
         if let Some(results) = &self.results {
             results.csv.leave();
@@ -125,8 +125,8 @@ impl Writer {
         }
     }
 
-    /// Writes the rows of a batch that have an outcome, and lets no buffer keep
-    /// them: a run may take hours, and be killed. Not for files that are sealed.
+    /// Writes the rows of a batch that have an outcome, and flushes all buffers: a
+    /// run may take hours, and be killed. Call it only before the files are sealed.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
         debug_assert!(self.sealed.is_empty(), "nothing is written after sealing");
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
@@ -151,9 +151,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the files where they are, and returns which of them will be where when they are
-    /// [finished](Self::finish) after such an end: recorded before that, they are known to the
-    /// next run whenever this one is killed. Nothing may be written after it.
+    /// Completes the files without renaming them. Returns which files will be
+    /// where when they are [finished](Self::finish) with the same `end`. If
+    /// these are recorded before the files are finished, the next run knows
+    /// them, whenever this run is killed. Nothing may be written after this.
     pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
         self.complete()?;
         let outputs = self.sealed.iter();
@@ -172,7 +173,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts the files in their places, sealed before or now.
+    /// Moves the files to their final paths. Seals them first if they are not yet sealed.
     pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
         self.complete()?;
         let mut written = Written {
@@ -186,8 +187,8 @@ impl Writer {
         Ok(written)
     }
 
-    /// Puts the unfinished files aside under names of their own, for a run whose last rows are
-    /// not in the ledger: the next start makes its files again from what is.
+    /// Keeps the unfinished files under new names, for a run whose last rows are not in
+    /// the ledger. The next start makes its own files again from what is in the ledger.
     pub fn set_aside(mut self) -> Result<Written, OutputError> {
         self.complete()?;
         let mut written = Written::default();

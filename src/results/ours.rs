@@ -1,15 +1,15 @@
-//! Whether a file in the place of an output is ours, and what becomes of it.
+//! Decides whether leadload wrote a file at an output's path, and whether to replace it.
 //!
-//! It is ours if it is, byte for byte, one that the ledger has recorded there: anything that
-//! was edited or added since must not be lost. (The ledger needs the SHA-256 anyhow: `runs show`
-//! prints it.) A file is replaced only if nothing is lost by it:
+//! The file is ours if it is, byte for byte, one that the ledger has recorded there:
+//! anything that was edited or added since must not be lost. (The ledger has the
+//! SHA-256 anyway: `runs show` prints it.) A file is replaced only if nothing is lost:
 //!
-//! - one that is not as leadload wrote it is renamed;
-//! - a complete run replaces what it covers: files of runs whose rows all come back in it (the
-//!   ledger says which these are); but under `--known-bad skip` no rejects: bad rows that were
-//!   in them are in no later rejects file;
-//! - a run that stopped early replaces only what it has written itself, and not even that if it
-//!   has come less far this time.
+//! - A file that is not as leadload wrote it is renamed.
+//! - A complete run replaces the files of the runs it covers: all their rows are in its
+//!   own files (the ledger says which runs these are). Exception: with `--known-bad skip`
+//!   it replaces no rejects, because later rejects files leave out the bad rows in them.
+//! - A run that stopped early replaces only files that the same run has
+//!   written, and not even these if it got less far this time.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -18,30 +18,29 @@ use crate::lead::RunId;
 use crate::ledger::{Begun, OutputKind, OutputRecord};
 use crate::source::Fingerprint;
 
-/// The outputs that the ledger has recorded in the places of a run's outputs. What is in them
-/// can be made again from the ledger, so they need not be kept. Without a ledger nothing is
-/// known.
+/// The outputs that the ledger has recorded at the paths of a run's outputs. Their content can
+/// be made again from the ledger, so they need not be kept. Without a ledger none are known.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct KnownOutputs {
     outputs: Vec<OutputRecord>,
-    /// The run, once it has begun, and those that it covers.
+    /// The current run, once it has begun. `covered` are the runs it covers.
     pub(super) run: Option<RunId>,
     covered: Vec<RunId>,
 }
 
-/// How a run has ended, as far as its outputs depend on it.
+/// How a run has ended: the part of it that decides about its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunEnd {
     /// Every row has its outcome.
     pub is_complete: bool,
-    /// It did not come as far as the files of an earlier start.
+    /// It did not get as far as the files of an earlier start.
     pub is_shorter: bool,
     /// Rejects of earlier runs stay (`--known-bad skip`).
     pub keeps_rejects: bool,
 }
 
 impl RunEnd {
-    /// The end of a run that has no earlier starts, and leaves nothing out.
+    /// The end of a run that has no earlier starts and leaves nothing out.
     pub const WHOLE: RunEnd = RunEnd {
         is_complete: true,
         is_shorter: false,
@@ -49,14 +48,14 @@ impl RunEnd {
     };
 }
 
-/// What becomes of the file in the place of an output.
+/// What happens to an existing file at the path of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
     Goes,
     IsRenamed,
-    /// It stays, and nothing takes its place: the output has no rows.
+    /// The file stays, and there is no new file: the output has no rows.
     Stays,
-    /// The same: this run has written it with that many rows, and had come further then.
+    /// The file stays: an earlier start of this run wrote it with this many rows, and got further.
     HasMore(u64),
 }
 
@@ -73,16 +72,15 @@ impl KnownOutputs {
         self.covered.clone_from(&begun.covers);
     }
 
-    /// Whether the ledger has all that is in `part`, which was to come to `place`: the run that
-    /// wrote it was killed, before its end or just after it. A run without the ledger may have
-    /// left one too, and that is all that is known of its leads.
+    /// Whether the ledger has everything in `part`, which was to be renamed to `place`.
+    /// This is so if a run with the ledger wrote `part` and was killed. A run without a
+    /// ledger may have left a `.part` file too, which is then the only record of its leads.
     pub(super) fn has_part(&self, place: &Path, part: &Path) -> bool {
         let is_begun = self.at(place).any(|output| output.sha256.is_none());
         is_begun || !self.authors(place, part).is_empty()
     }
 
-    /// What becomes of the file at `place` when the run has ended, and has this many rows for
-    /// it.
+    /// What happens to the file at `place` when the run has ended with this many rows for it.
     pub(super) fn existing(
         &self,
         end: RunEnd,
@@ -101,16 +99,16 @@ impl KnownOutputs {
             Some(_) => Existing::Goes,
             None if is_empty && !end.is_complete => Existing::Stays,
             None if is_covered && end.is_complete && !keeps_rejects => Existing::Goes,
-            // Beside the results of this run it would pass for its rejects.
+            // Next to the results of this run it would be mistaken for the rejects of this run.
             None => Existing::IsRenamed,
         }
     }
 
-    /// The outputs in this place that are the file at `path` as it is; none if it was changed,
-    /// or cannot be read.
+    /// The recorded outputs of `place` with the same bytes as the file at
+    /// `path`. Empty if the file was changed or cannot be read.
     fn authors(&self, place: &Path, path: &Path) -> Vec<&OutputRecord> {
         let mut completed = self.at(place).filter(|output| output.sha256.is_some());
-        // Checked before opening, which would wait for ever at a pipe without a writer.
+        // Checked before opening: opening a pipe without a writer would wait forever.
         let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
         if !is_file || completed.next().is_none() {
             return Vec::new();
@@ -152,8 +150,9 @@ mod tests {
         ..STOPPED
     };
 
-    /// What becomes of a file that run 1 has written, one of run 2, which it covers, one of run
-    /// 3, which it does not, and one that is not ours, when run 1 has ended with these rows.
+    /// What happens to four files when run 1 has ended with this many rows:
+    /// a file of run 1; of run 2, which run 1 covers; of run 3, which it
+    /// does not cover; and one that leadload did not write.
     fn each(kind: OutputKind, rows: u64, end: RunEnd) -> [Existing; 4] {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("leads.csv");

@@ -1,4 +1,4 @@
-//! One output file, from its first byte beside its place to its name.
+//! One output file, from the first byte of its `.part` file to its final name.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -18,23 +18,23 @@ use crate::private_file;
 
 const COPY_BYTES: usize = 64 * 1024;
 
-/// How much is written on trial: what a file system allocates at a time.
+/// The size of the test write: what a file system allocates at a time.
 const PROBE_BYTES: usize = 4096;
 
-/// A file that is written beside its place, under a lock that keeps a second run from writing
-/// there too. Dropped, its part is removed, unless it is left for people to read.
+/// A file that is written as `PATH.part`. A lock keeps a second run from writing there too.
+/// When this is dropped the part is removed, unless [`leave`](Self::leave) was called.
 #[derive(Debug)]
 pub(super) struct OutputFile {
-    /// Its path as it was given.
+    /// The final path as the user gave it.
     path: PathBuf,
-    /// The same, absolute, by which it is recorded.
+    /// The final path as an absolute path, under which the ledger records it.
     place: PathBuf,
     part: PathBuf,
-    /// What it is to be called instead, if so.
+    /// The name that the finished file gets instead, if any.
     other_name: Option<OsString>,
-    /// SHA-256 of what we have written, whatever else may get into the file.
+    /// SHA-256 of what this run has written, even if another program changes the file.
     digest: Sha256,
-    /// What the file begins with, until something is written.
+    /// What the file begins with. Empty once it is written.
     prefix: &'static [u8],
     is_left: Cell<bool>,
     /// Holds the lock.
@@ -42,10 +42,10 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Creates `PATH.part`, which stays empty until something is written, and finds out whether
-    /// there is space. What a killed run has left there is kept under another name, since
-    /// it may be all that is known of the leads that it made; unless `is_known` says of its
-    /// place and of itself that all of it can be made again.
+    /// Creates `PATH.part`, which stays empty until something is written, and checks that
+    /// there is space. A part that a killed run has left there is kept under another name,
+    /// because it may be the only record of the leads it made. It is removed if `is_known`,
+    /// called with the place and the part, says that all of it can be made again.
     pub(super) fn create(
         path: &Path,
         prefix: &'static [u8],
@@ -72,12 +72,12 @@ impl OutputFile {
         Ok(output)
     }
 
-    /// Where it will be, as the user knows it.
+    /// The path that the file will have, in the form that the user gave.
     pub(super) fn path(&self) -> PathBuf {
         self.named(&self.path)
     }
 
-    /// The same as an absolute path.
+    /// The path that the file will have, as an absolute path.
     pub(super) fn recorded_path(&self) -> PathBuf {
         self.named(&self.place)
     }
@@ -89,7 +89,7 @@ impl OutputFile {
         }
     }
 
-    /// The place that it was created for, whatever it will be called.
+    /// The path for which the file was created, even if it gets another name.
     pub(super) fn place(&self) -> &Path {
         &self.place
     }
@@ -98,10 +98,10 @@ impl OutputFile {
         OutputError::unwritable(&self.path, error.into())
     }
 
-    /// A copy of what has been written, to be read.
+    /// A copy of what has been written so far, for reading.
     pub(super) fn copy(&mut self) -> Result<File, OutputError> {
         let copied = tempfile::tempfile().and_then(|mut copy| {
-            // Through the handle that holds the lock: on Windows no other may read.
+            // Uses the handle that holds the lock: on Windows no other handle may read.
             self.file.rewind()?;
             io::copy(&mut self.file, &mut copy)?;
             copy.rewind()?;
@@ -110,7 +110,7 @@ impl OutputFile {
         copied.map_err(|error| self.error(error))
     }
 
-    /// Replaces what has been written by other content, from the first byte on.
+    /// Replaces everything that has been written with other content.
     pub(super) fn replace(&mut self, mut content: File) -> Result<(), OutputError> {
         let replaced = self.empty().and_then(|()| {
             content.rewind()?;
@@ -120,7 +120,7 @@ impl OutputFile {
         replaced.map_err(|error| self.error(error))
     }
 
-    /// Puts the file under a name that no other has instead, when it is finished:
+    /// Makes [`finish`](Self::finish) give the file a new, free name:
     /// `rejects.20261121T031022Z.csv`.
     pub(super) fn rename_to_csv(&mut self) -> Result<(), OutputError> {
         let path = free_name(&self.path.with_extension("csv"));
@@ -136,21 +136,22 @@ impl OutputFile {
         Ok(())
     }
 
-    /// From now on the part stays where it is should the file never be finished.
+    /// From now on the part stays where it is, even if the file is never finished.
     pub(super) fn leave(&self) {
         self.is_left.set(true);
     }
 
-    /// Makes sure that all that has been written is on disk and can be found; returns its
-    /// SHA-256.
+    /// Makes sure that everything that was written is on disk and the file
+    /// still exists. Returns its SHA-256.
     pub(super) fn seal(&mut self) -> Result<[u8; 32], OutputError> {
         self.file.sync_all().map_err(|error| self.error(error))?;
         self.refuse_gone()?;
         Ok(self.digest.clone().finalize().into())
     }
 
-    /// Puts the sealed file in its place, or removes it where `stays` is false. A file that is
-    /// there before goes, or is kept under another name; returns that.
+    /// Moves the sealed file to its final path, or removes it if `stays` is
+    /// false. A file that already exists there is removed if `goes`;
+    /// otherwise it is kept under another name, which is returned.
     pub(super) fn finish(self, stays: bool, goes: bool) -> Result<Option<PathBuf>, OutputError> {
         if stays {
             self.refuse_gone()?;
@@ -164,7 +165,7 @@ impl OutputFile {
             if stays {
                 fs::rename(&self.part, self.path())?;
             }
-            // Else it would pass for what this run has written.
+            // Otherwise the old file would be mistaken for the file of this run.
             if goes && (!stays || self.other_name.is_some()) {
                 remove(&self.path)?;
             }
@@ -172,24 +173,24 @@ impl OutputFile {
         };
         let put: io::Result<_> = put();
         let kept = put.map_err(|error| OutputError::not_replaced(&self.path, error))?;
-        // The lock is freed after this: before, another run could take the part over.
+        // The lock must be held until here: without it another run could take over the part.
         self.is_left.set(stays);
         private_file::sync_folder(&self.path);
         Ok(kept)
     }
 
-    /// Leaves it beside its place under a name that no other run takes; returns that.
+    /// Keeps the part under a name that no other run uses. Returns that name.
     pub(super) fn set_aside(self) -> Result<PathBuf, OutputError> {
         let kept = keep_existing(&self.part).map_err(|error| self.error(error))?;
         Ok(kept.unwrap_or_else(|| self.part.clone()))
     }
 
-    /// Leaves nothing behind but what was there before.
+    /// Removes the part. Files that existed before stay.
     pub(super) fn discard(self) {
         self.is_left.set(false);
     }
 
-    /// Someone may have tidied up: what is written to a deleted file is lost.
+    /// Someone may have deleted the part, and what is written to a deleted file is lost.
     fn refuse_gone(&self) -> Result<(), OutputError> {
         match is_file_at(&self.file, &self.part) {
             Ok(true) => Ok(()),
@@ -216,22 +217,22 @@ impl Write for OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        // Removed while the lock is held, so that it is never another run's part.
+        // Removed while the lock is held, so the part cannot belong to another run.
         if !self.is_left.get() {
             let _ = fs::remove_file(&self.part);
         }
     }
 }
 
-/// Makes the part, under its lock; none if another run has that. One that a killed run has
-/// left is removed where `is_known` says that it is of no further use, and kept under
-/// another name otherwise. It is never written to: another user may have made it, and may read
-/// what is in it.
+/// Creates the part and locks it; `None` if another run holds the lock. A part
+/// that a killed run has left is removed if it is empty or `is_known` says that
+/// it is no longer needed; otherwise it is kept under another name. It is never
+/// written to: another user may have made it, and could read what is written.
 fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File>> {
     loop {
         match private_file::create(part) {
             Ok(file) if lock(&file)? && is_file_at(&file, part)? => return Ok(Some(file)),
-            // Another run has found it before it was locked, and taken it over.
+            // Another run has taken the file over before it was locked.
             Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -244,8 +245,8 @@ fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File
         if !lock(&left)? {
             return Ok(None);
         }
-        // Between the opening and the lock another run may have put the file in its
-        // place: then it is no part any more.
+        // Between the opening and the locking another run may have renamed
+        // the file to its final path: then it is not a part any more.
         if !is_file_at(&left, part)? {
             continue;
         }
@@ -264,8 +265,8 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the file could be locked. Where a file system has no locks, others cannot be kept
-/// out.
+/// Whether the file could be locked. On a file system without locks this is
+/// true, and other runs cannot be kept out.
 fn lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -283,7 +284,7 @@ fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Renames what is at `path`, if there is anything: `leads.results.csv` becomes
+/// Renames the file at `path`, if there is one: `leads.results.csv` becomes
 /// `leads.results.20261121T031022Z.csv`.
 fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
     if !path.try_exists()? {
@@ -329,7 +330,7 @@ mod tests {
         |place, part| known.has_part(place, part)
     }
 
-    /// Puts it in its place; whatever we have written there goes.
+    /// Moves the file to its final path. A known file there is removed.
     fn finish(output: OutputFile, known: &KnownOutputs) -> Result<Option<PathBuf>, OutputError> {
         let goes = known.has_part(output.place(), output.place());
         output.finish(true, goes)
@@ -357,7 +358,7 @@ mod tests {
             OutputFile::create(&self.path, b"", known_to(known)).unwrap()
         }
 
-        /// As if a run had written this text here.
+        /// What the ledger knows if a run has written this text here.
         fn known(&self, text: Option<&str>) -> KnownOutputs {
             let sha256 = text.map(|text| Fingerprint::of(text.as_bytes()).unwrap().sha256);
             KnownOutputs::new(vec![OutputRecord {
@@ -515,7 +516,7 @@ mod tests {
         assert!(text.contains("hint: create the folder `"), "{text}");
     }
 
-    /// Root can write there anyway.
+    /// Root can write there anyway, so both results are allowed.
     #[cfg(unix)]
     #[test]
     fn a_read_only_folder_is_reported_or_written_to() {
@@ -536,7 +537,7 @@ mod tests {
         }
     }
 
-    /// The same, when a file is to take its place.
+    /// Root can write there anyway, so both results are allowed.
     #[cfg(unix)]
     #[test]
     fn a_file_that_cannot_replace_the_old_one_is_left_beside_it() {

@@ -1,4 +1,4 @@
-//! Where outputs go, and where they must not.
+//! Where outputs are written, and where they must not be.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,28 +9,27 @@ use crate::ledger::{LedgerPlace, OutputKind};
 use crate::paths::{absolute_place, is_same_place};
 use crate::source::{Input, folder_of};
 
-/// Where an output goes.
+/// Where the user wants an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputChoice {
-    /// Beside the input, named after it.
+    /// Next to the input, with a name made from the input's name.
     BesideInput,
     Path(PathBuf),
     None,
 }
 
-/// What the user chose for the outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputChoices {
     pub results: OutputChoice,
     pub rejects: OutputChoice,
     pub report: Option<PathBuf>,
-    /// Whether they are a trial's, and called so.
+    /// Whether this is a trial on the sandbox, whose outputs have `sandbox` in their names.
     pub sandbox: bool,
-    /// Files of settings, tokens and certificates, which are never written over.
+    /// Files of settings, tokens and certificates, which are never overwritten.
     pub reserved: Vec<PathBuf>,
 }
 
-/// The places of all outputs of one command.
+/// The paths of all outputs of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputPaths {
     pub results: Option<PathBuf>,
@@ -40,9 +39,9 @@ pub struct OutputPaths {
 }
 
 impl OutputPaths {
-    /// Names the outputs after the inputs where the user has not, and makes sure
-    /// that none is an input, one of the `others` that are read, another output, or
-    /// something else than a file.
+    /// Chooses all paths: names the outputs after the inputs unless the user has named
+    /// them. Makes sure that no output is an input, one of the `others` (also read by this
+    /// command), another output, a reserved file, or anything that is not a regular file.
     pub fn plan<'a>(
         inputs: &'a [PlannedInput],
         others: impl Iterator<Item = &'a Input>,
@@ -89,8 +88,8 @@ impl OutputPaths {
         }
     }
 
-    /// The absolute paths of all results and rejects that may be written, by which
-    /// they are recorded. Those whose folder is not there are left out.
+    /// The absolute paths of all results and rejects that may be written; the
+    /// ledger records these. Paths whose folder does not exist are left out.
     pub fn places(&self) -> Vec<(PathBuf, OutputKind)> {
         let rejects = self.rejects.iter().flatten();
         let rejects = rejects.map(|path| (path, OutputKind::Rejects));
@@ -101,8 +100,8 @@ impl OutputPaths {
             .collect()
     }
 
-    /// An unfinished output that was kept beside its place: of a run that the ledger does not
-    /// have, or not all of. It need not have rows: the first are written when many are settled.
+    /// An unfinished output that was kept under another name: the ledger does not know its run,
+    /// or has not all of its rows. It may have no rows: they are written a batch at a time.
     pub fn unfinished(&self) -> Option<PathBuf> {
         let mut places = self.results.iter().chain(self.rejects.iter().flatten());
         places.find_map(|place| {
@@ -124,14 +123,14 @@ impl OutputPaths {
             .chain(&self.report)
     }
 
-    /// Whether one of the outputs, complete or not, will be in this place.
+    /// Whether an output, or its `.part` file, will be at this path.
     pub fn take(&self, place: &Path) -> bool {
         self.all()
             .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
     }
 
-    /// Makes sure that an export to `results` takes the place of no file that is read, of
-    /// nothing but a file, and of no file of the ledger.
+    /// Makes sure that an export to `results` overwrites no file that is read, no file of the
+    /// ledger, and nothing that is not a regular file.
     pub fn refuse_export(
         results: &Path,
         read: &[&Path],
@@ -147,7 +146,7 @@ impl OutputPaths {
         paths.refuse_ledger(ledger)
     }
 
-    /// Makes sure that none is the ledger or one of the files beside it.
+    /// Makes sure that no output is the ledger or one of the files next to it.
     pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
         self.refuse(|path| ledger.owns(path), "is a file of the ledger")
     }
@@ -160,7 +159,7 @@ impl OutputPaths {
         Err(OutputError::usage(what, "name another file"))
     }
 
-    /// What is called a workbook could not be opened as one.
+    /// A CSV file with the name of a workbook could not be opened as a workbook.
     fn refuse_other_forms(&self) -> Result<(), OutputError> {
         let is_stdout = |path: &Path| path.as_os_str() == "-";
         let is_no_csv = |path: &Path| is_stdout(path) || is_called(path, &["xlsx", "xls", "ods"]);
@@ -184,7 +183,7 @@ impl OutputPaths {
         Err(OutputError::usage(what, &hint))
     }
 
-    /// Looks at every output under its name and as the part that it is until then.
+    /// Checks every output under its final name and under its `.part` name.
     fn refuse_clashes(&self, read: &[&Path]) -> Result<(), OutputError> {
         let mut seen: Vec<PathBuf> = Vec::new();
         for path in self.all() {
@@ -198,7 +197,7 @@ impl OutputPaths {
     }
 }
 
-/// Whether its name has one of these extensions.
+/// Whether the file name has one of these extensions.
 pub(super) fn is_called(path: &Path, extensions: &[&str]) -> bool {
     let found = path.extension().unwrap_or_default();
     let mut extensions = extensions.iter();
@@ -206,7 +205,7 @@ pub(super) fn is_called(path: &Path, extensions: &[&str]) -> bool {
 }
 
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
-    // Of a link itself: renaming onto it would leave its target alone.
+    // Looks at a link itself, not its target: renaming a file onto a link replaces only the link.
     let is_other_kind = fs::symlink_metadata(place).is_ok_and(|found| !found.is_file());
     let shown = place.display();
     if is_other_kind {
@@ -224,18 +223,18 @@ fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), Ou
     }
 }
 
-/// The end of the name of an output that is not complete.
+/// The suffix of the name of an output that is not complete.
 const PART: &str = ".part";
 
-/// What an output is called until it is complete.
+/// The path of an output until it is complete.
 pub(super) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(PART);
     PathBuf::from(name)
 }
 
-/// `leads.csv` and `results.csv` make `leads.results.csv`; standard input makes
-/// `leads.results.csv` in the current folder.
+/// The path of an output next to its input: `leads.csv` and `results.csv` give
+/// `leads.results.csv`. Standard input gives `leads.results.csv` in the current folder.
 fn beside(input: &Input, ending: &str) -> PathBuf {
     let Some(path) = input.path() else {
         return PathBuf::from(format!("leads.{ending}"));
@@ -286,7 +285,7 @@ mod tests {
         OutputPaths::plan(inputs, std::iter::empty(), choices)
     }
 
-    /// Where nothing is said.
+    /// The choices of a user who gives no flags.
     fn usual() -> OutputChoices {
         OutputChoices {
             results: OutputChoice::BesideInput,

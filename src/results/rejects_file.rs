@@ -1,9 +1,9 @@
 //! A rejects file: the rows of one input that the user may fix and send again.
 //!
-//! It is UTF-8 with a byte order mark, which spreadsheets open rightly, and has the input's
-//! delimiter. A byte of the input that is no text in its encoding is `\u{FFFD}` here. A
-//! workbook is made when all rows are there: until then they are written as CSV, which can be
-//! read however the run ends.
+//! It is UTF-8 with a byte order mark, so that spreadsheets recognize the encoding,
+//! and has the delimiter of the input. A byte of the input that cannot be decoded
+//! is `\u{FFFD}` here. The rows are first written as CSV, which can be read however
+//! the run ends. A workbook is made from the CSV once it has all rows.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -27,11 +27,11 @@ use crate::source::Row;
 pub(super) struct RejectsFile {
     pub(super) csv: CsvOutput,
     becomes_workbook: bool,
-    /// The input's own columns (from 0), without those of an earlier rejects file.
+    /// The input's own columns (from 0), without the columns that an earlier rejects file added.
     own_columns: Vec<usize>,
-    /// How many columns the input has, `leadload`'s own in a rejects file included.
+    /// How many columns the input has, including those that a rejects file added.
     input_columns: usize,
-    /// Set where the input is itself a rejects file.
+    /// Set if the input is itself a rejects file.
     form: Option<RejectsForm>,
     /// Whether some row had more cells than the header.
     has_surplus: bool,
@@ -70,7 +70,6 @@ impl RejectsFile {
         })
     }
 
-    /// Writes the header.
     pub(super) fn begin(&mut self, input: &PlannedInput) -> Result<(), OutputError> {
         let own = self.own_columns.iter();
         let own = own.map(|column| input.header.names[*column].as_str());
@@ -78,7 +77,7 @@ impl RejectsFile {
         self.csv.flush()
     }
 
-    /// Writes one row with what became of it in which run.
+    /// Writes one row with its outcome and the run.
     pub(super) fn write(
         &mut self,
         row: Row<'_>,
@@ -122,8 +121,8 @@ impl RejectsFile {
         SealedFile::new(file, OutputKind::Rejects, self.rows, note)
     }
 
-    /// The cells of the row beyond the header, as CSV, with those that a
-    /// rejects file has carried along.
+    /// The cells of the row beyond the header, as CSV, after those from the
+    /// surplus column of an earlier rejects file.
     fn surplus(&self, row: Row<'_>) -> Option<Vec<u8>> {
         let carried = self.form.as_ref().and_then(|form| form.surplus);
         let carried = carried.map(|column| row.lossy(column));
@@ -138,15 +137,15 @@ impl RejectsFile {
         let record = carried.iter().chain(&cells);
         let _ = csv.write_record(record.map(|cell| cell.as_bytes()));
         let mut bytes = csv.into_inner().unwrap_or_default();
-        // The line end.
+        // Removes the line end.
         bytes.pop();
         Some(bytes)
     }
 }
 
-/// What has been written, with one column more, which only the rows with surplus cells have so
-/// far: that there are any is known only when they come. It is a file of its own: should the
-/// disk be full, nothing is lost.
+/// Copies the rows that were written, and adds the surplus column to every row that does not
+/// have it. Only rows with surplus cells have it so far: it is not known in advance whether
+/// there will be any. The copy is a separate file, so nothing is lost if the disk is full.
 fn with_surplus_column(written: File, form: CsvForm) -> csv::Result<File> {
     let mut content = tempfile::tempfile()?;
     content.write_all(form.prefix())?;
@@ -166,14 +165,16 @@ fn with_surplus_column(written: File, form: CsvForm) -> csv::Result<File> {
     content.map_err(|failed| io::Error::other(failed.to_string()).into())
 }
 
-/// What a spreadsheet program opens is a workbook: CSV would lose the `+` of numbers.
+/// A file that is opened in a spreadsheet program is a workbook: CSV would
+/// lose the `+` of phone numbers.
 fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
     let is_spreadsheet = input.form.text().is_none();
     is_called(path, &["xlsx"]) || is_spreadsheet && !is_called(path, &["csv", "tsv", "txt"])
 }
 
-/// Makes a workbook of the rows that have been written as CSV, which stay until it is
-/// complete. Rows that do not fit into one stay as they are, under another name; returns why.
+/// Makes a workbook from the rows that were written as CSV. The CSV stays
+/// until the workbook is complete. Rows that do not fit into a workbook
+/// stay CSV, under another name; then the reason is returned.
 fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
     let mut rows = reader_of(file.copy()?, CsvForm::default());
@@ -193,7 +194,7 @@ fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     }
 }
 
-/// What has been written, to be read again; the csv crate skips the byte order mark.
+/// Reads what was written. The csv crate skips the byte order mark.
 fn reader_of(file: File, form: CsvForm) -> csv::Reader<File> {
     csv::ReaderBuilder::new()
         .has_headers(false)

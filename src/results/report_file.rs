@@ -1,4 +1,4 @@
-//! The page for people.
+//! The report page.
 
 use std::fs;
 use std::io::Write;
@@ -8,24 +8,25 @@ use super::OutputError;
 use super::output_file::OutputFile;
 use crate::source::Fingerprint;
 
-/// Larger files are no report, and not read.
+/// A larger file is not a report, and is not read.
 const MAX_PAGE_BYTES: u64 = 64 << 20;
 
-/// A report on its way to its place. Dropped unfinished, it is removed: it can be made again.
+/// A report that is being written. If it is dropped unfinished it is
+/// removed, because it can be made again.
 ///
-/// No ledger knows of it, since a check has a report too: its last line shows that it is as it
-/// was written.
+/// No ledger records it, because `check` has a report too. Instead, the
+/// last line of the page shows whether the page was changed.
 #[derive(Debug)]
 pub struct ReportFile(OutputFile);
 
 impl ReportFile {
-    /// Makes sure that a report can be written there.
+    /// Makes sure that a report can be written to `path`.
     pub fn create(path: &Path) -> Result<ReportFile, OutputError> {
         OutputFile::create(path, b"", |_, part| is_as_written(part)).map(ReportFile)
     }
 
-    /// Writes the page and puts it in its place. Returns its path, and the new name of a file
-    /// that was there and was no report, or not as it was written.
+    /// Writes the page and moves it to its final path, which is returned. An existing file
+    /// there that is not an unchanged report is renamed; its new name is returned too.
     pub fn write(self, page: &str) -> Result<(PathBuf, Option<PathBuf>), OutputError> {
         let ReportFile(mut file) = self;
         let last_line = Fingerprint::of(page.as_bytes()).map(|found| last_line(&found));
@@ -40,14 +41,14 @@ impl ReportFile {
     }
 }
 
-/// What follows the page: a comment that shows whether it was changed.
+/// The last line, after the page: a comment that shows whether the page was changed.
 fn last_line(page: &Fingerprint) -> String {
     format!("<!-- leadload: SHA-256 of the page {page} -->\n")
 }
 
-/// Whether it is a report that was not changed: it can be made again.
+/// Whether the file is an unchanged report, which can be made again.
 fn is_as_written(path: &Path) -> bool {
-    // Checked before opening, which would wait for ever at a pipe without a writer.
+    // Checked before opening: opening a pipe without a writer would wait forever.
     let found = fs::symlink_metadata(path);
     let is_page = found.is_ok_and(|found| found.is_file() && found.len() <= MAX_PAGE_BYTES);
     let Some(text) = is_page.then(|| fs::read(path).ok()).flatten() else {
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
     use crate::results::paths::part_of;
 
-    /// A folder and the place of a report in it.
+    /// A folder and the path of a report in it.
     fn place() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.html");

@@ -1,4 +1,4 @@
-//! The results file, of an import or an export: one line for each row.
+//! The results file of an import or an export: one line for each row.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
 use crate::source::Row;
 
-/// The columns; with several inputs [`FILE_COLUMN`] comes before them, with several
-/// runs [`RUN_COLUMN`] after them.
+/// The columns of every results file. With several inputs [`FILE_COLUMN`]
+/// comes before them, with several runs [`RUN_COLUMN`] after them.
 const COLUMNS: [&str; 11] = [
     "row",
     "line",
@@ -33,10 +33,10 @@ const FILE_COLUMN: &str = "file";
 
 const RUN_COLUMN: &str = "run";
 
-/// Whether a file with this header is a results file, which must not be taken
-/// for a list of contacts.
+/// Whether a file with this header is a results file, which must not be used as a list of contacts.
 pub fn has_results_header(headers: &[String]) -> bool {
-    // As a spreadsheet may have saved it: columns added or moved, spaces around the names.
+    // Also true after a spreadsheet has saved the file with columns added
+    // or moved, or spaces around the names.
     let names: Vec<String> = headers
         .iter()
         .map(|header| header.trim().to_lowercase())
@@ -46,28 +46,28 @@ pub fn has_results_header(headers: &[String]) -> bool {
         .all(|ours| names.iter().any(|name| name == ours))
 }
 
-/// Whether all results have a column of this name.
+/// Whether `name` is the name of a column that results files have.
 pub fn is_results_column(name: &str) -> bool {
     let name = name.trim();
     let ours = COLUMNS.iter().chain([&FILE_COLUMN, &RUN_COLUMN]);
     ours.into_iter().any(|ours| name.eq_ignore_ascii_case(ours))
 }
 
-/// What became of one row.
+/// One line of the results: a row and its outcome.
 #[derive(Debug, Clone, Copy)]
 pub struct ResultsLine<'a> {
     pub file: &'a str,
     pub row: RowId,
-    /// Its line in its input, from 1.
+    /// The line of the row in its input, from 1.
     pub line: u64,
-    /// The number that it was sent with, or the cell as it was read.
+    /// The number that was sent, or the cell as it was read.
     pub phone: &'a str,
-    /// Its campaign, where the id is known.
+    /// The campaign of the row, if its id is known.
     pub campaign: Option<CampaignId>,
     pub outcome: &'a RowOutcome,
-    /// Its run; none where there is only one.
+    /// The run of the row; `None` if there is only one run.
     pub run: Option<RunId>,
-    /// The cells that are copied from its input.
+    /// The cells that are copied from the input.
     pub kept: &'a [Cow<'a, str>],
 }
 
@@ -106,14 +106,14 @@ pub struct ResultsFile {
     pub(super) csv: CsvOutput,
     /// There are several inputs.
     with_file: bool,
-    /// There are several runs.
+    /// Whether there is a `run` column: there are several runs.
     with_run: bool,
     rows: u64,
 }
 
 impl ResultsFile {
-    /// The results of an import: with the delimiter of the first input, and with a byte order
-    /// mark where any input has one.
+    /// The results of an import. The delimiter is that of the first input;
+    /// there is a byte order mark if any input has one.
     pub(super) fn of_import(
         path: &Path,
         inputs: &[PlannedInput],
@@ -128,9 +128,8 @@ impl ResultsFile {
         ResultsFile::create(path, form, inputs.len() > 1, false, known)
     }
 
-    /// The same columns of rows that earlier runs have sent, in UTF-8, with commas; with the
-    /// column `file` where runs had several inputs, and the column `run` where there are several
-    /// runs.
+    /// The results of an export: rows of earlier runs, in UTF-8 with commas. There is a column
+    /// `file` if a run had several inputs, and a column `run` if there are several runs.
     pub fn of_export(
         path: &Path,
         with_file: bool,
@@ -157,8 +156,8 @@ impl ResultsFile {
         })
     }
 
-    /// Writes the header. Behind the columns of all results stand those that are copied from
-    /// the inputs, called as in the first where they differ.
+    /// Writes the header. After the columns of every results file come those that are copied
+    /// from the inputs. If the inputs differ, the names of the first input count.
     pub(super) fn begin(&mut self, inputs: &[PlannedInput]) -> Result<(), OutputError> {
         let kept = inputs.first().map(|planned| &planned.mapping.kept);
         let kept = kept.into_iter().flatten().map(|(name, _)| name.as_str());
@@ -213,8 +212,8 @@ impl ResultsFile {
         SealedFile::new(self.csv.into_file()?, OutputKind::Results, self.rows, None)
     }
 
-    /// Puts an export in its place. A file that is there is kept under another name: exports
-    /// are not recorded, so it may be anyone's.
+    /// Moves an export to its final path. An existing file there is renamed:
+    /// exports are not recorded, so it may be any file of the user.
     pub fn finish(self) -> Result<Written, OutputError> {
         let mut written = Written::default();
         self.seal()?.finish(Existing::IsRenamed, &mut written)?;
@@ -222,7 +221,7 @@ impl ResultsFile {
     }
 }
 
-/// A line's cells, with those of the extra columns that there are.
+/// The cells of a line, including those of the extra columns.
 fn all_cells<'c>(
     file: Option<&'c str>,
     cells: [&'c str; COLUMNS.len()],

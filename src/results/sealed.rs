@@ -1,7 +1,7 @@
-//! An output that is complete and safely on disk, but not yet in its place.
+//! An output that is complete and safely on disk, but does not have its final name yet.
 //!
-//! Between the sealing and the last renaming a run can be killed. So that the next one
-//! knows what it finds, the digests are recorded before anything is renamed.
+//! A run can be killed between the sealing and the last renaming. The digests are recorded
+//! before anything is renamed, so that the next run knows the files that it finds.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +10,16 @@ use super::ours::{Existing, KnownOutputs, RunEnd};
 use super::output_file::OutputFile;
 use crate::ledger::{OutputKind, OutputRecord};
 
-/// The files that were left behind.
+/// The files of a run that has ended.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Written {
     pub results: Option<PathBuf>,
     /// The rejects files that have rows.
     pub rejects: Vec<WrittenRejects>,
     pub report: Option<PathBuf>,
-    /// The new names of files that were there before.
+    /// The new names of files that existed before.
     pub kept: Vec<PathBuf>,
-    /// What is reported about the files beside where they are.
+    /// What is reported about the files besides their paths.
     pub notes: Vec<String>,
     /// Whether every row that has to be corrected is in the rejects.
     pub has_all_rejects: bool,
@@ -50,12 +50,12 @@ pub(super) struct SealedFile {
     kind: OutputKind,
     rows: u64,
     sha256: [u8; 32],
-    /// Why it is not in the form in which it should be, if so.
+    /// Why the file does not have the form that it should have, if so.
     note: Option<String>,
 }
 
 impl SealedFile {
-    /// Makes sure that all of the file is on disk.
+    /// Makes sure that the whole file is on disk.
     pub(super) fn new(
         mut file: OutputFile,
         kind: OutputKind,
@@ -71,12 +71,12 @@ impl SealedFile {
         })
     }
 
-    /// What becomes of the file that is in its place.
+    /// What happens to an existing file at the final path.
     pub(super) fn existing(&self, known: &KnownOutputs, end: RunEnd) -> Existing {
         known.existing(end, self.kind, self.rows, self.file.place())
     }
 
-    /// The record of it; none where it will not be left behind.
+    /// The record of the file for the ledger; `None` if the file will not be kept.
     pub(super) fn output(&self, known: &KnownOutputs, end: RunEnd) -> Option<OutputRecord> {
         let has_more = matches!(self.existing(known, end), Existing::HasMore(_));
         let run = known.run.filter(|_| self.is_left_behind() && !has_more)?;
@@ -89,7 +89,7 @@ impl SealedFile {
         })
     }
 
-    /// Puts it in its place and adds that to what was written.
+    /// Moves the file to its final path and adds it to `written`.
     pub(super) fn finish(
         self,
         existing: Existing,
@@ -114,7 +114,7 @@ impl SealedFile {
         Ok(())
     }
 
-    /// Leaves it beside its place, under a name of its own.
+    /// Keeps the file under a new name.
     pub(super) fn set_aside(self, written: &mut Written) -> Result<(), OutputError> {
         if self.rows == 0 {
             self.file.discard();

@@ -1,4 +1,4 @@
-//! Results and rejects of a run, and of the next one.
+//! The results and rejects of one run, and of the next one.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Where the ledger knows a file to be.
+    /// The path under which the ledger records a file.
     fn place(&self, name: &str) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(name)
     }
@@ -96,7 +96,7 @@ impl Folder {
     }
 }
 
-/// What the ledger has after a run, were it killed at once.
+/// What the ledger knows if the run is killed right after sealing.
 fn recorded(sealed: &[OutputRecord]) -> KnownOutputs {
     KnownOutputs::new(sealed.to_vec())
 }
@@ -167,7 +167,7 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_fixed_go() {
     assert_eq!(results[0].sha256, Some(written));
 }
 
-/// A second signal ends a start at once, maybe before it has come as far as the last one.
+/// A second signal ends a start at once, perhaps before it got as far as the last one.
 #[test]
 fn what_stays_because_it_has_more_is_reported_and_known_as_it_is() {
     let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
@@ -204,7 +204,7 @@ fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way(
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut killed = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
     let known = recorded(&killed.seal(RunEnd::WHOLE).unwrap());
-    // Sealed files are left where they are, as by a kill.
+    // Dropping leaves the sealed files where they are, as a kill does.
     drop(killed);
     let again = folder.run("r.csv", Status::Invalid, &known);
     assert_eq!(again.finish(RunEnd::WHOLE).unwrap().kept, NOTHING);

@@ -1,8 +1,7 @@
-//! Rows to a workbook of text.
+//! Writes rows as a workbook of text.
 //!
-//! A spreadsheet program that opens a CSV file takes `+447911123456` for a number
-//! and `=1+1` for a formula. In a workbook every cell says what it is, and here
-//! it says text.
+//! A spreadsheet program that opens a CSV file takes `+447911123456` for a number and
+//! `=1+1` for a formula. In a workbook every cell has a type, and here every cell is text.
 
 use std::io::{self, Write};
 
@@ -11,18 +10,17 @@ use thiserror::Error;
 
 use crate::contain;
 
-/// The rows of a sheet, the header's included (ECMA-376 as Excel limits it).
+/// The rows of a sheet, including the header (ECMA-376 with the limits of Excel).
 pub const MAX_ROWS: u32 = 1_048_576;
 
-/// The columns of a sheet.
 pub const MAX_COLUMNS: u16 = 16_384;
 
-/// The length of a cell's text, in units of UTF-16.
+/// The length of the text of a cell, in UTF-16 units.
 pub const MAX_CELL_UNITS: usize = 32_767;
 
 const SHEET_NAME: &str = "rejects";
 
-/// How wide a column is made, in digits of the default font.
+/// The limits of the width of a column, in digits of the default font.
 const NARROWEST: u16 = 8;
 const WIDEST: u16 = 40;
 
@@ -32,19 +30,19 @@ pub enum WorkbookError {
     /// A CSV file can hold the rows.
     #[error("{0}, which is all that a workbook can hold")]
     DoesNotFit(String),
-    /// The rows cannot be read, or the workbook not written, or not to the temporary folder,
-    /// where its rows wait until they are all there.
+    /// The rows cannot be read or the workbook cannot be written. Or the temporary
+    /// folder, where the rows wait until all are there, cannot be written to.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Writes rows, of which the first is the header, as a workbook (.xlsx) with one
-/// sheet named `rejects`. Every cell is text (also `007`, `=1+1`, `1e5`): never a
+/// Writes rows as a workbook (.xlsx) with one sheet named `rejects`. The first
+/// row is the header. Every cell is text (also `007`, `=1+1`, `1e5`), never a
 /// formula, a number, a link or a date. It stays text when it is edited.
 ///
-/// The rows are kept in a temporary file without a name, so that any number of
-/// them takes little memory. Nothing is written to `out` before the last row has
-/// been taken. Empty text leaves its cell empty, which reads back as the same.
+/// The rows are kept in an unnamed temporary file, so any number of them takes
+/// little memory. Nothing is written to `out` before the last row has been
+/// added. Empty text leaves its cell empty, and reads back as empty text.
 pub fn write_workbook(
     rows: impl Iterator<Item = io::Result<Vec<String>>>,
     out: impl Write + Send,
@@ -66,7 +64,7 @@ pub fn write_workbook(
     Ok(contained(|| workbook.save_to_writer(out))?)
 }
 
-/// Makes sure that the row fits a sheet as it is.
+/// Makes sure that the row fits a sheet unchanged.
 fn check_row(index: u32, row: &[String]) -> Result<(), String> {
     let number = index + 1;
     if index >= MAX_ROWS {
@@ -75,7 +73,7 @@ fn check_row(index: u32, row: &[String]) -> Result<(), String> {
     if row.len() > usize::from(MAX_COLUMNS) {
         return Err(format!("row {number} has more than {MAX_COLUMNS} cells"));
     }
-    // No text has more units than bytes, so most need no counting.
+    // A text never has more UTF-16 units than bytes, so most texts need no counting.
     let is_too_long = |text: &&String| {
         text.len() > MAX_CELL_UNITS && text.encode_utf16().count() > MAX_CELL_UNITS
     };
@@ -112,8 +110,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// The rows by which the widths are chosen: a look at a million would take
-    /// longer than it is worth.
+    /// The column widths are chosen from this many rows: looking at a million would take too long.
     const ROWS: u32 = 1000;
 
     fn take(&mut self, index: u32, row: &[String]) {
@@ -129,7 +126,7 @@ impl Columns {
         }
     }
 
-    /// Sets widths, and makes empty cells text too, for when they are filled in.
+    /// Sets the column widths. Makes empty cells text too, in case they are filled in later.
     fn lay_out(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
         let format = text_format();
         for (column, width) in (0..).zip(&self.widths) {
@@ -140,7 +137,8 @@ impl Columns {
     }
 }
 
-/// What `work` returns. It panics when the temporary file cannot be written.
+/// Runs `work`. rust_xlsxwriter panics if the temporary file cannot be
+/// written; that becomes an error.
 fn contained<T>(work: impl FnOnce() -> Result<T, XlsxError>) -> io::Result<T> {
     match contain::run(work) {
         Some(Ok(value)) => Ok(value),

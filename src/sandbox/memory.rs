@@ -1,7 +1,7 @@
 //! The sandbox without a network, for tests that stop the clock.
 //!
-//! The rule: the same decisions by the same code as behind HTTP; only how an answer travels is
-//! left out. Time is Tokio's.
+//! Rule: the same code makes the same decisions as behind HTTP; only the
+//! transport of the answers is left out. Time is Tokio's.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::stats::Stats;
 #[derive(Clone)]
 pub(crate) struct MemorySandbox(Arc<Shared>);
 
-/// What comes back of a request.
+/// The result of a request.
 pub(crate) enum Outcome {
     Answer(Response<Bytes>),
     Dropped,
@@ -29,7 +29,7 @@ impl MemorySandbox {
     pub(crate) fn new(config: SandboxConfig) -> io::Result<MemorySandbox> {
         config.validate().unwrap();
         let shared = Shared::new(config);
-        // Hints are in whole seconds: where in a second it starts makes a difference.
+        // `Retry-After` is in whole seconds, so the fraction of a second at the start matters.
         shared.state().started = UNIX_EPOCH + Duration::from_millis(1_800_000_000_300);
         Ok(MemorySandbox(Arc::new(shared)))
     }
@@ -38,11 +38,11 @@ impl MemorySandbox {
         self.0.state().stats.clone()
     }
 
-    /// A request for a lead, as our client sends it.
+    /// Sends a request for a lead, with the headers of our client.
     pub(crate) async fn post_lead(&self, body: Bytes) -> Outcome {
         let shared = &self.0;
         let arrival = shared.state().arrive(shared.now_us());
-        // Until the answer, or until the caller gives up.
+        // Lives until the answer, or until the caller gives up.
         let _in_flight = super::state::InFlight(shared);
         let reply = shared.state().decide(arrival, &self.headers(), Some(&body));
         let _slot = shared.slots.acquire().await.ok();

@@ -1,18 +1,18 @@
-//! The embedded imitation of the lead service, with faults on demand.
+//! An imitation of the lead service inside the program, with faults on demand.
 //!
-//! The rule: it follows the interface document exactly, refuses what a client should not
-//! have sent, and decides what goes wrong from the request alone (seed, campaign, number,
+//! Rule: it follows the interface document exactly and refuses requests that a client should
+//! not send. It decides what goes wrong from the request alone (seed, campaign, number,
 //! attempt), never from the order of arrival. So a trial that failed can be repeated.
 //!
 //! It holds phone numbers and hardly checks its callers, so it listens on loopback only.
 //!
-//! | file | noun |
+//! | file | content |
 //! |-|-|
 //! | `config`, `rule`, `faults` | what a scenario file can say |
 //! | `server` | HTTP, and how a connection ends without an answer |
-//! | `wire` | strict reading of a request |
-//! | `state`, `store`, `rate_limit`, `stats` | what it remembers, behind one mutex |
-//! | `replies`, `packing` | the bodies it answers with |
+//! | `wire` | strict parsing of a request |
+//! | `state`, `store`, `rate_limit`, `stats` | what the sandbox remembers, behind one mutex |
+//! | `replies`, `packing` | the bodies of its answers |
 
 mod config;
 mod faults;
@@ -50,17 +50,17 @@ pub use store::StoredLead;
 
 use state::Shared;
 
-/// A request for a lead as it came in, kept when [`SandboxConfig::keep_bodies`] is on.
+/// A request for a lead as it arrived. Kept if [`SandboxConfig::keep_bodies`] is on.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
     pub headers: HeaderMap,
     /// The body, byte for byte.
     pub body: bytes::Bytes,
-    /// Microseconds from the sandbox's start until the head was seen.
+    /// Microseconds from the start of the sandbox to the arrival of the head.
     pub arrival_us: u64,
 }
 
-/// A running sandbox on a thread of its own. Dropping it ends the thread.
+/// A running sandbox on its own thread. Dropping it ends the thread.
 pub struct Sandbox {
     shared: Arc<Shared>,
     addr: SocketAddr,
@@ -69,9 +69,9 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Starts a sandbox on `config.listen` (a free port of 127.0.0.1 when that is not given) and
-    /// returns once it accepts connections. `InvalidInput` when the configuration contradicts
-    /// itself or the address is not of loopback.
+    /// Starts a sandbox on `config.listen` (by default a free port of 127.0.0.1).
+    /// Returns once it accepts connections. The error is `InvalidInput` if the
+    /// configuration contradicts itself or the address is not a loopback address.
     pub fn start(config: SandboxConfig) -> io::Result<Self> {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
         config.validate().map_err(invalid)?;
@@ -87,7 +87,7 @@ impl Sandbox {
         let server = server::run(listener, Arc::clone(&shared), stopped);
         let thread = std::thread::Builder::new()
             .name("sandbox".to_owned())
-            // Once bound, the server does not fail; a broken connection is that connection's.
+            // Once bound, the server does not fail. A broken connection affects only itself.
             .spawn(move || drop(runtime.block_on(server)))?;
         Ok(Self {
             shared,
@@ -117,7 +117,7 @@ impl Sandbox {
         self.shared.state().stats.clone()
     }
 
-    /// The requests for leads so far, when [`SandboxConfig::keep_bodies`] is on.
+    /// The requests for leads so far, if [`SandboxConfig::keep_bodies`] is on.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.state().requests.clone()
     }
@@ -127,7 +127,7 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.running.take() {
             drop(stop);
-            // A thread that died has nothing left to stop.
+            // If the thread has panicked there is nothing left to stop.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Compressed answers that the client did not ask for, as some proxies send them.
+//! Compressed answers that the client did not ask for; some proxies send them.
 
 use std::io::{self, Read};
 
@@ -11,9 +11,9 @@ use serde::Deserialize;
 pub enum Packing {
     /// `Content-Encoding: gzip`
     Gzip,
-    /// `Content-Encoding: deflate`, in zlib's form, as the standard has it.
+    /// `Content-Encoding: deflate` in the zlib format, as the standard says.
     Deflate,
-    /// The same without zlib's form, as some servers have it.
+    /// `Content-Encoding: deflate` without the zlib format, as some servers send it.
     RawDeflate,
 }
 

@@ -1,7 +1,6 @@
-//! How many requests may start in a span of time.
+//! Limits how many requests may start in a span of time.
 //!
-//! The rule: time is passed in (microseconds since the start), and a refused request does not
-//! count.
+//! Rule: time is passed in (microseconds since the start), and a refused request does not count.
 
 use std::collections::VecDeque;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,10 +11,10 @@ use serde::Deserialize;
 
 use crate::rate::Rate;
 
-/// The longest window, in seconds: a year, so that every wait is a date that can be written.
+/// The longest window, in seconds: a year, so that the end of every wait can be written as a date.
 const MAX_WINDOW_S: f64 = 365.0 * 24.0 * 3600.0;
 
-/// At most this many requests in this many seconds.
+/// At most `requests` requests in `per_s` seconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimit {
@@ -23,19 +22,19 @@ pub struct RateLimit {
     /// Length of the window in seconds.
     pub per_s: f64,
     pub window: Window,
-    /// Its start, in seconds since that of the sandbox.
+    /// When the limit starts, in seconds since the start of the sandbox.
     pub from_s: f64,
-    /// Its end; none when not given.
+    /// When the limit ends; `None` if never.
     pub until_s: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Window {
-    /// Any span of that length counts.
+    /// Any span of this length counts.
     #[default]
     Sliding,
-    /// It opens with a request and then lasts until it is over (Laravel's way).
+    /// The window opens with a request and lasts for the whole span (as in Laravel).
     Fixed,
 }
 
@@ -49,7 +48,7 @@ pub enum RateLimitHint {
     HttpDate,
     /// `retry_after` in the body.
     Body,
-    /// Not at all.
+    /// No hint.
     None,
 }
 
@@ -78,12 +77,12 @@ impl RateLimit {
 pub(super) struct Quota {
     pub(super) limit: usize,
     pub(super) remaining: usize,
-    /// Microseconds until more is free.
+    /// Microseconds until more requests are allowed.
     pub(super) reset_us: u64,
 }
 
 impl Quota {
-    /// Sets its headers; a scripted answer may have them already.
+    /// Sets the headers for this quota. A scripted answer keeps the headers that it already has.
     pub(super) fn state_in(self, headers: &mut HeaderMap, reset: SystemTime) {
         let reset = reset.duration_since(UNIX_EPOCH).unwrap_or_default();
         let reset_s = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
@@ -99,7 +98,7 @@ impl Quota {
 
 pub(super) struct Limiter {
     limit: RateLimit,
-    /// Admission times in the window, oldest first; never more than the limit.
+    /// When the requests in the window were admitted, oldest first; never more than the limit.
     admitted: VecDeque<u64>,
 }
 
@@ -114,7 +113,7 @@ impl Limiter {
         self.limit.from_s <= now && self.limit.until_s.is_none_or(|until| now < until)
     }
 
-    /// Forgets what is out of the window at `now` and returns what is left.
+    /// Removes what has left the window at `now`, and returns the quota that is left.
     pub(super) fn quota(&mut self, now: u64) -> Quota {
         let per_us = (self.limit.per_s * 1e6) as u64;
         while let Some(&first) = self.admitted.front()
@@ -133,7 +132,7 @@ impl Limiter {
         }
     }
 
-    /// Counts a request at `now`; only after [`quota`](Self::quota) showed room.
+    /// Counts a request at `now`. Call it only if [`quota`](Self::quota) has some left.
     pub(super) fn admit(&mut self, now: u64) {
         self.admitted.push_back(now);
     }
@@ -152,7 +151,7 @@ mod tests {
         })
     }
 
-    /// Which of these times are admitted.
+    /// Which of the requests at these times are admitted.
     fn admitted(window: Window, times: &[u64]) -> Vec<bool> {
         let mut limiter = limiter(window);
         times

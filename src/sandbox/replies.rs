@@ -1,7 +1,7 @@
 //! The answers: a status, a body, and how the exchange ends.
 //!
-//! The rule: every body here has been seen in public or is what Laravel would send; the words
-//! are the sandbox's own.
+//! Rule: every body here has been seen in public or is what Laravel would
+//! send. The words are the sandbox's own.
 
 use std::time::{Duration, SystemTime};
 
@@ -37,14 +37,14 @@ impl Reply {
         }
     }
 
-    /// The status, when a caller sees it and it is a refusal.
+    /// The status, if it is a refusal that the caller sees.
     pub(super) fn refused_with(&self) -> Option<u16> {
         let is_seen = !matches!(self.ending, Then::Drop | Then::Hang);
         let status = self.response.status().as_u16();
         (is_seen && status >= 400).then_some(status)
     }
 
-    /// The headers of a scenario are checked at its start.
+    /// Invalid headers are ignored: the headers of a scenario are checked at its start.
     fn with_header(mut self, name: &str, value: &str) -> Self {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
             self.response.headers_mut().insert(name, value);
@@ -58,7 +58,7 @@ impl Reply {
 }
 
 pub(super) fn json(status: u16, body: &impl Serialize) -> Reply {
-    // Texts and numbers: writing them to memory does not fail.
+    // Only texts and numbers, so writing them to memory does not fail.
     let text = serde_json::to_vec(body).unwrap_or_default();
     Reply::new(status, JSON, text)
 }
@@ -106,12 +106,12 @@ pub(super) fn created(id: u64) -> Reply {
     )
 }
 
-/// Come again in `wait_s` seconds from `now`.
+/// Tells the caller to retry `wait_s` seconds after `now`.
 pub(super) fn too_many(hint: RateLimitHint, wait_s: u64, now: SystemTime) -> Reply {
     const TEXT: &str = "Too Many Attempts.";
     let wait = match hint {
         RateLimitHint::RetryAfter => wait_s.to_string(),
-        // A date has whole seconds: one more, so that it is never too early.
+        // A date has whole seconds. One more second, so that the date is never too early.
         RateLimitHint::HttpDate => httpdate::fmt_http_date(now + Duration::from_secs(wait_s + 1)),
         RateLimitHint::Body => {
             return json(429, &json!({ "message": TEXT, "retry_after": wait_s }));
@@ -125,7 +125,7 @@ pub(super) fn server_error() -> Reply {
     message(500, "Server Error")
 }
 
-/// What a fault makes of the answer that would have been sent.
+/// Turns the answer that would have been sent into what the fault sends instead.
 pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Reply, now: SystemTime) -> Reply {
     let wait_s = config.retry_after_s.unwrap_or(1).into();
     match fault {
@@ -142,7 +142,7 @@ pub(super) fn faulty(fault: Fault, config: &SandboxConfig, usual: Reply, now: Sy
     }
 }
 
-/// What a rule says; `id` is that of the lead it has just stored.
+/// The answer of a rule. `id` is the lead that the rule has just stored, if any.
 pub(super) fn scripted(reply: &ScriptedReply, id: Option<u64>) -> Reply {
     let body = match id {
         Some(id) => reply.body.replace("{id}", &id.to_string()),

@@ -1,7 +1,7 @@
-//! Scripted answers: with these a test can play any exchange.
+//! Scripted answers. With these a test can play any exchange.
 //!
-//! The rule: a rule sees only requests that a strict service would accept, and a field that is
-//! not given matches everything.
+//! Rule: a rule only sees requests that a strict service would accept. A
+//! field that is not given matches everything.
 
 use std::collections::BTreeMap;
 
@@ -25,15 +25,15 @@ pub struct Rule {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptedReply {
-    /// 200 when not given.
+    /// 200 if not given.
     pub status: Option<u16>,
-    /// Headers; `Content-Type` is `application/json` unless it is among them.
+    /// `Content-Type` is `application/json` unless it is given here.
     pub headers: BTreeMap<String, String>,
-    /// The body; `{id}` in it becomes the id of the lead that was just stored.
+    /// Each `{id}` in the body is replaced with the id of the lead that was just stored.
     pub body: String,
-    /// Make the lead, unless the campaign has it and duplicates are not allowed.
+    /// Store the lead, unless the campaign has it and duplicates are not allowed.
     pub store: bool,
-    /// Milliseconds until the answer, on top of the latency.
+    /// Milliseconds until the answer, in addition to the latency.
     pub delay_ms: u64,
     pub then: Then,
 }
@@ -43,9 +43,9 @@ pub struct ScriptedReply {
 pub enum Then {
     #[default]
     Answer,
-    /// The connection is closed without an answer.
+    /// Close the connection without an answer.
     Drop,
-    /// Nothing is sent, and the connection stays open.
+    /// Send nothing, and keep the connection open.
     Hang,
     /// After the delay, as if there were no rule.
     Usual,
@@ -62,7 +62,7 @@ impl Rule {
                 .is_none_or(|list| list.contains(&attempt))
     }
 
-    /// A mistyped rule would never match, or answer something else.
+    /// Refuses mistakes: a mistyped rule would never match, or would answer something else.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let phone = self.phone_number.as_deref();
         ensure!(

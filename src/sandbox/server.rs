@@ -1,7 +1,7 @@
 //! The HTTP side: routes, waiting, and the ways an exchange ends.
 //!
-//! The rule: nothing is decided here. Handlers read the request, ask `state`, wait and send
-//! what it decides.
+//! Rule: nothing is decided here. Handlers read the request, ask `state`,
+//! wait, and send what it decides.
 
 use std::future::{IntoFuture, pending, ready};
 use std::io;
@@ -27,12 +27,12 @@ use super::state::{InFlight, Shared};
 use super::{RecordedRequest, wire};
 
 const CAMPAIGNS: &str = "/api/user/campaigns";
-/// Bodies beyond this many bytes are refused.
+/// Larger bodies are refused.
 const MAX_BODY: usize = 1 << 20;
 
 type SharedState = State<Arc<Shared>>;
 
-/// Serves until `stop` is dropped; connections end with the runtime.
+/// Serves until `stop` is dropped. Open connections end with the runtime.
 pub(super) async fn run(
     listener: TcpListener,
     shared: Arc<Shared>,
@@ -41,7 +41,7 @@ pub(super) async fn run(
     let routes = routes(Arc::clone(&shared));
     let listener = listener.tap_io(move |tcp| {
         shared.state().stats.connections += 1;
-        // Without it answers are only slower.
+        // If this fails, answers are only slower.
         let _ = tcp.set_nodelay(true);
     });
     tokio::select! {
@@ -60,11 +60,11 @@ fn routes(shared: Arc<Shared>) -> Router {
 }
 
 async fn create_lead(State(shared): SharedState, request: Request) -> Response {
-    // First of all: the arrival is the moment at which the head was seen, not the body.
+    // This comes first: the arrival is when the head is complete, not the body.
     let arrival = shared.state().arrive(shared.now_us());
     let _in_flight = InFlight(&shared);
     let (head, body) = request.into_parts();
-    // Read in any case: a connection with unread bytes could not be used again.
+    // The body is always read: a connection with unread bytes could not be reused.
     let body = axum::body::to_bytes(body, MAX_BODY).await.ok();
     if let Some(body) = &body
         && shared.config.keep_bodies
@@ -81,11 +81,11 @@ async fn create_lead(State(shared): SharedState, request: Request) -> Response {
     finish(&shared, reply).await
 }
 
-/// Waits for a place and for the delay, then answers or does not.
+/// Waits for a slot and for the delay, then ends the exchange as decided.
 async fn finish(shared: &Shared, reply: Reply) -> Response {
     let _slot = shared.slots.acquire().await.ok();
     if !reply.delay.is_zero() {
-        // Not by the clock of tokio, which is a millisecond and a half late on average.
+        // Not Tokio's timer, which is a millisecond and a half late on average.
         Delay::new(reply.delay).await;
     }
     let mut response = reply.response;
@@ -104,7 +104,7 @@ async fn finish(shared: &Shared, reply: Reply) -> Response {
     }
 }
 
-/// Closes the connection without a byte: the body fails before the head has been written out.
+/// Closes the connection without sending a byte: the body fails before the head is written.
 fn hang_up() -> Response {
     let aborted: io::Result<Bytes> = Err(io::ErrorKind::ConnectionAborted.into());
     Response::new(Body::from_stream(stream::once(ready(aborted))))

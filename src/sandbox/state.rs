@@ -1,8 +1,8 @@
 //! What the sandbox remembers, and how it decides.
 //!
-//! The rule: one mutex, held for a decision and never across an await. A lead is stored when its
-//! request has been read, before the latency, so the lead of a caller that gives up in
-//! between exists, as with a real service.
+//! Rule: one mutex, held for one decision and never across an await. A lead
+//! is stored when its request has been read, before the latency. So if the
+//! caller gives up in between, the lead exists, as with a real service.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -20,13 +20,13 @@ use super::stats::Stats;
 use super::store::{NewLead, Store};
 use super::{RecordedRequest, wire};
 
-/// Purposes of [`faults::chance`].
+/// The purposes of [`faults::chance`].
 const FAULT: u64 = 1;
 const JITTER: u64 = 2;
 
 pub(super) struct Shared {
     pub(super) config: Arc<SandboxConfig>,
-    /// Places for requests being worked on, first come first served.
+    /// Slots for requests that are being worked on, first come first served.
     pub(super) slots: Semaphore,
     started: Instant,
     state: Mutex<State>,
@@ -44,7 +44,7 @@ impl Shared {
         }
     }
 
-    /// After a panic elsewhere the counts are still good enough.
+    /// A poisoned lock is fine: after a panic elsewhere the counts are still good enough.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,14 +53,14 @@ impl Shared {
         self.started.elapsed().as_micros() as u64
     }
 
-    /// The time of day, by the monotonic clock.
+    /// The time of day, computed from the monotonic clock.
     #[cfg(test)]
     pub(super) fn now(&self) -> SystemTime {
         self.state().time_of_day(self.now_us())
     }
 }
 
-/// Counts a request as unanswered until it is dropped, also when its caller goes away.
+/// Counts a request as unanswered until this is dropped, even if its caller goes away.
 pub(super) struct InFlight<'a>(pub(super) &'a Shared);
 
 impl Drop for InFlight<'_> {
@@ -82,12 +82,12 @@ pub(super) struct State {
     outage_until: Option<u64>,
 }
 
-/// A request for a lead, and what its arrival alone decides.
+/// A request for a lead, and what is decided on its arrival alone.
 pub(super) struct Arrival {
     pub(super) at_us: u64,
-    /// The answer, when the request itself does not matter.
+    /// The answer, if it does not depend on the content of the request.
     refusal: Option<Reply>,
-    /// The tightest limit, for the headers.
+    /// The quota of the limit with the least left, for the headers.
     quota: Option<Quota>,
 }
 
@@ -111,7 +111,7 @@ impl State {
         self.started + Duration::from_micros(us)
     }
 
-    /// Counts a request for a lead, and applies what comes before any look into it.
+    /// Counts a request for a lead, and applies everything that does not need its content.
     pub(super) fn arrive(&mut self, now: u64) -> Arrival {
         let revoked = self.revoked();
         self.stats.arrivals_us.push(now);
@@ -129,13 +129,13 @@ impl State {
         }
     }
 
-    /// The same for the campaign list, which has no rate limit.
+    /// Counts a request for the campaign list, which has no rate limit.
     pub(super) fn arrive_for_list(&mut self, now: u64) -> Option<Reply> {
         self.stats.campaign_requests += 1;
         self.outage(now).or_else(|| self.revoked())
     }
 
-    /// Requests for leads that are unanswered now.
+    /// How many requests for leads are unanswered now.
     #[cfg(test)]
     pub(super) fn in_flight(&self) -> u64 {
         self.in_flight
@@ -164,11 +164,11 @@ impl State {
             return (Some(reply), Some(quota));
         }
         self.limiters_at(now).for_each(|limiter| limiter.admit(now));
-        // What is left, and when there is more, with this request counted.
+        // The quota with this request counted.
         (None, self.tightest(now))
     }
 
-    /// The limits that hold at `now`.
+    /// The limits that apply at `now`.
     fn limiters_at(&mut self, now: u64) -> impl Iterator<Item = &mut Limiter> {
         let limiters = self.limiters.iter_mut();
         limiters.filter(move |limiter| limiter.holds(now))
@@ -185,8 +185,8 @@ impl State {
         (self.stats.lead_requests >= after).then(|| replies::message(401, UNAUTHENTICATED))
     }
 
-    /// Decides about a request for a lead that was read: what is stored, what is answered, and
-    /// when. No `body` means that it is too large.
+    /// Decides about a request for a lead that has been read: what is stored, what
+    /// is answered, and when. A `body` of `None` means that it was too large.
     pub(super) fn decide(
         &mut self,
         arrival: Arrival,

@@ -1,12 +1,12 @@
-//! What has been counted.
+//! Counts what the sandbox has done.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Counts since the start. As JSON it leaves out `arrivals_us`, which has eight bytes for every
-/// request.
+/// Counts since the start. The JSON leaves out `arrivals_us`, which has
+/// eight bytes for every request.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
     pub connections: u64,
@@ -15,15 +15,16 @@ pub struct Stats {
     /// Requests for the campaign list (each page counts).
     pub campaign_requests: u64,
     pub created: u64,
-    /// Leads refused because the campaign has the number, whatever answer was sent.
+    /// Leads not stored because the campaign has the number, whatever answer was sent.
     pub duplicates_refused: u64,
     /// Answers to requests for leads with a status of 400 or more, by status.
     pub refused: BTreeMap<u16, u64>,
-    /// Faults by name; `rule` and `outage` are the scripted ones.
+    /// Faults by name. `rule` and `outage` are the scripted ones.
     pub faults: BTreeMap<String, u64>,
-    /// The most requests for leads that were unanswered at once.
+    /// The most requests for leads that were unanswered at the same time.
     pub peak_in_flight: u64,
-    /// Microseconds from the start until the head of each request for a lead was seen, ascending.
+    /// When the head of each request for a lead arrived, in microseconds
+    /// since the start, ascending.
     #[serde(skip)]
     pub arrivals_us: Vec<u64>,
 }

@@ -1,7 +1,7 @@
 //! The leads created, and which numbers each campaign has seen.
 //!
-//! The rule: compact. The sandbox may share a process with an importer of millions of rows, so a
-//! lead costs 24 bytes and a number in a campaign 16, without variables.
+//! Rule: compact. The sandbox may share a process with an import of millions of
+//! rows, so, without variables, a lead takes 24 bytes and a number in a campaign 16.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewLead {
-    /// The digits after the `+`; they begin with 1 to 9, so none is lost in a number.
+    /// The digits after the `+`. The first is 1 to 9, so an integer keeps them all.
     #[serde(rename = "phone_number", deserialize_with = "e164")]
     pub(super) phone: u64,
     #[serde(rename = "campaign_id")]
@@ -57,9 +57,9 @@ pub struct StoredLead {
     pub id: String,
     pub campaign_id: u64,
     pub phone_number: String,
-    /// The variables; empty when none were sent or they are not kept.
+    /// The variables; empty if none were sent or if they are not kept.
     pub variables: BTreeMap<String, String>,
-    /// What the request said.
+    /// The value in the request.
     pub allow_dupplicate: bool,
     /// The attempt that created it, counted from 1 for each number in a campaign.
     pub attempt: u16,
@@ -80,9 +80,10 @@ struct Seen {
 
 pub(super) struct Store {
     leads: Vec<Lead>,
-    /// One JSON object for each lead, in step with `leads`; `None` when variables are not kept.
+    /// One JSON object for each lead, with the same indexes as `leads`;
+    /// `None` if variables are not kept.
     variables: Option<Vec<Option<Box<str>>>>,
-    /// For each campaign, the numbers asked for.
+    /// The numbers that were requested, for each campaign.
     seen: BTreeMap<u64, HashMap<u64, Seen>>,
 }
 
@@ -100,14 +101,14 @@ impl Store {
         numbers.entry(lead.phone).or_default()
     }
 
-    /// Counts an attempt for this number in this campaign: 1 is the first.
+    /// Counts an attempt for this number in this campaign. The first attempt is 1.
     pub(super) fn next_attempt(&mut self, lead: &NewLead) -> u16 {
         let seen = self.seen(lead);
         seen.attempts = seen.attempts.saturating_add(1);
         seen.attempts
     }
 
-    /// Makes the lead and returns its id, or `None` when that would be a forbidden duplicate.
+    /// Stores the lead and returns its id; `None` if it would be a duplicate that is not allowed.
     pub(super) fn insert(&mut self, lead: &NewLead, attempt: u16) -> Option<u64> {
         let seen = self.seen(lead);
         if seen.stored && !lead.allow_duplicate {
@@ -127,7 +128,7 @@ impl Store {
         Some(self.leads.len() as u64)
     }
 
-    /// In order of creation.
+    /// The leads in the order of creation.
     pub(super) fn leads(&self) -> impl Iterator<Item = StoredLead> {
         self.leads.iter().enumerate().map(|(index, lead)| {
             let kept = self.variables.as_ref().and_then(|all| all.get(index));

@@ -1,7 +1,6 @@
-//! Strict reading of a request: headers and body as the interface document has them.
+//! Parses a request strictly: headers and body as in the interface document.
 //!
-//! The rule: what a careful client would not send is refused, even where a real service might
-//! accept it.
+//! Rule: what a careful client would not send is refused, even if a real service might accept it.
 
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
@@ -37,7 +36,7 @@ pub(super) fn check_caller(headers: &HeaderMap, config: &SandboxConfig) -> Resul
     Ok(())
 }
 
-/// Checks a request for a lead, head and body; no body means that it is too large.
+/// Checks the head and the body of a request for a lead. `None` means that the body is too large.
 pub(super) fn check_lead(
     headers: &HeaderMap,
     body: Option<&[u8]>,
@@ -74,7 +73,7 @@ fn fits(variables: Option<&Variables>, shape: VariablesShape) -> bool {
     !texts.is_empty() && !texts.contains_key("")
 }
 
-/// The value of a header that occurs once.
+/// The value of a header; `None` unless it occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok();

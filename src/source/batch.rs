@@ -1,30 +1,30 @@
-//! Rows, many at a time: one allocation for a thousand rows rather than several for each.
+//! Many rows in one batch: one allocation for a thousand rows, not several for each row.
 
 use std::borrow::Cow;
 
 use crate::lead::RowId;
 
-/// The longest row, in bytes, with eight for each cell. A thousand variables of a thousand
-/// characters fit; a quote that is never closed is found before it has filled the memory.
+/// The most bytes of a row, with eight more counted for each cell. A thousand variables of a
+/// thousand characters fit. A quote that is never closed is detected before it fills the memory.
 pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 
-/// A batch ends when its cells have this many bytes, however few rows they are.
+/// A batch ends once its cells have this many bytes, even if it has only a few rows.
 pub(super) const BATCH_BYTES: usize = 128 * 1024;
 
 pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
 
-/// Consecutive rows of one input, their cells end to end in one buffer.
+/// Consecutive rows of one input. All their cells are in one buffer, one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct RowBatch {
     file: usize,
     first: u64,
     pub(super) bytes: Vec<u8>,
-    /// Where in `bytes` each cell ends.
+    /// Where each cell ends in `bytes`.
     pub(super) cell_ends: Vec<usize>,
     rows: Vec<Span>,
 }
 
-/// Where a row is: its line in the file, and where its cells end in `cell_ends`.
+/// The position of one row: its line in the file, and where its cells end in `cell_ends`.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     line: u64,
@@ -34,10 +34,10 @@ struct Span {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// A quote in it is never closed: it ends with its line, and is split as if quotes
-    /// were text.
+    /// A quote in the row is never closed. The row ends with its first line, and is split as
+    /// if quotes were text.
     UnclosedQuote,
-    /// It is longer than any contact: only its beginning is kept.
+    /// The row is longer than any contact. Only its beginning is kept.
     TooLong,
 }
 
@@ -81,7 +81,7 @@ impl RowBatch {
         (0..self.len()).map(|index| self.row(index))
     }
 
-    /// Makes a row of all cells after the last row and before `cells_end`.
+    /// Makes one row of all cells from the end of the last row up to `cells_end`.
     pub(super) fn end_row(&mut self, line: u64, cells_end: usize, flaw: Option<Flaw>) {
         self.rows.push(Span {
             line,
@@ -127,7 +127,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Its number among all data rows of the command.
+    /// The number of the row among all data rows of the command.
     pub fn id(&self) -> RowId {
         RowId(self.batch.first + self.index as u64)
     }
@@ -136,7 +136,7 @@ impl<'a> Row<'a> {
         self.batch.file
     }
 
-    /// The physical line on which it begins, from 1.
+    /// The physical line on which the row begins, from 1.
     pub fn line(&self) -> u64 {
         self.batch.rows[self.index].line
     }
@@ -153,7 +153,7 @@ impl<'a> Row<'a> {
         self.len() == 0
     }
 
-    /// The cell in the column `column` (from 0), if the row reaches that far.
+    /// The cell in the column `column` (from 0); `None` if the row has fewer cells.
     pub fn cell(&self, column: usize) -> Option<&'a [u8]> {
         if column >= self.len() {
             return None;

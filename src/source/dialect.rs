@@ -1,9 +1,8 @@
-//! The delimiter between the cells of a text: `,`, `;`, a tab or `|`.
+//! Detects the delimiter between the cells of a text: `,`, `;`, a tab or `|`.
 //!
-//! Detection in the manner of van den Burg, Nazábal and Sutton ("Wrangling messy
-//! CSV files by detecting row and type patterns", 2019): a delimiter is the better
-//! the more rows it cuts into as many cells as the others, and the more of the
-//! cells are then something in themselves: a number, a date, an address.
+//! The method follows van den Burg, Nazábal and Sutton ("Wrangling messy CSV files by detecting
+//! row and type patterns", 2019). A delimiter scores higher if more rows have the usual number of
+//! cells, and if more of these rows have a cell with a known type: a number, a date, an address.
 
 use std::io::Cursor;
 
@@ -11,13 +10,13 @@ use super::batch::SAMPLE_BYTES;
 use super::reader::sep_line;
 use super::{CsvReader, RowBatch};
 
-/// The delimiters that are detected; among equals the first.
+/// The delimiters that can be detected. If two score the same, the first is chosen.
 pub const DELIMITERS: [u8; 4] = *b",;\t|";
 
 const ROWS: usize = 1000;
 
-/// The delimiter of a text that begins with `sample`; a comma where no other fits better.
-/// `is_whole` means that there is no more text, so that the last row counts too.
+/// The delimiter of a text that begins with `sample`; a comma if no other fits
+/// better. With `is_whole` there is no more text, so the last row counts too.
 pub(super) fn detect_delimiter(sample: &[u8], is_whole: bool) -> u8 {
     if let Some((delimiter, _)) = sep_line(sample) {
         return delimiter;
@@ -45,7 +44,7 @@ fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
     rows
 }
 
-/// From 0, where every row is one cell, to 2.
+/// From 0, if every row is one cell, to 2.
 fn score(rows: &RowBatch) -> f64 {
     let mut by_count: Vec<(usize, usize)> = Vec::new();
     for row in rows.rows() {
@@ -54,7 +53,7 @@ fn score(rows: &RowBatch) -> f64 {
             None => by_count.push((row.len(), 1)),
         }
     }
-    // The most frequent number of cells, the larger one among equals.
+    // The most frequent number of cells; the larger one if two are equally frequent.
     let usual = by_count.iter().max_by_key(|(cells, rows)| (*rows, *cells));
     let Some((cells, alike)) = usual.filter(|(cells, _)| *cells > 1) else {
         return 0.0;
@@ -67,8 +66,9 @@ fn score(rows: &RowBatch) -> f64 {
     share(*alike) + share(telling)
 }
 
-/// Whether a cell is something in itself: a number of some length or several, a date, a
-/// time, a mail address. An amount with a decimal comma is not, once cut at the comma.
+/// Whether a cell has a known type: one or several numbers with four digits
+/// or more together, a date, a time, a mail address. An amount with a
+/// decimal comma, cut at the comma, is usually too short to count.
 fn is_something(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
     let digits = cell.iter().filter(|byte| byte.is_ascii_digit()).count();

@@ -1,15 +1,15 @@
-//! The digest by which a file is recognized, whatever its name.
+//! The digest that identifies a file, whatever its name is.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
 use sha2::{Digest, Sha256};
 
-/// How much is read at a time: reading is what takes the time, so in large pieces.
+/// The read buffer is large because reading takes most of the time.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A digest of a file's bytes as they are on disk, packed ones packed, and how many there
-/// are. Shown, it is the digest in lower-case hexadecimal digits.
+/// A digest and the number of the bytes of a file as it is on disk: a compressed file
+/// is not unpacked. It is displayed as the digest in lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
     pub sha256: [u8; 32],
@@ -73,7 +73,7 @@ mod tests {
         );
     }
 
-    /// Hands out a few bytes at a time.
+    /// Returns a few bytes at a time.
     struct Dripping<'a>(&'a [u8], usize);
 
     impl Read for Dripping<'_> {

@@ -1,28 +1,30 @@
-//! Lines that a program writes below a list: a copyright, who made the report, a total.
+//! Footer lines, which a program writes below a list: a copyright, the
+//! author of the report, a total.
 //!
-//! They differ from contacts in three things together: an empty line comes before them,
-//! nothing else after them, and each has words in its first cell and nothing in the
-//! others. A phone number that was added below the list is not such a line.
+//! Three signs together distinguish them from contacts: an empty line comes before them,
+//! nothing else comes after them, and each has words in its first cell and nothing in
+//! the others. A phone number that was added below the list is not a footer line.
 
 use std::io::Cursor;
 
 use super::{CsvReader, RowBatch};
 
-/// No export has a longer footer than this; what is longer is rows.
+/// No export has a longer footer. Anything longer is rows.
 pub(super) const MAX_BYTES: usize = 16 * 1024;
 
-/// This many digits in a row are not a time, and not two years.
+/// Text with fewer digits together may be a time or two years; with this
+/// many it may be a phone number.
 const FEWEST_DIGITS: usize = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FooterLine {
-    /// The line of the file, from 1.
+    /// The line in the file, from 1.
     pub line: u64,
     pub text: String,
 }
 
-/// The lines of `text`, the rest of a file after an empty line, if they are not rows. The
-/// first of them is the line `first`.
+/// The footer lines in `text`, the rest of a file after an empty line;
+/// `None` if any of them is a row. `first` is the number of the first line.
 pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<FooterLine>> {
     let text = Box::new(Cursor::new(text.to_vec()));
     let mut reader = CsvReader::new("", text, delimiter).ok()?;
@@ -30,7 +32,7 @@ pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<Foote
     let rows = rows.ok()?;
     let lines = rows.rows().map(|row| {
         let cells = row.cells().map(String::from_utf8_lossy);
-        // Behind a quote that is never closed there may be rows.
+        // A quote that is never closed may hide rows.
         let text = only_words(cells).filter(|_| row.flaw().is_none())?;
         let line = first + row.line() - 1;
         Some(FooterLine { line, text })
@@ -38,7 +40,7 @@ pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<Foote
     lines.collect()
 }
 
-/// The text of the first cell, where it is words and the others are empty.
+/// The text of the first cell; `None` unless it is words and the other cells are empty.
 pub(super) fn only_words<T: AsRef<str>>(mut cells: impl Iterator<Item = T>) -> Option<String> {
     let first = cells.next()?;
     let text = first.as_ref().trim();
@@ -53,7 +55,7 @@ pub(super) fn only_words<T: AsRef<str>>(mut cells: impl Iterator<Item = T>) -> O
     (is_alone && is_words).then(|| text.to_owned())
 }
 
-/// Whether it has digits that may be a phone number, whatever is around them.
+/// Whether the text has digits that may be a phone number, whatever is around them.
 fn may_hold_number(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| !is_date(word));
     let mut digits = 0;
@@ -70,7 +72,7 @@ fn may_hold_number(text: &str) -> bool {
         })
 }
 
-/// Whether a word is a date: three groups of digits, eight digits at most.
+/// Whether a word is a date: three groups of digits, with at most eight digits together.
 fn is_date(word: &str) -> bool {
     let groups: Vec<&str> = word.trim_end_matches(',').split(['-', '.', '/']).collect();
     let is_number = |group: &&str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The form of an input: packed or not, text or spreadsheet, encoding, delimiter, sheet.
+//! The form of an input: compression, text or spreadsheet, encoding, delimiter, sheet.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const SAMPLE_BYTES: u64 = 256 * 1024;
 
 const FIRST_BYTES: u64 = 512;
 
-/// What the user gives of the form of the inputs; the rest is detected.
+/// What the user says about the form of the inputs. The rest is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormChoice {
     pub encoding: Option<Encoding>,
@@ -29,7 +29,7 @@ pub struct Form {
     pub compression: Option<Compression>,
     pub content: Content,
     pub has_header: bool,
-    /// How many rows above it, titles and the like, are skipped.
+    /// How many rows above the header (titles and notes) are skipped.
     pub above: usize,
 }
 
@@ -57,9 +57,9 @@ impl Form {
 }
 
 impl Input {
-    /// Detects the form of the input, as far as `choice` leaves it open. Reads it to its
-    /// end unless a byte order mark or `choice` gives the encoding: the only letter that
-    /// shows it may be the last.
+    /// Detects every part of the form that `choice` does not give. Reads
+    /// the input to its end unless a byte order mark or `choice` gives the
+    /// encoding: the only letter that shows the encoding may be the last.
     pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
         let unreadable = |error| self.unreadable(error);
         let (compression, reader) = self.unpacked().map_err(unreadable)?;
@@ -95,10 +95,10 @@ impl Input {
 impl TextForm {
     fn detect(input: &Input, first: &[u8], choice: &FormChoice) -> io::Result<TextForm> {
         let bom = encoding_rs::Encoding::for_bom(first).map(|(encoding, _)| encoding);
-        // A byte order mark knows better than the user.
+        // A byte order mark is more reliable than the user's choice.
         let (encoding, certainty) = match bom.or(choice.encoding) {
             Some(encoding) => {
-                // What is packed may be cut off: that must be known before anything is sent.
+                // A compressed file may be cut off, which must be known before anything is sent.
                 if let (Some(_), mut packed) = input.unpacked()? {
                     io::copy(&mut packed, &mut io::sink())?;
                 }
@@ -143,8 +143,8 @@ fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a file is that begins with these bytes (after unpacking), and what to do instead;
-/// none where it may be a list.
+/// The format of a file that begins with these bytes (after unpacking), and
+/// what to do instead; `None` if the file may be a list.
 fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
     const UNPACK: &str = "unpack it and use the file inside";
     const EXPORT: &str =

@@ -1,16 +1,16 @@
-//! The first row of an input: the names of its columns.
+//! The header of an input: the names of its columns.
 
 use super::{Flaw, Row, SourceError};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The columns' names as they are, or their numbers where there is no header row.
+    /// The names of the columns as they are; the numbers of the columns if there is no header row.
     pub names: Vec<String>,
     pub line: Option<u64>,
 }
 
 impl Header {
-    /// The cells of a row as names. `name` is the input's name in messages.
+    /// Takes the cells of a row as names. `name` is the name of the input in messages.
     pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
         let line = row.line();
         let names = (0..row.len()).map(|column| row.text(column).map(str::to_owned));

@@ -1,4 +1,4 @@
-//! An input as the user named it.
+//! An input file or standard input, as the user named it.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use crate::text::{nearest, printable};
 
 const STANDARD_INPUT: &str = "-";
 
-/// An input that can be read from the top as often as needed.
+/// An input that can be read from the top any number of times.
 #[derive(Debug, Clone)]
 pub struct Input {
     name: String,
@@ -24,13 +24,12 @@ enum Origin {
         path: PathBuf,
         state: FileState,
     },
-    /// Standard input, read to its end into a file that no one else can open.
+    /// Standard input, copied to a file that no other program can open.
     Spool(Arc<File>),
 }
 
 impl Input {
-    /// Makes sure that `path` is a file that can be read, or reads standard
-    /// input to its end for `-`.
+    /// Makes sure that `path` is a file that can be read. For `-` reads standard input to its end.
     pub fn open(path: &Path) -> Result<Input, SourceError> {
         let name = path.display().to_string();
         let unreadable = |error| SourceError::unreadable(&name, None, &error);
@@ -47,7 +46,7 @@ impl Input {
                 format!("cannot read `{name}`: there is no such file"),
                 match nearest_file(path) {
                     Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
-                    // Word and mail programs write these for what is typed.
+                    // Word processors and mail programs turn typed quotes and dashes into these.
                     None if name.contains(['“', '”', '„', '–', '—']) => {
                         "put a name with spaces into straight quotes (\"), and begin a flag with two short dashes (--)".to_owned()
                     }
@@ -55,7 +54,7 @@ impl Input {
                 },
             ));
         }
-        // Before opening, which would wait forever at a pipe without a writer.
+        // Checked before opening: opening a pipe without a writer would wait forever.
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
             let (what, hint) = if kind.is_dir() {
@@ -69,7 +68,7 @@ impl Input {
             return Err(SourceError::unusable(format!("`{name}` is {what}"), hint));
         }
         let state = state_of(path).map_err(unreadable)?;
-        // A file may be there and not readable.
+        // A file may exist and still not be readable.
         File::open(path).map_err(unreadable)?;
         Ok(Input {
             name,
@@ -91,7 +90,7 @@ impl Input {
         }
     }
 
-    /// What the input is called in messages and in the column `file`.
+    /// The name of the input in messages and in the column `file`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -103,7 +102,7 @@ impl Input {
         }
     }
 
-    /// Whether both are one file, or both standard input.
+    /// Whether both are the same file, or both are standard input.
     pub fn is_same(&self, other: &Input) -> bool {
         match (&self.origin, &other.origin) {
             (Origin::Path { path: a, .. }, Origin::Path { path: b, .. }) => {
@@ -114,8 +113,8 @@ impl Input {
         }
     }
 
-    /// Makes sure that the file has not changed since it was opened: rows that were read
-    /// from one that changed may be of no version at all.
+    /// Makes sure that the file has not changed since it was opened. If it
+    /// has, the rows that were read may mix two versions.
     pub fn check_unchanged(&self) -> Result<(), SourceError> {
         match &self.origin {
             Origin::Path { path, state } if state_of(path).ok().as_ref() != Some(state) => {
@@ -125,7 +124,7 @@ impl Input {
         }
     }
 
-    /// The input's digest and size. Reads it to its end.
+    /// The digest and size of the input. Reads it to its end.
     pub fn fingerprint(&self) -> Result<Fingerprint, SourceError> {
         let fingerprint = self.rewound().and_then(Fingerprint::of);
         let fingerprint = fingerprint.map_err(|error| self.unreadable(error))?;
@@ -169,8 +168,8 @@ fn nearest_file(path: &Path) -> Option<String> {
     Some(path.with_file_name(nearest).display().to_string())
 }
 
-/// What changes when a file is modified or replaced: its size, its time, and which file it is,
-/// the last two as far as the system has them.
+/// What changes when a file is modified or replaced: its size, its
+/// modification time and its identity. Not every system provides the last two.
 type FileState = (u64, Option<SystemTime>, Option<(u64, u64)>);
 
 fn state_of(path: &Path) -> io::Result<FileState> {
@@ -179,14 +178,14 @@ fn state_of(path: &Path) -> io::Result<FileState> {
     Ok((metadata.len(), modified, file_identity(&metadata)))
 }
 
-/// What distinguishes a file from another at the same path, without opening it.
+/// Distinguishes a file from another one at the same path, without opening either.
 #[cfg(unix)]
 pub fn file_identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// Elsewhere the file would have to be opened for that.
+/// Other systems give this only for an open file.
 #[cfg(not(unix))]
 pub fn file_identity(_metadata: &Metadata) -> Option<(u64, u64)> {
     None

@@ -1,6 +1,6 @@
-//! Physical lines, as a text editor counts them.
+//! Counts physical lines, as a text editor does.
 
-/// Counts line ends (LF, CR LF or CR alone) in bytes that arrive piecemeal.
+/// Counts line ends (LF, CR LF or CR alone) in bytes that arrive in pieces.
 #[derive(Debug, Default)]
 pub(super) struct LineCounter {
     ended: u64,
@@ -30,7 +30,7 @@ impl LineCounter {
         }
     }
 
-    /// The line, from 1, of the next byte.
+    /// The line of the next byte, from 1.
     pub(super) fn current(&self) -> u64 {
         self.ended + 1
     }

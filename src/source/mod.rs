@@ -1,17 +1,16 @@
-//! Files to rows.
+//! Reads the rows of input files.
 //!
-//! Rule: knows nothing of leads. It opens inputs, detects their [`Form`] and returns rows
-//! in [`RowBatch`]es, each row with its number and its physical line. Cells are UTF-8
-//! whatever the form, except for bytes that could not be decoded: those never become text.
+//! Rule: knows nothing about leads. It opens inputs, detects their [`Form`] and returns
+//! rows in [`RowBatch`]es. Each row has its number and its physical line. Cells are UTF-8
+//! in every form, except for bytes that could not be decoded: those never become text.
 //!
 //! ```text
 //! file → compression → encoding → dialect → rows
 //!                    ↘ spreadsheet ────────↗
 //! ```
 //!
-//! An input is never modified, and is read several times (to detect its form, to find
-//! the campaign names in it, to send), so standard input is first read to its end
-//! into a private file without a name.
+//! An input is never modified. It is read several times (to detect its form, to find its campaign
+//! names, to send). For this reason standard input is first copied to an unnamed private file.
 
 mod batch;
 mod compression;
@@ -133,7 +132,7 @@ const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
 fn reason(error: &std::io::Error) -> String {
     match error.kind() {
-        // gzip and zstd have words of their own for it.
+        // The messages of gzip and zstd for this differ.
         ErrorKind::UnexpectedEof => "its end is missing".to_owned(),
         _ => error.to_string(),
     }
@@ -142,11 +141,11 @@ fn reason(error: &std::io::Error) -> String {
 fn unreadable_hint(error: &std::io::Error) -> String {
     use ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     match error.kind() {
-        // Of standard input, which is stored in a file until it is read.
+        // Standard input is copied to a temporary file before it is read.
         _ if is_disk_full(error) => format!(
             "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
         ),
-        // So says zstd where a file was packed with `--long` or `--ultra`.
+        // The zstd error for a file that was packed with `--long` or `--ultra`.
         Other if error.to_string().contains("too much memory") => {
             "unpack it first, or pack it again without `--long` and `--ultra`".to_owned()
         }

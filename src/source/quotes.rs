@@ -1,28 +1,29 @@
-//! Quotes that are never closed.
+//! Detects quotes that are never closed.
 //!
-//! A row may have line ends between quotes, so where a closing quote is missing the rows
-//! below belong to the cell, up to the next quote. Only the look of such a row shows it.
+//! A row may have line ends between quotes. So if a closing quote is missing, the rows below
+//! belong to the cell, up to the next quote. Only the content of such a row shows the mistake.
 
-/// This many lines inside a cell that look like rows are rows, …
+/// If this many lines inside a cell look like rows, they are rows, …
 const ROWS_WITHIN: usize = 3;
 
-/// … or this many where a row has two cells only: an address may have one comma in each
-/// of its lines.
+/// … or this many if a row has only two cells: an address may have one comma in each of its lines.
 const SHORT_ROWS_WITHIN: usize = 10;
 
-/// Whether this is the text of a row whose quote is never closed, with the rows that it
-/// has swallowed. Either a quoted cell does not end where a cell can end: the quote that
-/// closes it was meant to open another. Or the number of `cells` differs from the
-/// header's `columns`, and the lines in the middle look like rows. (Where the number is
-/// right, it is a note with rows in it.)
+/// Whether the text of a row has a quote that is never closed, and so
+/// contains the rows below it. There are two signs:
+///
+/// - A quoted cell does not end where a cell can end: the quote that closes
+///   it was meant to open another cell.
+/// - The number of `cells` differs from the `columns` of the header, and the lines in the
+///   middle look like rows. (If the number is right, the cell is a note with rows in it.)
 pub(super) fn is_torn(row: &[u8], delimiter: u8, cells: usize, columns: usize) -> bool {
     memchr::memchr(b'"', row).is_some()
         && (!ends_where_cells_end(row, delimiter)
             || cells != columns && has_rows_within(row, delimiter, columns))
 }
 
-/// Whether every quoted cell is closed, and by a quote before a delimiter, a line end
-/// or the end (white space aside, which some programs write there).
+/// Whether every quoted cell is closed, and the closing quote is followed by a delimiter, a line
+/// end or the end of the row. Some programs write white space after the quote, which is ignored.
 fn ends_where_cells_end(row: &[u8], delimiter: u8) -> bool {
     after_quoted_cells(row, delimiter, |rest| {
         let space = |byte: &&u8| matches!(byte, b' ' | b'\t') && **byte != delimiter;
@@ -36,7 +37,7 @@ pub(super) fn are_closed(row: &[u8], delimiter: u8) -> bool {
     after_quoted_cells(row, delimiter, |_| true)
 }
 
-/// Whether every quoted cell is closed, and `is_end` accepts what comes after it.
+/// Whether every quoted cell is closed, and `is_end` accepts the text after each.
 fn after_quoted_cells(row: &[u8], delimiter: u8, is_end: impl Fn(&[u8]) -> bool) -> bool {
     let mut rest = row;
     loop {
@@ -56,8 +57,8 @@ fn after_quoted_cells(row: &[u8], delimiter: u8, is_end: impl Fn(&[u8]) -> bool)
     }
 }
 
-/// The length of the quoted cell that `text` begins with, quotes included; none where
-/// it has no end. Two quotes in a row mean one and do not end it.
+/// The length of the quoted cell at the beginning of `text`, quotes included; `None` if
+/// the cell has no end. Two quotes in a row stand for one quote and do not end the cell.
 fn quoted_len(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -79,9 +80,9 @@ fn has_rows_within(row: &[u8], delimiter: u8, columns: usize) -> bool {
         .split(|byte| matches!(byte, b'\n' | b'\r'))
         .filter(|line| !line.is_empty())
         .collect();
-    // The first line and the last are the torn row and the one that closes it.
+    // The first line is the torn row itself; the last has the quote that closes it.
     let within = lines.get(1..lines.len().saturating_sub(1));
-    // Where a line has quotes, its delimiters cannot be counted so simply.
+    // Delimiters in a line with quotes cannot be counted this simply.
     let mut plain = within.unwrap_or_default().to_vec();
     plain.retain(|line| !line.contains(&b'"'));
     let is_row = |line: &&[u8]| memchr::memchr_iter(delimiter, line).count() + 1 == columns;

@@ -1,12 +1,12 @@
-//! CSV text to rows.
+//! Splits CSV text into rows.
 //!
-//! `csv-core` splits the bytes into cells; the buffers around it are ours, so that a
-//! row's size is bounded, its cells are written straight into the batch, and its line is
-//! the one on which it begins: blank lines are skipped here, where they can be counted.
+//! `csv-core` splits the bytes into cells. The buffers around it are our own, for three reasons:
+//! the size of a row is bounded, cells are written straight into the batch, and the line of a row
+//! is the one on which it begins. Blank lines are skipped here, because here they can be counted.
 //!
 //! A quote that is never closed would swallow the rows below it. [`quotes::is_torn`]
-//! recognizes such a row by its look; the row then ends with its line, and reading
-//! continues with the next one. The same goes for a line that is longer than any contact.
+//! recognizes such a row by its content. The row then ends with its first line, and reading
+//! continues on the next line. A line that is longer than any contact is treated the same way.
 
 use std::io::{ErrorKind, Read};
 
@@ -21,7 +21,7 @@ const KEPT_BYTES: usize = 4096;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Programs for DOS write it after the last line.
+/// DOS programs write this byte after the last line.
 const DOS_END: u8 = 0x1A;
 
 const LONGEST_SEP_LINE: usize = 16;
@@ -48,9 +48,9 @@ pub struct CsvReader {
     input: Box<dyn Read + Send>,
     delimiter: u8,
     splitter: csv_core::Reader,
-    /// The current row and what was read after it.
+    /// The current row and the bytes after it that were already read.
     window: Vec<u8>,
-    /// Where in the window the current row begins.
+    /// Where the current row begins in `window`.
     row_start: usize,
     start: usize,
     end: usize,
@@ -61,8 +61,8 @@ pub struct CsvReader {
 }
 
 impl CsvReader {
-    /// Starts at the top of `input`, which has this name in messages. A first line that
-    /// only gives the delimiter (`sep=;`, for Excel) is skipped.
+    /// Starts at the top of `input`. `name` is its name in messages. Skips
+    /// a first line that only names the delimiter (`sep=;`, for Excel).
     pub fn new(
         name: &str,
         input: Box<dyn Read + Send>,
@@ -89,9 +89,9 @@ impl CsvReader {
         Ok(reader)
     }
 
-    /// Reads the header, before any row, and skips `above` rows before it. Without a header
-    /// the columns are named `1`, `2`, …, as many as the first row has cells, and that row
-    /// comes next.
+    /// Reads the header after skipping the `above` rows before it; call it before
+    /// any row is read. Without a header the columns are named `1`, `2`, … after
+    /// the cells of the first row, and the next row that is read is that first row.
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         for _ in 0..above {
             self.read_row(&mut RowBatch::default(), Filled::default())?;
@@ -110,7 +110,7 @@ impl CsvReader {
         Ok(Header::numbered(row.len()))
     }
 
-    /// Adds at most this many of the next rows; none at the end of the input.
+    /// Adds at most `most_rows` of the next rows to the batch. Adds none at the end of the input.
     pub(super) fn read_rows(
         &mut self,
         mut batch: RowBatch,
@@ -129,9 +129,9 @@ impl CsvReader {
         Ok(batch)
     }
 
-    /// Adds one row after `begin` and returns where it ends; nothing at the end of the
-    /// input. The batch keeps the spare space that csv-core may fill: the caller cuts it off
-    /// at the end of the batch.
+    /// Adds one row after `begin` and returns where it ends; `None` at the
+    /// end of the input. The spare space that csv-core may fill stays in
+    /// the batch: the caller cuts it off at the end of the batch.
     fn read_row(
         &mut self,
         batch: &mut RowBatch,
@@ -142,7 +142,7 @@ impl CsvReader {
             return Ok(None);
         }
         let line = self.lines.current();
-        // Before and in the header the list does not end.
+        // `columns` is 0 until the header is read: a footer can only come after the header.
         if line > before && self.columns > 0 && self.is_in_footer()? {
             return Ok(None);
         }
@@ -150,14 +150,14 @@ impl CsvReader {
             RowEnd::NoRow => return Ok(None),
             RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
                 self.lines.advance(&self.window[self.row_start..self.start]);
-                // csv-core counts a row's cell ends from the row's beginning.
+                // csv-core counts the cell ends of a row from the beginning of the row.
                 for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
                     *cell_end += begin.bytes;
                 }
                 batch.end_row(line, end.cells, None);
                 end
             }
-            // A single line that is too long: nothing shows what it is.
+            // A single line, so no unclosed quote has joined several rows.
             RowEnd::TooLong if self.is_one_line() => {
                 let end = self.split_beginning(batch, begin, KEPT_BYTES);
                 self.skip_line()?;
@@ -167,7 +167,7 @@ impl CsvReader {
             RowEnd::Whole(_) | RowEnd::TooLong => {
                 let row = self.row();
                 let len = line_end(row).unwrap_or(row.len());
-                // With its line end, so that no empty line seems to follow.
+                // Includes the line end; otherwise an empty line would seem to follow.
                 let whole = line_end(row).map_or(row.len(), |end| end + 1);
                 let end = self.split_beginning(batch, begin, len);
                 self.step(whole);
@@ -178,7 +178,7 @@ impl CsvReader {
         Ok(Some(end))
     }
 
-    /// Splits the row that begins at `start`, reading more as needed.
+    /// Splits the row that begins at `start`. Reads more input as needed.
     fn split_row(&mut self, batch: &mut RowBatch, begin: Filled) -> Result<RowEnd, SourceError> {
         self.row_start = self.start;
         let mut end = begin;
@@ -192,14 +192,14 @@ impl CsvReader {
             self.start += read;
             end.bytes += wrote;
             end.cells += ended;
-            // A row of commas only takes memory too.
+            // A row of nothing but commas takes memory too.
             let cells = size_of::<usize>() * (end.cells - begin.cells);
             if self.start - self.row_start + cells > MAX_ROW_BYTES {
                 return Ok(RowEnd::TooLong);
             }
             match result {
-                // At the end of the file the window is empty, which is how csv-core
-                // knows of it.
+                // At the end of the file the window is empty; that is how
+                // csv-core recognizes the end.
                 ReadRecordResult::InputEmpty => {
                     self.fill()?;
                 }
@@ -215,8 +215,8 @@ impl CsvReader {
         &self.window[self.row_start..self.start]
     }
 
-    /// Whether the row that was just split is a row whose quote is never closed, with the
-    /// rows that it has swallowed. Only a row of several lines can be one, or the last row.
+    /// Whether the row that was just split has a quote that is never closed, and so contains
+    /// the rows below it. Only a row of several lines can be such a row, or the last row.
     fn is_torn(&self, cells: usize) -> bool {
         let row = self.row();
         if !self.is_one_line() {
@@ -226,13 +226,14 @@ impl CsvReader {
         is_last && !quotes::are_closed(row, self.delimiter)
     }
 
-    /// Whether the current row, as far as it is split, is one line, with or without its end.
+    /// Whether the part of the current row that is split so far is one
+    /// line, with or without its line end.
     fn is_one_line(&self) -> bool {
         line_end(self.row()).is_none_or(|end| end + 1 == self.row().len())
     }
 
-    /// Splits the first bytes of the current row again, with quotes as text, and goes back
-    /// to the row's beginning.
+    /// Splits the first `len` bytes of the current row again, with quotes
+    /// as text. Then moves back to the beginning of the row.
     fn split_beginning(&mut self, batch: &mut RowBatch, begin: Filled, len: usize) -> Filled {
         batch.bytes.truncate(begin.bytes);
         batch.cell_ends.truncate(begin.cells);
@@ -261,8 +262,8 @@ impl CsvReader {
         }
     }
 
-    /// Skips line ends before a row, and lines of spaces and tabs only; false at the end of
-    /// the input.
+    /// Skips line ends before a row, and lines that have only spaces and
+    /// tabs. Returns false at the end of the input.
     fn skip_blank_lines(&mut self) -> Result<bool, SourceError> {
         let mut blank = 0;
         loop {
@@ -290,7 +291,7 @@ impl CsvReader {
         }
     }
 
-    /// Whether the rest of the input, after an empty line, is a footer. Reading then ends.
+    /// Whether the rest of the input, after an empty line, is a footer. If so, reading ends.
     fn is_in_footer(&mut self) -> Result<bool, SourceError> {
         self.row_start = self.start;
         while self.end - self.start <= footer::MAX_BYTES && self.fill()? {}
@@ -312,8 +313,8 @@ impl CsvReader {
         self.start += len;
     }
 
-    /// Reads more into the window, and drops what is before the current row; false at the
-    /// end of the file.
+    /// Reads more bytes into the window, and drops the bytes before the
+    /// current row. Returns false at the end of the file.
     fn fill(&mut self) -> Result<bool, SourceError> {
         if self.row_start > 0 {
             self.window.copy_within(self.row_start..self.end, 0);
@@ -341,8 +342,8 @@ impl CsvReader {
     }
 }
 
-/// The delimiter that a first line names for Excel (`sep=;`), and that line's length
-/// with its end.
+/// The delimiter that the first line names for Excel (`sep=;`), and the
+/// length of that line with its line end.
 pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
     let len = memchr::memchr2(b'\n', b'\r', text)?;
     let line = text[..len].trim_ascii();
@@ -351,14 +352,14 @@ pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
         .and_then(|line| line.strip_suffix(b"\""))
         .unwrap_or(line);
     let is_sep = line.len() == 5 && line[..4].eq_ignore_ascii_case(b"sep=");
-    // A tab is white space, and has been trimmed.
+    // A tab is white space, so it was trimmed away above.
     let is_tab = text[..len].eq_ignore_ascii_case(b"sep=\t");
     let delimiter = match (is_tab, is_sep) {
         (true, _) => b'\t',
         (_, true) => line[4],
         _ => return None,
     };
-    // The line feed after a carriage return is skipped as a blank line.
+    // The line feed of a CR LF is skipped later, as a blank line.
     Some((delimiter, len + 1))
 }
 
@@ -382,7 +383,7 @@ mod tests {
     use crate::source::batch::BATCH_BYTES;
     use proptest::prelude::*;
 
-    /// Gives its bytes in pieces of the given size, as a pipe might.
+    /// Returns its bytes in pieces of the given size, as a pipe may.
     struct Piecemeal {
         bytes: Vec<u8>,
         at: usize,
@@ -445,8 +446,8 @@ mod tests {
     #[test]
     fn an_unclosed_quote_spoils_only_its_own_row() {
         let closings = [
-            // Nothing closes it before the end, the quote of a later row does, or the
-            // closing quote of a later row that looks like one.
+            // What closes the quote: nothing before the end; the opening quote of a later
+            // row; a quote at the end of a later row, which looks like a closing quote.
             ("", 3),
             ("5,\"6\"\n", 3),
             ("5,6\"\n", 3),
@@ -512,7 +513,7 @@ mod tests {
         assert_eq!(lines, [2, 3]);
     }
 
-    /// The rows behind the header: line, cells, flaw.
+    /// The rows after the header: line, cells, flaw.
     fn read_flawed(text: &[u8], piece: usize) -> Vec<(u64, String, Option<Flaw>)> {
         let input = Piecemeal {
             bytes: text.to_vec(),

@@ -1,4 +1,4 @@
-//! The rows of an input, whatever its form.
+//! Reads the rows of an input in any form.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub enum RowReader {
 }
 
 impl Input {
-    /// Reads the input from the top; several readings at once do not disturb each other.
+    /// Reads the input from the top. Several readers can read the same input at once.
     pub fn read(&self, form: &Form) -> Result<RowReader, SourceError> {
         Ok(match &form.content {
             Content::Text(text) => {
@@ -33,7 +33,7 @@ impl Input {
 }
 
 impl RowReader {
-    /// Reads the header of an input in this form, which must come before any row.
+    /// Reads the header of an input in this form. Call it before any row is read.
     pub fn read_header(&mut self, form: &Form) -> Result<Header, SourceError> {
         match self {
             RowReader::Csv(reader) => reader.read_header(form.has_header, form.above),
@@ -48,8 +48,8 @@ impl RowReader {
         }
     }
 
-    /// At most `most` of the next rows, the first of them numbered `first`; an empty
-    /// batch at the end of the input.
+    /// Reads at most `most` rows and numbers them from `first`. Returns an
+    /// empty batch at the end of the input.
     pub fn read_batch(
         &mut self,
         file: usize,
@@ -73,8 +73,9 @@ impl RowReader {
             RowReader::Csv(reader) => reader.read_rows(batch, most_rows, most_bytes)?,
             RowReader::Sheet(reader) => reader.read_rows(batch, most_rows, most_bytes),
         };
-        // Many batches wait for their answers. Shrinking in place would leave holes that are
-        // too small for the next one; the copy has no spare capacity.
+        // Many batches wait for their answers, so they must have no spare
+        // capacity. Shrinking a batch in place would leave gaps in memory
+        // that are too small for the next one; a copy has none.
         Ok(batch.clone())
     }
 }

@@ -1,9 +1,9 @@
-//! What bad input gets: exit 2, one message of what, where and what next, and
-//! nothing sent.
+//! Bad input: exit code 2, one message (what is wrong, where, and what to
+//! do next), and nothing is sent.
 
 use crate::util::{Folder, service};
 
-/// Runs against a service that must not be called, and returns the message.
+/// Runs against a service that must not be called. Returns the message.
 #[track_caller]
 fn message(folder: &Folder, args: &[&str]) -> String {
     let service = service();
@@ -25,7 +25,7 @@ fn message(folder: &Folder, args: &[&str]) -> String {
     message.trim_start_matches("error: ").to_owned()
 }
 
-/// The same for `leads.csv` and campaign 101.
+/// The message of an import of `leads.csv` into campaign 101.
 #[track_caller]
 fn leads_message(folder: &Folder, args: &[&str]) -> String {
     message(
@@ -367,7 +367,7 @@ fn a_test_lead_leaves_no_file_so_that_it_needs_no_place_for_one() {
 fn a_results_file_is_not_taken_for_a_list() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     folder.import_leads(&service(), &[]).expect(0);
-    // Saved by a spreadsheet, with a column for notes.
+    // As a spreadsheet saves it, with a column for notes.
     let noted = folder
         .read("leads.results.csv")
         .replace("settled_at\n", "settled_at,\n");

@@ -1,4 +1,4 @@
-//! Campaigns that rows name: what a check says of them, and what an import refuses.
+//! Campaigns that rows name: what `check` says about them, and what an import refuses.
 
 use leadload::sandbox::Sandbox;
 use serde_json::json;
@@ -61,7 +61,7 @@ fn names_are_looked_up_and_those_that_mean_no_campaign_are_listed_with_their_lin
     let service = service();
     let output = check(&folder, &service, &[]);
     assert_eq!(output.code, 1, "{}", output.stderr);
-    // The name and the id that it means are one campaign.
+    // A name and the id of the same campaign count as one campaign.
     output.shows("  “Spring promo” (101)                3  2 ready\n");
     output.shows("  `Zzz`                               2  2 ready\n");
     output.shows(
@@ -132,7 +132,7 @@ fn a_name_for_all_rows_is_counted_under_its_id_and_looked_up_in_the_ledger() {
     let unknown = check("Sprung promo", &[]);
     unknown.shows("  `Sprung promo`                      2  2 ready\n");
     unknown.shows("  no campaign is called `Sprung promo`\n  did you mean `Spring promo`? ");
-    // An id is no name, and asks nobody.
+    // An id is not a name, so the service is not asked.
     let found = check("101", &["--format", "json"]).json();
     assert_eq!(found["campaign_names"], json!(null));
 }

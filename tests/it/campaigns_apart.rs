@@ -1,4 +1,4 @@
-//! Several campaigns in one list: what becomes of one is that one's alone.
+//! Several campaigns in one list: what happens to one campaign does not affect the others.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn import(folder: &Folder, service: &Sandbox, args: &[&str], code: i32) -> Outpu
         .expect(code)
 }
 
-/// The campaigns of the rows in the results, each with how many rows it has there.
+/// How many rows of the results have this campaign.
 fn lines(folder: &Folder, campaign: &str) -> usize {
     let campaigns = folder.column("leads.results.csv", "campaign_id");
     campaigns.iter().filter(|id| *id == campaign).count()
@@ -23,7 +23,7 @@ fn lines(folder: &Folder, campaign: &str) -> usize {
 #[test]
 fn a_campaign_that_is_refused_costs_one_request_and_its_rows_wait() {
     for (reply, by) in REFUSALS_OF_ALL {
-        // Whether it comes first or later.
+        // The refused campaign may come first or later.
         for campaigns in [[103, 101, 102], [101, 102, 103]] {
             let folder = Folder::with_leads(&contacts_of(&campaigns, 30));
             let service = scenario(&format!(
@@ -43,7 +43,7 @@ fn a_campaign_that_is_refused_costs_one_request_and_its_rows_wait() {
             assert_eq!(numbers, [number(first)], "{reply}");
             let lines = ["101", "102", "103"].map(|id| lines(&folder, id));
             assert_eq!(lines, [10, 10, 0], "{reply}");
-            // They are not the rows' fault, so nobody has to fix them.
+            // The rows are not at fault, so there are no rejects to fix.
             assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
         }
     }
@@ -82,7 +82,7 @@ fn when_the_campaign_is_there_the_same_command_sends_just_its_rows() {
 #[test]
 fn three_rows_in_a_row_of_a_campaign_end_it_midway_and_the_others_go_on() {
     let folder = Folder::with_leads(&contacts_of(&[101, 102], 40));
-    // From its sixth row on: rows 10, 12, 14 and so on, counted from 0.
+    // The rules start at the sixth row of the campaign: rows 10, 12, 14 and so on, from 0.
     let rules = |row: usize| {
         format!(
             "[[rule]]\nphone_number = '{}'\nreply = {{ status = 404, body = '{{}}' }}\n",
@@ -235,7 +235,7 @@ fn a_campaign_that_ends_with_that_many_rejections_leaves_nothing_undone() {
     assert_eq!(summary["counts"]["rejected"], 4);
 }
 
-/// Rows of one number wait for each other, and the first of them ends the campaign.
+/// Rows with the same number wait for each other. The first of them ends the campaign.
 #[test]
 fn with_duplicates_allowed_rows_of_one_number_end_with_their_campaign() {
     let same = "+447911900001,101\n".repeat(30);

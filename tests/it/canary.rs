@@ -1,4 +1,4 @@
-//! The first row goes alone: nothing else is risked before an answer is understood.
+//! The first row is sent alone: no other row is risked before an answer is understood.
 
 use crate::util::{Folder, contacts, contacts_of, number, scenario, seen};
 
@@ -55,7 +55,7 @@ fn ten_answers_that_cannot_be_read_stop_and_every_row_may_have_been_taken() {
         assert_eq!(service.stats().lead_requests, 10, "{uncertain}");
         assert_eq!(service.stats().peak_in_flight, 1, "{uncertain}");
         output.tells("address of the service");
-        // The last one too.
+        // The last row too.
         assert_eq!(summary["counts"]["uncertain"], 10, "{uncertain}");
         assert_eq!(
             folder.column("leads.results.csv", "status"),

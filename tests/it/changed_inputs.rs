@@ -1,4 +1,4 @@
-//! Lists that are modified while they are being sent.
+//! Lists that are modified while they are sent.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -8,11 +8,11 @@ use leadload::sandbox::Sandbox;
 
 use crate::util::{Folder, Output, contacts, number, scenario, service_with, wait_for_requests};
 
-/// More rows than are read ahead, in lines that are as long in any other list of them.
+/// More rows than are read ahead. Their lines have the same length in every list.
 const ROWS: usize = 60_000;
 
-/// As a program does that writes its export to the place of the last one: the same file, of
-/// the same length, with other people.
+/// Overwrites the list as an export program does: the same file with the
+/// same length, but with other people.
 fn overwrite(path: &Path) {
     let text = fs::read_to_string(path).unwrap().replace("+4479", "+4474");
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
@@ -34,7 +34,7 @@ fn replace(path: &Path) {
     fs::rename(other, path).unwrap();
 }
 
-/// What comes of an import whose list is changed when some rows of it have been sent.
+/// The result of an import whose list is changed after some rows have been sent.
 fn changed(folder: &Folder, service: &Sandbox, change: fn(&Path), flags: &[&str]) -> Output {
     let flags = [&["--concurrency", "1", "--format", "json"], flags].concat();
     let child = folder.import_leads(service, &flags).start();
@@ -46,7 +46,7 @@ fn changed(folder: &Folder, service: &Sandbox, change: fn(&Path), flags: &[&str]
     assert_eq!(output.json()["stopped_by"], "input");
     output.tells("`leads.csv` changed while it was being read");
     let after = service.stats().lead_requests - sent;
-    // One in flight, and one that was let go while the file was being written.
+    // One was in flight, and one was released while the file was being written.
     assert!(after <= 2, "{after} rows were sent after the change");
     let others = service
         .leads()

@@ -1,10 +1,10 @@
-//! What `leadload check` shows beside the reading of each row, which the corpus holds.
+//! What `leadload check` shows besides the reading of each row, which the corpus tests.
 
 use rusqlite::Connection;
 
 use crate::util::{Folder, contacts, sample_data, service};
 
-/// The output below the command that begins so, in the page about uploading.
+/// The output of the command that begins like this, from the page about uploading.
 fn documented_output(command: &str) -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/upload.md");
     let text = std::fs::read_to_string(page).unwrap();
@@ -83,7 +83,7 @@ fn how_long_it_takes_is_one_figure_where_the_rate_is_known() {
     output.shows("\nSending them takes about 2 min at 1/min, if the service keeps up.\n");
 }
 
-/// A ledger that knows one service, and these words of SQL about it.
+/// A folder whose ledger knows one service, changed by this SQL.
 fn folder_that_knows(service: &leadload::sandbox::Sandbox, sql: &str) -> Folder {
     let folder = Folder::with_leads(&contacts(1));
     folder.import_leads(service, &[]).expect(0);
@@ -111,7 +111,7 @@ fn the_time_is_estimated_by_the_last_rate_where_the_ledger_knows_one() {
         estimate,
         serde_json::json!({ "least": 120.0, "most": 120.0 })
     );
-    // What is given comes before what is known.
+    // A flag comes before what the ledger knows.
     let given = check(&["--rate", "100/min"]);
     given.shows(" about 6 min at 100/min, if the service keeps up.");
 }

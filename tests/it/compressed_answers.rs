@@ -1,4 +1,4 @@
-//! Answers that are packed though nobody asked for it.
+//! Answers that are compressed although the client did not ask for it.
 
 use crate::relay::always_with;
 use crate::util::{Folder, contacts, number, scenario};

@@ -1,4 +1,4 @@
-//! The file of settings, its profiles, and how they are set up.
+//! The settings file, its profiles, and how they are set up.
 
 #[cfg(unix)]
 use std::fs;
@@ -9,10 +9,10 @@ use crate::util::{Folder, scenario, service};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
 
-/// A service that demands the token.
+/// A service that requires this token.
 const STRICT: &str = "token = '17|s3cretTokenOfTheCustomer'";
 
-/// A folder with a list and with a profile `crm` for a service, in `config.toml`.
+/// A folder with a list, and with a profile `crm` for a service in `config.toml`.
 fn with_profile(base_url: &str, more: &str) -> Folder {
     let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
     write_private(&folder, "crm.token", TOKEN);
@@ -23,7 +23,7 @@ fn with_profile(base_url: &str, more: &str) -> Folder {
     folder
 }
 
-/// A file that nobody else can read.
+/// Writes a file that nobody else can read.
 fn write_private(folder: &Folder, name: &str, text: &str) {
     folder.write(name, text);
     #[cfg(unix)]
@@ -34,7 +34,7 @@ fn write_private(folder: &Folder, name: &str, text: &str) {
     }
 }
 
-/// Where the file is, as the program says it.
+/// The path of the settings file, as the program prints it.
 fn config(folder: &Folder) -> String {
     let mut path = folder.path("config.toml");
     if cfg!(unix) {
@@ -45,7 +45,7 @@ fn config(folder: &Folder) -> String {
 
 const CRM: [&str; 4] = ["--config", "config.toml", "--profile", "crm"];
 
-/// Keeps the mapping of the list in the profile `crm`.
+/// Saves the mapping of the list in the profile `crm`.
 #[track_caller]
 fn keep_mapping(folder: &Folder) {
     let file = ["--config", "config.toml", "--save-mapping", "crm"];
@@ -84,7 +84,7 @@ fn the_users_own_file_needs_no_name_and_its_default_profile_neither() {
         service.base_url()
     );
     fs::write(&config, toml).unwrap();
-    // One in the current folder is nobody's.
+    // A `config.toml` in the current folder is not used.
     folder.write(
         "config.toml",
         "[profiles.default]\nbase_url = 'https://a.example.com'\n",
@@ -175,7 +175,7 @@ fn a_token_file_that_everybody_can_read_or_a_group_can_change_is_warned_of() {
     for (mode, warning) in [
         (0o644, Some("others can read the token file `")),
         (0o660, Some("others can change the token file `")),
-        // As systemd and Kubernetes hand it over.
+        // The permissions that systemd and Kubernetes use.
         (0o440, None),
         (0o640, None),
     ] {
@@ -426,7 +426,7 @@ fn a_mapping_that_is_kept_again_starts_from_the_one_that_was_kept() {
     assert!(kept.contains("\nset = [\"a=b\"]\n"), "{kept}");
     folder.leadload(&save).expect(0);
     assert_eq!(folder.read("config.toml"), kept);
-    // The same by name, and by another that is in use where it is about to be made.
+    // The same profile by its name; and the profile in use saves a mapping under another name.
     folder.leadload(&[&save[..], &CRM[2..]].concat()).expect(0);
     assert_eq!(folder.read("config.toml"), kept);
     let other = ["--profile", "crm", "--save-mapping", "other"];
@@ -434,7 +434,7 @@ fn a_mapping_that_is_kept_again_starts_from_the_one_that_was_kept() {
     let both = folder.read("config.toml");
     let twice = kept.replace("[profiles.crm]", "\n[profiles.other]");
     assert_eq!(both, kept + &twice);
-    // What is typed comes before what was kept.
+    // Flags come before what was saved.
     folder
         .leadload(&[&save[..], &["--set", "a=c", "--empty", "omit"]].concat())
         .expect(0);
@@ -520,7 +520,7 @@ fn only_a_profile_that_is_typed_comes_before_the_mapping_that_was_kept() {
             .env("LEADLOAD_PROFILE", "a")
     };
     let output = by_environment(&save).expect(0);
-    // The command works in the same environment.
+    // The hint's command works in the same environment.
     output.shows("leadload import leads.csv --profile b --campaign ID_OR_NAME\n");
     let kept = folder.read("config.toml");
     let (_, b) = kept.split_once("[profiles.b]").unwrap();
@@ -529,7 +529,7 @@ fn only_a_profile_that_is_typed_comes_before_the_mapping_that_was_kept() {
     let refused = [&save[..], &["--region-column", "Land"]].concat();
     let output = by_environment(&refused).expect(2);
     assert_eq!(output.stdout, "", "the form is that of `b`");
-    // By a name that is typed, nobody is taken off a list either.
+    // With `--profile` on the command line too, no do-not-call list is removed.
     let typed = [&save[..], &["--profile", "a", "--format", "text"]].concat();
     let output = by_environment(&typed).expect(0);
     output.shows("Newly sent (left out before): `Notes`");
@@ -587,7 +587,7 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     folder
         .leadload(&[&line[..], &["--save-mapping", "crm", "--format", "json"]].concat())
         .expect(0);
-    // Without the column that was left out, and with another.
+    // Without the column that was left out, and with a new one.
     folder.write("leads.csv", "Salary,CITY,Phone\n1,Leeds,+447911000001\n");
     let line = [
         &["import", "leads.csv", "--campaign", "101", "--rate", "none"][..],
@@ -611,8 +611,8 @@ fn by_a_kept_mapping_a_new_column_is_not_sent_and_a_missing_one_stops() {
     );
     output.tells(&said);
     assert_eq!(service.leads().len(), 1);
-    // The hint names the command that saves it again: what is missing goes, and what is new
-    // is looked at before it is sent.
+    // The hint names the command that saves the mapping again: it drops
+    // columns that are missing, and shows new columns before they are sent.
     let hint = format!(
         "`leadload check FILE --config {} --save-mapping crm` saves the mapping again",
         config(&folder)
@@ -650,7 +650,7 @@ fn by_a_kept_mapping_a_new_column_without_a_header_is_mentioned_by_its_number() 
     let service = service();
     let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
     keep_mapping(&folder);
-    // Delimiters behind the last cell of every line are no column.
+    // Delimiters after the last cell of every line do not make a column.
     folder.write(
         "leads.csv",
         "Phone,,City,Salary,,,\n+447911000001,x,Leeds,1,y,z,\n+447911000002,x,Leeds,1,y,z,\n",
@@ -682,7 +682,7 @@ fn a_profile_that_a_mapping_makes_may_be_named_before_it_is_there() {
     let save = [&line[..], &["--save-mapping", "other"]].concat();
     folder.leadload(&save).expect(2);
     let save = [&line[..], &["--save-mapping", "crm"]].concat();
-    // The number is one by what is common to all profiles.
+    // The number is valid because of the settings that all profiles share.
     folder.leadload(&save).expect(0);
     assert!(folder.read("config.toml").contains("[profiles.crm]"));
     folder.leadload(&line).expect(0);
@@ -699,7 +699,7 @@ fn a_place_that_cannot_be_written_is_reported_before_anything_is_asked_or_read()
         ),
         ("inline.toml", "is not a profile"),
     ] {
-        // The row would be told otherwise.
+        // If the list were read, its invalid row would be reported.
         let check = [
             "check",
             "leads.csv",
@@ -801,7 +801,7 @@ fn a_profile_is_set_up_without_a_terminal_by_flags() {
             "crm",
         ])
         .expect(0);
-    // The same again would replace what is there, and nobody can be asked.
+    // The same command again would replace the profile, and there is no terminal to ask.
     let output = folder.leadload(&line).expect(2);
     output.tells("there is a profile `crm` in `");
 }
@@ -904,7 +904,7 @@ mod at_a_terminal {
         let mut terminal = Terminal::start(init, 100, 40);
         terminal.wait_for("Address of the service");
         terminal.type_in("example\r");
-        // What is typed before a question is there does not count as its answer.
+        // Keys that are typed before the question is shown do not count as its answer.
         let wait_for_second = |terminal: &Terminal, question: &str| {
             terminal.wait_until(question, |shown| shown.matches(question).count() == 2);
         };

@@ -1,14 +1,14 @@
-//! The ways to the service: TLS, certificates, proxies.
+//! The connection to the service: TLS, certificates, proxies.
 
 use leadload::sandbox::Sandbox;
 
 use crate::relay::{Authority, Proxy, address_of, socks_proxy};
 use crate::util::{Folder, Output, Run, service};
 
-/// A name that no DNS has (RFC 2606), so that only a proxy can get through to it.
+/// A name that is in no DNS (RFC 2606), so only a proxy can reach it.
 const NOWHERE: &str = "leads.example";
 
-/// A port at which nobody listens: no service has it.
+/// An address where nothing listens: no service uses port 1.
 const DEAD: &str = "http://127.0.0.1:1";
 
 const SECRET: &str = "pr0xySecret";
@@ -17,7 +17,7 @@ fn one_lead() -> Folder {
     Folder::with_leads("phone\n+447911000001\n")
 }
 
-/// Sends one lead, once, to an address in place of the service.
+/// Sends one lead, once, to `base_url` instead of the service.
 fn import(folder: &Folder, service: &Sandbox, base_url: &str, args: &[&str]) -> Run {
     let once = ["--max-attempts", "1", "-v"];
     folder
@@ -25,8 +25,8 @@ fn import(folder: &Folder, service: &Sandbox, base_url: &str, args: &[&str]) -> 
         .env("LEADLOAD_BASE_URL", base_url)
 }
 
-/// The text in the one row's column `error`, where nothing was sent because no connection
-/// was made.
+/// The column `error` of the only row. Checks that nothing was sent,
+/// because no connection was made.
 #[track_caller]
 fn why_nothing_was_sent(folder: &Folder, service: &Sandbox, output: &Output) -> String {
     let row = &folder.records("leads.results.csv")[0];
@@ -43,7 +43,7 @@ fn why_nothing_was_sent(folder: &Folder, service: &Sandbox, output: &Output) -> 
 #[test]
 fn a_certificate_of_an_authority_in_the_ca_file_is_trusted() {
     let (folder, service, authority) = (one_lead(), service(), Authority::new());
-    // Among others.
+    // The file has other certificates too.
     let pem = Authority::new().pem() + &authority.pem();
     folder.write("ca.pem", pem);
     let address = authority.tls_before(&service, "localhost");
@@ -63,14 +63,14 @@ fn an_untrusted_certificate_is_reported_and_nothing_is_sent() {
     let address = authority.tls_before(&service, "localhost");
     let base_url = format!("https://localhost:{}", address.port());
     for args in [&[][..], &["--ca-file", "other.pem"]] {
-        // It would be the same for every row: the first one stops the run.
+        // Every row would fail the same way, so the first one stops the run.
         let stderr = import(&folder, &service, &base_url, args).expect(3).stderr;
         assert!(stderr.contains("certificate is not trusted"), "{stderr}");
         assert!(stderr.contains("--ca-file"), "{stderr}");
         assert_eq!(service.stats().lead_requests, 0);
         assert_eq!(folder.records("leads.results.csv").len(), 0);
     }
-    // Asked again, it would show the same certificate: nobody waits for that.
+    // A second attempt would get the same certificate, so the program does not wait for one.
     let campaigns = ["campaigns", "--base-url", &base_url];
     let refused = folder.leadload(&campaigns).at(&service).expect(3);
     let stderr = refused.stderr;
@@ -87,7 +87,7 @@ fn a_certificate_for_another_host_is_refused() {
     output.tells("another host name");
 }
 
-/// Elsewhere the system has no variable for its certificates.
+/// Other systems have no variable for their certificates.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_systems_authorities_are_trusted_beside_those_of_the_ca_file() {
@@ -138,7 +138,7 @@ fn a_ca_file_that_is_of_no_use_is_named_before_anything_is_sent() {
             assert!(stderr.contains("hint: "), "{stderr}");
             assert!(output.stdout.is_empty());
         }
-        // Nothing is reached over TLS there.
+        // A trial uses no TLS.
         let trial = ["import", "leads.csv", "--campaign", "101", "--sandbox"];
         folder.leadload(&[&trial[..], &args].concat()).expect(0);
     }
@@ -186,7 +186,7 @@ fn the_proxy_of_the_environment_is_used_and_its_password_kept_secret() {
 fn no_proxy_is_used_for_what_no_proxy_names() {
     let (folder, service) = (one_lead(), service());
     let proxy = Proxy::to(address_of(&service));
-    // Longer than a name can be, so that nobody is asked for it.
+    // Longer than a host name can be, so DNS is not asked.
     let base_url = format!("http://{}.example", "x".repeat(64));
     let output = import(&folder, &service, &base_url, &["--insecure-http"])
         .env("HTTP_PROXY", &format!("http://{}", proxy.address))
@@ -209,7 +209,7 @@ fn https_goes_through_a_tunnel_that_the_proxy_makes() {
     assert_eq!(service.stats().created, 1);
     let head = &proxy.heads()[0];
     assert!(head.starts_with("CONNECT leads.example:443 HTTP/1.1\r\n"));
-    // The token is for the service.
+    // The proxy must not get the token: it is for the service.
     assert!(!head.contains(service.token()), "{head}");
 }
 

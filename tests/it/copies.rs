@@ -1,4 +1,4 @@
-//! `leadload runs copy`: backups of a ledger in use, and what they are good for.
+//! `leadload runs copy`: backups of a ledger in use, and how far they can be used.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,7 +10,7 @@ use leadload::sandbox::Sandbox;
 
 use crate::util::{Folder, Output, contacts, scenario, service};
 
-/// The files that SQLite keeps beside a ledger that is in use.
+/// The files that SQLite keeps next to a ledger that is in use.
 fn beside(ledger: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|ending| {
         let mut name = ledger.as_os_str().to_owned();
@@ -19,7 +19,7 @@ fn beside(ledger: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// An import that is on its way: so many leads have been made.
+/// Starts an import, and returns when it has made this many leads.
 fn under_way(folder: &Folder, service: &Sandbox, leads: usize) -> Child {
     let one_by_one = ["--concurrency", "1"];
     let child = folder.import_leads(service, &one_by_one).start();
@@ -58,7 +58,7 @@ fn after_a_kill_the_import_goes_on_from_a_copy_and_nothing_is_lost_or_sent_twice
     let leads = service.leads();
     let numbers: HashSet<&String> = leads.iter().map(|lead| &lead.phone_number).collect();
     assert_eq!((leads.len(), numbers.len()), (COUNT, COUNT));
-    // What an earlier start had claimed is asked for once more, and nothing else is.
+    // Rows that an earlier start had claimed are sent once more, and no other rows are.
     let requests = service.stats().lead_requests as usize;
     assert!(requests < COUNT + 100, "{requests}");
     let results = folder.records("leads.results.csv");
@@ -100,7 +100,7 @@ fn a_copy_is_made_while_a_run_sends_and_is_a_ledger_like_any_other() {
     };
     let copied = created("copied.csv");
     assert!((1..300).contains(&copied), "{copied}");
-    // An import with it knows these, and asks the service about the others.
+    // An import with the copy knows the copied rows, and asks the service about the others.
     folder
         .import_leads(&service, &[])
         .env("LEADLOAD_LEDGER", "copy")
@@ -163,7 +163,7 @@ fn a_copy_replaces_nothing() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A limit on the size of files is a full disk that needs no other rights.
+/// A limit on the size of files acts like a full disk and needs no special rights.
 #[cfg(unix)]
 #[test]
 fn a_copy_that_the_disk_has_no_room_for_is_no_copy() {

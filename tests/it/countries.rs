@@ -1,5 +1,5 @@
-//! Of which country a number is that has no calling code: what its row says goes before what
-//! is said of the whole list.
+//! The country of a number without a calling code: what the row says comes
+//! before what applies to the whole list.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const LIST: &str = "name,phone,Country\n\
     Flo,+33199001234,Neverland\n\
     Gus,01 99 00 12 35,+33\n";
 
-/// The numbers and error codes that a check makes of `leads.csv`, and its object.
+/// The numbers and error codes that `check` gives for `leads.csv`, and its JSON summary.
 #[track_caller]
 fn checked(folder: &Folder, flags: &str) -> (Vec<String>, Value) {
     let args = "check leads.csv --format json --results out.csv ";
@@ -54,7 +54,7 @@ fn a_country_column_is_found_and_used_row_by_row_and_stays_a_variable() {
     assert_eq!(countries["region_from"], "--region");
     assert_eq!(countries["region_columns"][0], "Country");
     assert_eq!(object["lead_bodies"][0]["variables"][0]["country"], "UK");
-    // What was found is reported, and what is quoted is in no summary.
+    // The summary reports what was detected, but quotes no cells.
     let output = folder.leadload(&["check", "leads.csv", "--region", "GB"]);
     let output = output.expect(1);
     output.shows("country    `Country` (--region-column); where that is empty GB (--region)");
@@ -136,7 +136,7 @@ fn none_and_assumed_pluses_go_before_the_region_of_a_profile() {
         checked(&folder, &format!("{profile} --assume-plus")).0,
         assumed
     );
-    // A region that is typed beside it is meant.
+    // A `--region` that is typed as well is used.
     let beside = format!("{profile} --assume-plus --region GB");
     assert_eq!(checked(&folder, &beside).0, both);
     folder.write(
@@ -167,7 +167,7 @@ fn rejects_are_read_with_the_country_column_whatever_is_in_it() {
     let folder = Folder::with_leads(LIST);
     let service = crate::util::service();
     folder.import_leads(&service, &["--region", "GB"]).expect(1);
-    // The only name that is left is one that nobody knows.
+    // The only country name that is left is unknown.
     let args = ["leads.rejects.csv", "--campaign", "101"];
     folder.import(&service, &args).expect(1);
     let codes = folder.column("leads.rejects.results.csv", "error_code");

@@ -1,6 +1,6 @@
-//! The program is killed, again and again, and tells the truth in the end.
+//! Kills the program again and again. In the end its results must be true.
 //!
-//! `LEADLOAD_CRASH_ROUNDS` asks for more kills than the suite has time for.
+//! `LEADLOAD_CRASH_ROUNDS` asks for more kills than the test suite has time for.
 
 use std::collections::{BTreeMap, HashMap};
 use std::process::Child;
@@ -18,8 +18,8 @@ fn rounds() -> usize {
         .unwrap_or(25)
 }
 
-/// Kills the program after chance pauses until it has finished by itself, and returns how
-/// often it was killed. Each time it lives long enough to send something.
+/// Kills the program after random pauses until it has finished by itself. Returns
+/// how often it was killed. Each time it lives long enough to send something.
 fn kill_until_done(start: impl Fn() -> Run, service: &Sandbox, rounds: usize) -> usize {
     let mut chance = fastrand::Rng::with_seed(41);
     for killed in 0.. {
@@ -43,7 +43,7 @@ fn kill_until_done(start: impl Fn() -> Run, service: &Sandbox, rounds: usize) ->
     unreachable!()
 }
 
-/// Whether the program is still at work a while after it has begun to send.
+/// Whether the program is still running `a_while` after it has begun to send.
 fn outlives(child: &mut Child, service: &Sandbox, before: u64, a_while: Duration) -> bool {
     let mut began = None;
     loop {
@@ -69,7 +69,7 @@ fn made(service: &Sandbox) -> HashMap<String, Vec<String>> {
     made
 }
 
-/// The rows of a results file or an export, by number of the row.
+/// The rows of a results file or an export, by row number.
 fn by_row(records: Vec<BTreeMap<String, String>>) -> BTreeMap<u64, BTreeMap<String, String>> {
     records
         .into_iter()
@@ -113,7 +113,7 @@ fn killed_at_any_instant_it_loses_no_row_and_makes_no_lead_twice() {
         ["leads.csv", "leads.results.csv"],
         "nothing else is left behind"
     );
-    // The ledger says the same.
+    // The ledger has the same.
     folder
         .leadload(&["runs", "export", "--results", "export.csv"])
         .expect(0);
@@ -198,7 +198,7 @@ fn a_row_whose_answer_a_kill_has_lost_is_held_until_it_is_said_to_be_sent_again(
     assert_eq!(codes, ["answer_lost", ""]);
 }
 
-/// The same service, answering at once.
+/// Replaces the service with the same service without its delay.
 fn quick(service: Sandbox) -> Sandbox {
     let address = service.addr();
     drop(service);

@@ -1,29 +1,29 @@
-//! The region for a whole list is not believed where the list speaks against it.
+//! A region for the whole list is not used if the list contradicts it.
 
 use crate::util::{Folder, Output, scenario, seen, service};
 
-/// Numbers of Britain that are in use, as they are written there, from 0.
+/// British numbers in use, as they are written in Britain; counted from 0.
 fn british(count: usize) -> String {
     let rows = 0..count;
     let rows = rows.map(|i| format!("Ada {i},07911 1{:05}\n", 10_000 + i));
     rows.collect()
 }
 
-/// Numbers as North America writes them, that are in use in London too, from 0.
+/// Numbers written as in North America that are also in use in London; counted from 0.
 fn american(count: usize) -> String {
     let rows = 0..count;
     rows.map(|i| format!("Bob {i},(203) 555-01{i:02}\n"))
         .collect()
 }
 
-/// Numbers with their calling code, from 0.
+/// Numbers with their calling code, counted from 0.
 fn international(count: usize) -> String {
     let rows = 0..count;
     let rows = rows.map(|i| format!("Cy {i},+49 30 23125 1{i:02}\n"));
     rows.collect()
 }
 
-/// What becomes of a list under `--region GB`, and how many leads there are then.
+/// Imports a list with `--region GB`. Returns how many leads there are then, too.
 #[track_caller]
 fn import(list: &str, flags: &[&str], code: i32) -> (Folder, Output, usize) {
     let folder = Folder::with_leads(&format!("name,phone\n{list}"));
@@ -78,11 +78,11 @@ fn the_answers_that_the_error_names_send_the_list() {
 
 #[test]
 fn a_few_doubtful_numbers_are_held_back_and_the_others_are_sent() {
-    // Four of nine that are completed, and more than a fifth of 19.
+    // Four of nine numbers that are completed, and more than a fifth of 19 in all.
     let list = american(4) + &british(5) + &international(9) + "Di,+447911199999\n";
     let (folder, output, sent) = import(&list, &[], 2);
     assert_eq!((sent, folder.names().len()), (0, 1), "{}", output.stderr);
-    // Under a fifth of 21.
+    // Less than a fifth of 21.
     let list = list + "Ed,+447911199998\nFlo,+447911199997\n";
     let (folder, output, sent) = import(&list, &[], 1);
     assert_eq!(sent, 17);
@@ -113,7 +113,7 @@ fn a_row_whose_first_number_is_held_back_is_called_at_its_next() {
 #[test]
 fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
     assert_eq!(import(&american(2), &[], 0).2, 2);
-    // Three of fifteen are a fifth, and no more.
+    // Three of fifteen are exactly a fifth, and not more.
     assert_eq!(import(&(american(3) + &british(12)), &[], 0).2, 15);
     assert_eq!(import(&(american(3) + &british(11)), &[], 2).2, 0);
 }
@@ -123,7 +123,7 @@ fn numbers_in_no_range_in_use_are_doubtful() {
     let fiction: String = (0..3).map(|i| format!("Ada,07700 90010{i}\n")).collect();
     let (_, output, _) = import(&fiction, &[], 2);
     output.tells("3 are not in use there (in lines 2, 3, 4)");
-    // A spreadsheet has eaten the zero: that is no sign of another country.
+    // A spreadsheet has dropped the zero, which is no sign of another country.
     let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
     assert_eq!(import(&eaten, &[], 0).2, 5);
 }
@@ -144,7 +144,7 @@ fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too
         .leadload(&[&["check"][..], &flags].concat())
         .expect(2);
     check.shows("no code    4 (4 not in use) read as United States (--region)");
-    // Such numbers that are in use say that the region is right.
+    // Numbers of the region that are in use confirm the region.
     let own = "A,447911000001\nB,447911000002\n".to_owned() + &international(3);
     assert_eq!(import(&own, &[], 0).2, 5);
 }
@@ -155,7 +155,7 @@ fn a_list_whose_numbers_with_calling_codes_are_all_of_other_countries_speaks_aga
     output.tells(
         "there are 3 numbers with a calling code, and none of them is of the United Kingdom (in lines 2, 3, 4)",
     );
-    // One of that country is enough.
+    // One number of the region is enough.
     let list = british(3) + &international(3) + "Di,+447911199999\n";
     assert_eq!(import(&list, &[], 0).2, 7);
     assert_eq!(import(&(british(3) + &international(2)), &[], 0).2, 5);
@@ -209,7 +209,7 @@ fn a_few_lists_are_judged_one_by_one_and_together() {
     let output = folder.import(&service, &args).expect(2);
     output.tells("3 of 43 numbers");
     output.tells("in `us.csv` 3 are not written");
-    // Two of each are three together.
+    // Two in each list: together at least three.
     folder.write("gb.csv", format!("name,phone\n{}", american(2)));
     folder.write(
         "us.csv",
@@ -251,7 +251,7 @@ fn a_run_goes_on_with_the_same_numbers_held_back() {
     assert_eq!(found["run"], 1);
     assert_eq!(found["counts"]["created"], 15);
     assert_eq!(with_code(&folder, "phone_doubtful"), 3);
-    // Where a rule is set it is another run, and they are sent.
+    // With a phone rule it is another run, and the rows are sent.
     let rule = [&args[..], &["--phone-rule", "possible"]].concat();
     let found = folder.import_leads(&service, &rule).expect(0).json();
     assert_eq!(found["run"], 2);

@@ -50,7 +50,7 @@ fn a_thousand_rows_through_every_fault_are_each_made_once_and_accounted_for() {
         }
     }
     let stats = service.stats();
-    // More often where the refusal of a duplicate was lost as well.
+    // There are more refusals if the answer to a refused duplicate was lost as well.
     assert!(lost <= stats.duplicates_refused);
     assert!(lost > 20, "{lost} answers were lost");
     let attempts: u64 = results
@@ -138,7 +138,7 @@ fn a_request_that_is_never_answered_is_given_up_after_the_timeout() {
         ),
         ("uncertain", "timeout", "2")
     );
-    // Under `resend` it may be sent again, so it is in the rejects.
+    // With `resend` it may be sent again, so it is in the rejects.
     assert_eq!(
         folder.column("leads.rejects.csv", "leadload_status"),
         ["uncertain"]
@@ -159,7 +159,7 @@ fn a_service_that_is_not_there_makes_failed_rows_that_are_safe_to_send_again() {
             "--rate",
             "none",
         ])
-        // Nothing listens there: no service has that port.
+        // Nothing listens there: no service uses port 1.
         .env("LEADLOAD_BASE_URL", "http://127.0.0.1:1")
         .env("LEADLOAD_TOKEN", "t")
         .expect(1);
@@ -193,7 +193,7 @@ fn a_refusal_that_asks_to_wait_holds_everybody_and_counts_as_no_attempt() {
     assert_eq!(folder.column("leads.results.csv", "attempts")[3], "3");
     let stats = service.stats();
     assert_eq!((stats.created, stats.lead_requests), (12, 14));
-    // Twice nothing at all went out for a second.
+    // Twice there was a second without any request.
     let gaps = stats
         .arrivals_us
         .windows(2)

@@ -1,5 +1,5 @@
-//! Rejects files in the form of their input: what they hold, byte for byte, and what
-//! happens to them when they come back fixed.
+//! Rejects files in the form of their input: their exact bytes, and what
+//! happens when they are fixed and imported again.
 
 use std::io::Cursor;
 
@@ -9,7 +9,7 @@ use crate::corpus::{check, encoded, gzip, named, utf_16le};
 use crate::sheets::{Rows, ods, read, row, unzip, xlsx};
 use crate::util::Folder;
 
-/// What `leadload check` writes of an input's rejects.
+/// The rejects that `leadload check` writes for an input.
 fn rejects_under(rejects: &str, name: &str, bytes: &[u8], flags: &[&str]) -> Vec<u8> {
     let folder = Folder::new();
     folder.write(name, bytes);
@@ -22,7 +22,7 @@ fn rejects_of(bytes: impl AsRef<[u8]>, flags: &[&str]) -> Vec<u8> {
     rejects_under("fix.csv", "leads.csv", bytes.as_ref(), flags)
 }
 
-/// The header of the columns that are added.
+/// The headers of the added columns.
 fn added(delimiter: char) -> String {
     [
         "",
@@ -35,7 +35,7 @@ fn added(delimiter: char) -> String {
     .join(&delimiter.to_string())
 }
 
-/// What is added to a row whose number has letters in it.
+/// The added cells of a row whose number has letters in it.
 fn letters(row: u64, delimiter: char) -> String {
     [
         "",
@@ -64,7 +64,7 @@ fn workbook(rows: &Rows) -> Vec<u8> {
     out.into_inner()
 }
 
-/// How many cells of the first sheet are texts, of all that there are.
+/// How many cells of the first sheet are text, and how many cells there are.
 fn texts_of_all(bytes: &[u8]) -> (usize, usize) {
     let files = unzip(bytes);
     let sheet = files
@@ -77,7 +77,8 @@ fn texts_of_all(bytes: &[u8]) -> (usize, usize) {
     )
 }
 
-/// Whatever the list is in, its rejects are what spreadsheets open rightly, and come back so.
+/// Rejects of a list in any encoding are in a form that spreadsheets open
+/// correctly, and can be imported again.
 #[test]
 fn rejects_of_every_encoding_are_utf_8_with_a_mark_and_the_delimiter_of_their_list() {
     let lists = [
@@ -156,7 +157,8 @@ fn rejects_of_every_encoding_are_utf_8_with_a_mark_and_the_delimiter_of_their_li
     }
 }
 
-/// The name of a rejected row when it comes back fixed, the only one of its list.
+/// A rejected row is fixed and imported again, without the other rows of
+/// its list: the name that is then read.
 fn comes_back_as(label: &str, name: &str, others: &str, flags: &[&str]) -> String {
     let input = format!("id,name,phone\n1,{name},x\n{others}");
     let rejects = rejects_of(encoded(label, &input), flags);
@@ -168,7 +170,7 @@ fn comes_back_as(label: &str, name: &str, others: &str, flags: &[&str]) -> Strin
     name.as_str().unwrap().to_owned()
 }
 
-/// Encodings, a name that stands alone in the rejects, and the rest of its list.
+/// Encoding, a name that is alone in the rejects, and the other rows of its list.
 type Lists<const N: usize> = [(&'static str, &'static str, &'static str); N];
 
 const KNOWN_AGAIN: Lists<5> = [

@@ -1,4 +1,4 @@
-//! What a program writes below a list is no contact.
+//! Lines that a program writes below a list are not contacts.
 
 use crate::sheets::xlsx;
 use crate::util::{Folder, service};
@@ -62,7 +62,7 @@ fn what_may_be_a_contact_after_an_empty_line_stays_one() {
         assert_eq!(found["footer_rows"], 0, "{below}");
         assert!(found["rows"].as_u64() > Some(2), "{below}");
     }
-    // In a list of numbers alone too.
+    // Also in a list of only numbers.
     let folder = Folder::with_leads("phone\n+447911000001\n\n+447911000002\n");
     let args = ["check", "leads.csv", "--format", "json"];
     assert_eq!(folder.leadload(&args).expect(0).json()["rows"], 2);

@@ -1,10 +1,10 @@
-//! The main job: rows in, leads out, every row accounted for.
+//! The main job: rows in, leads out, and every row has an outcome.
 
 use serde_json::json;
 
 use crate::util::{Folder, contacts, sample_data, scenario, service};
 
-/// The text with every time replaced, after a look at its form.
+/// The text with every time replaced. Checks the form of each time.
 fn without_times(text: &str) -> String {
     let is_time = |cell: &str| {
         cell.len() == "2026-11-21T03:10:22Z".len()
@@ -354,7 +354,7 @@ fn a_dry_run_sends_nothing_needs_no_token_and_writes_only_what_is_asked_for() {
         folder.column("out.csv", "status"),
         ["ready", "invalid", "repeated"]
     );
-    // Without --campaign there is none, and rows are checked all the same.
+    // Without --campaign there is no campaign, and rows are checked all the same.
     assert_eq!(folder.column("out.csv", "campaign_id"), ["", "", ""]);
 }
 
@@ -410,7 +410,7 @@ fn undecodable_bytes_make_an_invalid_row_that_is_never_sent() {
     assert_eq!(service.stats().created, 1);
     let rejects = folder.read("leads.rejects.csv");
     assert!(rejects.contains("+447911000001,J\u{FFFD}rgen,1,invalid,encoding,"));
-    // As long as nothing was written there.
+    // It is still rejected as long as nothing is corrected.
     folder.import(&service, &["leads.rejects.csv"]).expect(1);
     assert_eq!(service.stats().created, 1);
     folder.write("leads.rejects.csv", rejects.replace('\u{FFFD}', "ü"));

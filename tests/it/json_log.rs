@@ -1,4 +1,4 @@
-//! `--log-format json`: each line on standard error is an object, whatever happens.
+//! `--log-format json`: each line on standard error is an object, in every case.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::util::{Folder, Output, contacts, holds_a_number, scenario, service};
 
 const JSON: [&str; 2] = ["--log-format", "json"];
 
-/// The lines, after a look at what every one of them has.
+/// The lines of standard error. Checks the fields that every line has.
 fn lines(output: &Output) -> Vec<Value> {
     let lines = output.stderr.lines().map(|line| {
         let line: Value =
@@ -43,7 +43,7 @@ fn words(lines: &[Value]) -> Vec<&str> {
     words.map(Option::unwrap_or_default).collect()
 }
 
-/// The only line of an event.
+/// The only line with this event.
 #[track_caller]
 fn only<'a>(lines: &'a [Value], event: &str) -> &'a Value {
     let mut found = lines.iter().filter(|line| line["event"] == event);
@@ -88,7 +88,7 @@ fn a_run_is_logged_from_start_to_end_at_the_default_level() {
     for private in ["Name 1", service.token()] {
         assert!(!output.stderr.contains(private), "{}", output.stderr);
     }
-    // And nothing at all, but for errors, to those who want it so.
+    // With `--quiet` there is nothing but errors.
     let quiet = [&JSON[..], &["--quiet"]].concat();
     assert_eq!(folder.import_leads(&service, &quiet).expect(1).stderr, "");
 }
@@ -249,7 +249,7 @@ fn what_is_logged_as_text_has_no_fields_and_one_line_for_each_event() {
         .stderr
         .lines()
         .filter_map(|line| line.split_once("Z ").map(|(_, line)| line.trim_start()))
-        // Libraries tell of connections.
+        // Libraries log connections, too.
         .filter(|line| !line.contains("connect"))
         .collect();
     assert_eq!(

@@ -1,5 +1,5 @@
-//! `--format json` of `import` and `check`, compared with the tables of `docs/json.md` and
-//! `docs/statuses.md`.
+//! `--format json` of `import` and `check`, compared with the tables in
+//! `docs/json.md` and `docs/statuses.md`.
 
 use std::collections::BTreeSet;
 
@@ -34,9 +34,8 @@ fn first_cells(page: &str, heading: &str) -> BTreeSet<String> {
     all
 }
 
-/// The keys of a summary, those of objects within it by their path. What is below these is
-/// not ours to name: statuses and campaigns have tables of their own, and a body is as it is
-/// sent.
+/// The keys of a summary; keys of objects within it as paths. Leaves out keys that are not part of
+/// the format: statuses and campaigns have their own tables, and a body is shown as it is sent.
 fn keys(summary: &Value) -> BTreeSet<String> {
     fn collect(value: &Value, path: &str, into: &mut BTreeSet<String>) {
         if ["counts", "by_campaign", "lead_bodies"].contains(&path) {
@@ -64,7 +63,6 @@ fn keys(summary: &Value) -> BTreeSet<String> {
     keys
 }
 
-/// The keys of an object.
 fn names(object: &Value) -> BTreeSet<String> {
     object.as_object().unwrap().keys().cloned().collect()
 }
@@ -93,9 +91,9 @@ fn every_key_of_an_import_is_in_the_table_and_every_key_of_the_table_is_printed(
     let import = folder.import(&service, &[&args[..], &JSON].concat());
     let complete = summary(&import.expect(1));
     assert_eq!(keys(&complete), documented("Both commands"));
-    // What every summary has, whatever was asked for and however it ends.
+    // The keys of every summary, whatever was asked for and however the run ends.
     let mut always = documented("Both commands");
-    // Only where there is one, or a number was completed.
+    // These two are there only with a report, or if a number was completed.
     always.retain(|key| key != "report" && !key.starts_with("countries.completed[]"));
     let no_campaign = folder.import(&service, &[&["leads.csv"][..], &JSON].concat());
     let refused = summary(&no_campaign.expect(2));
@@ -132,7 +130,7 @@ fn every_key_of_a_check_is_in_the_tables_and_every_key_of_the_tables_is_printed(
     for part in ["inputs", "lists", "lead_bodies", "groups", "numbers"] {
         assert_ne!(found[part], serde_json::json!([]), "{part}");
     }
-    // One that fails has found nothing.
+    // A command that fails has found nothing.
     let refused = folder.leadload(&["check", "nothing.csv", "--format", "json"]);
     let mut always = documented("Both commands");
     always.retain(|key| key != "report" && !key.starts_with("countries.completed[]"));
@@ -153,7 +151,7 @@ fn every_status_and_every_campaign_has_all_the_words_of_the_table() {
     for campaign in campaigns {
         assert_eq!(names(&found["by_campaign"][campaign]), words);
     }
-    // And so has the example.
+    // The example in the page has all of them too.
     let page = page("json.md");
     let (_, example) = page.split_once("```json\n").unwrap();
     let example: Value = serde_json::from_str(example.split("```").next().unwrap()).unwrap();

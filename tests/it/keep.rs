@@ -40,7 +40,7 @@ fn kept_columns_come_last_for_every_row_whatever_its_status() {
             ["A-3", "twice", "+447911000001"],
         ]
     );
-    // It is a results file still, and none to be imported.
+    // It is still a results file, which is not imported.
     let refused = folder
         .import(&service(), &["leads.results.csv", "--campaign", "101"])
         .expect(2);
@@ -121,7 +121,7 @@ fn fewer_rows_than_there_should_be_are_not_sent() {
         assert_eq!(folder.names(), ["leads.csv"]);
         assert_eq!(service.stats().lead_requests, 0);
     }
-    // Of the list, not of what --limit leaves of it.
+    // `--min-rows` counts the rows of the list, not those that `--limit` leaves.
     folder
         .import_leads(&service, &["--min-rows", "5", "--limit", "1"])
         .expect(0);

@@ -1,4 +1,4 @@
-//! Files of an earlier run that stay when a later one comes less far.
+//! Files of an earlier run that stay if a later run gets less far.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const DEAD_TOKEN: &str = "token_revoked_after = 0";
 
 const LIST: &str = "phone\n+447911000001\nx\n+447911000002\n";
 
-/// The names of files that are called so, or were until another took the name.
+/// The names of files that have this name, or had it until another file took it.
 fn versions(folder: &Folder, name: &str) -> Vec<String> {
     let (start, end) = name.rsplit_once('.').unwrap();
     let names = folder.names().into_iter();
@@ -42,12 +42,12 @@ fn a_new_run_that_stops_early_takes_nothing_from_the_last_one() {
     };
     kept("leads.results.csv", &results);
     kept("leads.rejects.csv", &rejects);
-    // What it has written itself it replaces as often as it is repeated.
+    // A run replaces its own files, however often it is repeated.
     let names = folder.names();
     folder.import_leads(&service, &[]).expect(3);
     assert_eq!(folder.names(), names);
 
-    // Complete, it takes the place of all that runs have written there.
+    // A complete run replaces everything that runs have written there.
     let service = replaced(service, "");
     folder.import_leads(&service, &[]).expect(1);
     assert_eq!(folder.names(), names);
@@ -73,7 +73,7 @@ fn bad_rows_of_a_run_that_was_killed_or_stopped_are_known_when_rejects_have_held
         } else {
             kill(child);
         }
-        // The list has changed in between: this is another run.
+        // The list has changed in between, so this is another run.
         folder.write("leads.csv", format!("{list}+447911900001\n"));
         let service = replaced(service, "");
         let summary = |code| {
@@ -87,12 +87,12 @@ fn bad_rows_of_a_run_that_was_killed_or_stopped_are_known_when_rejects_have_held
         } else {
             assert_eq!(summary(0)["known_bad"], 16);
         }
-        // On a good night they stay where they are.
+        // If nothing new is rejected the rejects stay where they are.
         let rejects = folder.read("leads.rejects.csv");
         folder.write("leads.csv", format!("{list}+447911900001\n+447911900002\n"));
         assert_eq!(summary(0)["known_bad"], 16);
         assert_eq!(folder.read("leads.rejects.csv"), rejects);
-        // New ones get a file of their own.
+        // New rejects get their own file.
         folder.write("leads.csv", format!("{list}y\n"));
         assert_eq!(summary(1)["known_bad"], 16);
         assert_eq!(folder.records("leads.rejects.csv").len(), 1);
@@ -145,7 +145,7 @@ fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
         signal(&child, "-TERM");
         signal(&child, "-INT");
         let ended = Output::of(child);
-        // Until it listens to signals they just end it.
+        // Until the program handles signals they end it at once.
         if ended.stdout.is_empty() {
             continue;
         }
@@ -192,7 +192,7 @@ fn a_file_that_appears_where_an_output_is_written_is_never_written_to() {
     assert_eq!(seen, "");
 }
 
-/// What the files hold that are called so, or were until another took the name.
+/// What the files hold that have this name, or had it until another file took it.
 fn phones(folder: &Folder, name: &str) -> Vec<Vec<String>> {
     let versions = versions(folder, name).into_iter();
     let mut phones: Vec<_> = versions.map(|name| folder.column(&name, "phone")).collect();
@@ -209,13 +209,13 @@ fn bad_rows_of_one_part_of_a_list_stay_when_another_part_is_sent() {
         phones(&folder, "leads.rejects.csv")
     };
     assert_eq!(import(&["--limit", "1"], 1), [["x"]]);
-    // The whole has these rows too, whatever else is different.
+    // The whole list has these rows too, even though another option is different.
     assert_eq!(import(&["--region", "GB"], 1), [vec!["x", "y"]]);
     assert_eq!(import(&[], 1), [vec!["x", "y"]]);
     let both = [vec!["x"], vec!["x", "y"]];
     assert_eq!(import(&["--limit", "1"], 1), both);
     assert_eq!(import(&["--limit", "2"], 1), both);
-    // No rejects are left behind that are not of the last run.
+    // No rejects are left behind that are not those of the last run.
     assert_eq!(import(&["--only", "phone=+447911000001"], 0), both);
     assert!(!folder.path("leads.rejects.csv").exists());
     assert_eq!(
@@ -265,7 +265,7 @@ fn results_of_another_list_or_campaign_stay() {
     assert_eq!(import("b.csv", "101"), 2);
     assert_eq!(import("b.csv", "102"), 3);
     assert_eq!(import("b.csv", "102"), 3);
-    // Of a list that comes through a pipe only what it holds is known.
+    // A list that comes through a pipe is known only by its content.
     let piped = |rows| {
         let args = ["import", "-", "--campaign", "101"];
         let run = folder.leadload(&args).at(&service);
@@ -290,7 +290,7 @@ fn a_list_more_replaces_the_results_of_the_others() {
     };
     assert_eq!(import(&["a.csv"]), [1, 1, 0]);
     assert_eq!(import(&["a.csv", "b.csv"]), [1, 1, 1]);
-    // The results have rows of the other list too.
+    // The results have the rows of the other list too.
     assert_eq!(import(&["a.csv"]), [2, 2, 1]);
 }
 

@@ -1,5 +1,5 @@
-//! The ledger as its users meet it: runs that go on, runs that are refused, and a machine
-//! that fails.
+//! The ledger as its users see it: runs that continue, runs that are
+//! refused, and a machine that fails.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use leadload::sandbox::Sandbox;
 
 use crate::util::{Folder, Output, contacts, kill, scenario, service, signal, wait_for_requests};
 
-/// A service that takes its time, and the import of a few rows that is at it.
+/// A slow service, and an import of a few rows that is running.
 fn at_work(folder: &Folder, rows: usize, args: &[&str]) -> (Sandbox, Child) {
     folder.write("leads.csv", contacts(rows));
     let service = scenario("latency_ms = 300");
@@ -39,7 +39,7 @@ fn a_second_sender_says_who_is_at_it_and_one_that_waits_goes_on_afterwards() {
             .count(),
         0
     );
-    // Those who only look are not kept waiting.
+    // Commands that only read do not have to wait.
     folder.leadload(&["runs"]).expect(0);
     folder.leadload(&["runs", "show"]).expect(0);
     folder
@@ -78,7 +78,7 @@ fn the_time_in_which_another_run_is_sent_is_not_counted() {
     let second = Output::of(second);
     let all = began.elapsed().as_secs_f64();
     let elapsed = second.json()["elapsed_s"].as_f64().unwrap();
-    // The first run may have been over a little before its process was.
+    // The first run may have ended a little before its process did.
     assert!(
         elapsed + waited / 2.0 <= all,
         "{elapsed} s of {all} s, {waited} s of them waiting"
@@ -180,7 +180,7 @@ fn with_duplicates_allowed_a_list_is_not_sent_again_unless_that_is_said() {
     let again = ["--allow-duplicates"];
     folder.import_leads(&service, &again).expect(0);
     assert_eq!(service.leads().len(), 2);
-    // By its path, and by what it holds.
+    // The list is recognized by its path, and by its content.
     fs::copy(folder.path("leads.csv"), folder.path("copy.csv")).unwrap();
     for file in ["leads.csv", "copy.csv"] {
         let refused = folder
@@ -194,7 +194,7 @@ fn with_duplicates_allowed_a_list_is_not_sent_again_unless_that_is_said() {
         .import_leads(&service, &["--allow-duplicates", "--again"])
         .expect(0);
     assert_eq!(service.leads().len(), 3);
-    // Without duplicates its leads count as held.
+    // Without duplicates its leads count as made.
     folder.import_leads(&service, &[]).expect(0);
     assert_eq!(
         folder.column("leads.results.csv", "status"),
@@ -216,7 +216,7 @@ fn forgotten_people_count_as_new() {
     folder.leadload(&["runs", "forget", "1"]).expect(2);
     folder.leadload(&["runs", "forget", "1", "--yes"]).expect(0);
     folder.import_leads(&service, &[]).expect(0);
-    // The one that run 2 has sent is still known.
+    // The lead that run 2 has sent is still known.
     assert_eq!(requests(), 6);
 }
 
@@ -400,7 +400,7 @@ fn a_ledger_that_another_program_has_locked_stops_before_anything_is_sent() {
     assert_eq!(service.stats().lead_requests, 2);
 }
 
-/// Root can write there all the same.
+/// Root can write there anyway.
 #[cfg(unix)]
 #[test]
 fn a_ledger_in_a_read_only_folder_is_reported_before_anything_is_sent() {
@@ -420,7 +420,7 @@ fn a_ledger_in_a_read_only_folder_is_reported_before_anything_is_sent() {
         assert_eq!(service.stats().lead_requests, 0);
     }
     fs::set_permissions(&place, fs::Permissions::from_mode(0o700)).unwrap();
-    // A folder that cannot be there is told to everybody.
+    // A path whose parent is a file is an error for every user.
     let refused = folder
         .import_leads(&service, &["--ledger", "leads.csv/ledger"])
         .expect(5);
@@ -438,7 +438,7 @@ fn the_ledger_is_its_owners_alone() {
     assert_eq!(mode(folder.ledger().parent().unwrap()), 0o700);
 }
 
-/// Files that grow beyond so many bytes cannot be written, as on a full disk.
+/// Files that grow beyond this many bytes cannot be written, as on a full disk.
 #[cfg(unix)]
 fn with_full_disk(folder: &Folder, service: &Sandbox, bytes: u64, args: &[&str]) -> Output {
     let script = format!(
@@ -474,7 +474,7 @@ fn a_disk_that_is_full_for_the_ledger_stops_the_run_and_loses_nothing() {
     assert_eq!(service.leads().len(), count);
     let results = folder.records("leads.results.csv");
     assert_eq!(results.len(), count);
-    // Those whose answers could not be written down any more.
+    // Rows whose answers could no longer be written down.
     let again = service.stats().lead_requests - count as u64;
     let lost = results
         .iter()
@@ -488,7 +488,7 @@ fn a_disk_that_is_full_for_the_ledger_stops_the_run_and_loses_nothing() {
 fn a_disk_that_is_full_for_the_results_stops_the_run_and_loses_nothing() {
     let count = 4000;
     let folder = Folder::new();
-    // Lines that are much longer than what the ledger has of them.
+    // The lines are much longer than what the ledger stores about them.
     let note = "n".repeat(3000);
     let mut list = contacts(count);
     list = list.replacen("phone,name", "phone,name,note", 1);
@@ -544,7 +544,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     assert_eq!(folder.read("leads.results.csv"), before);
 }
 
-/// Nothing else may know of these leads.
+/// The unfinished results may be the only record of these leads.
 #[track_caller]
 fn assert_unfinished_results_list_all_leads(folder: &Folder, service: &Sandbox) {
     let names = folder.names();
@@ -556,8 +556,8 @@ fn assert_unfinished_results_list_all_leads(folder: &Folder, service: &Sandbox) 
     assert_eq!(statuses, vec!["created"; requests]);
 }
 
-/// A backup that is restored, or a program that keeps two folders in step: what is written
-/// to the file that stood there is found by nobody.
+/// As when a backup is restored, or a program synchronizes two folders:
+/// everything that is written to the old, replaced file is lost.
 #[cfg(unix)]
 #[test]
 fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
@@ -579,7 +579,7 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
     }
 }
 
-/// What the run has written to the log beside it belongs to another file.
+/// The write-ahead log that the run has written belongs to another file.
 #[cfg(unix)]
 #[test]
 fn a_backup_that_is_restored_during_a_run_stays_as_it_is() {
@@ -608,7 +608,8 @@ fn a_backup_that_is_restored_during_a_run_stays_as_it_is() {
     }
 }
 
-/// One of the same size or larger, which the file system takes for the same.
+/// The other ledger is at least as large, and is copied into the open file: for the file system
+/// it is still the same file.
 #[cfg(unix)]
 #[test]
 fn another_ledger_that_is_copied_over_the_open_one_stays_as_it_is() {
@@ -659,7 +660,7 @@ fn a_ledger_of_which_only_the_log_is_left_is_not_replaced_by_a_new_one() {
     folder.leadload(&["runs"]).expect(0);
 }
 
-/// With duplicates allowed the service refuses none of them.
+/// With duplicates allowed the service refuses none of the leads.
 #[cfg(unix)]
 #[test]
 fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
@@ -679,8 +680,8 @@ fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
     assert_eq!(service.stats().lead_requests, requests + 1);
 }
 
-/// The first lines of the results are written when many rows are settled: a run that is killed
-/// early leaves their header alone.
+/// The first lines of the results are written once many rows are settled,
+/// so a run that is killed early leaves only the header.
 #[test]
 fn a_list_that_a_killed_run_of_another_ledger_was_sending_is_not_called_twice_without_a_word() {
     for outputs in [&[][..], &["--results", "none"]] {
@@ -706,11 +707,11 @@ fn a_list_that_a_killed_run_of_another_ledger_was_sending_is_not_called_twice_wi
     }
 }
 
-/// It has sent nothing, whatever the ledger of the next start knows.
+/// The killed run has sent nothing, whatever the ledger of the next start knows.
 #[test]
 fn a_run_that_was_killed_before_it_began_is_in_nobodys_way() {
     let folder = Folder::with_leads(&contacts(1));
-    // A service that takes the connection and never answers.
+    // A service that accepts the connection and never answers.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let by_name = ["import", "leads.csv", "--campaign", "by name"];
@@ -753,7 +754,7 @@ fn an_empty_file_that_was_a_ledger_is_not_taken_for_a_new_one() {
         refused.tells("is damaged (it is missing or empty, but files beside it are from a run)");
     }
     assert_eq!(service.stats().lead_requests, 2);
-    // One that was made beforehand is like none.
+    // An empty file that was created beforehand counts as a new ledger.
     File::create(folder.path("new.db")).unwrap();
     let again = ["--ledger", "new.db"];
     folder.import_leads(&service, &again).expect(0);
@@ -783,7 +784,7 @@ fn outputs_are_never_the_ledgers_files() {
             .leadload(&["runs", "export", "--ledger", "x.db", "--results", file])
             .expect(2);
     }
-    // What only begins like one is none.
+    // A name that only begins like the ledger's is not a file of the ledger.
     let results = ["--ledger", "leads", "--results", "leads-2026.csv"];
     folder.import_leads(&service, &results[..2]).expect(0);
     folder.import_leads(&service, &results).expect(0);
@@ -863,7 +864,7 @@ fn a_check_knows_the_campaign_by_the_name_that_was_imported() {
     assert_eq!(output.json()["counts"]["already_imported"], 2);
 }
 
-// Elsewhere an open file cannot be deleted.
+// On other systems an open file cannot be deleted.
 #[cfg(unix)]
 #[test]
 fn results_that_are_deleted_during_the_run_are_made_again() {

@@ -1,32 +1,30 @@
-//! How fast and how many at once: as said, as stated, or as found out.
-
-//! How fast and how many at once: as said, as stated, or as found out.
+//! The rate and the concurrency: given by the user, stated by the service, or detected.
 
 use crate::util::{Folder, Run, contacts, replaced, scenario};
 use leadload::sandbox::Sandbox;
 
-/// Sends a list as fast as is found to be allowed.
+/// Sends a list with an automatic rate.
 fn auto(folder: &Folder, service: &Sandbox, list: &str) -> Run {
     let args = ["import", list, "--campaign", "101", "-v"];
     folder.leadload(&args).at(service)
 }
 
-/// Between one request and the next, in milliseconds.
+/// The milliseconds between one request and the next.
 fn spaces(service: &Sandbox) -> Vec<u64> {
     let arrivals = service.stats().arrivals_us;
     let pairs = arrivals.windows(2);
     pairs.map(|pair| (pair[1] - pair[0]) / 1000).collect()
 }
 
-/// As [`contacts`], and other people.
+/// Like [`contacts`], with other people.
 fn others(count: usize) -> String {
     contacts(count).replace("+4479110", "+4479115")
 }
 
 const STATED: &str = "rate_limit_headers = true\n[[rate_limit]]\nrequests = 40\nper_s = 1";
 
-/// At 100 a minute there are 600 ms between one request and the next, but one may be late
-/// on its way.
+/// At 100 a minute there are 600 ms between one request and the next, but a
+/// request may arrive late.
 const NEARLY_600_MS: u64 = 400;
 
 #[test]
@@ -35,11 +33,11 @@ fn a_limit_that_answers_state_is_taken_up_and_kept_to() {
     let service = scenario(STATED);
     let output = auto(&folder, &service, "leads.csv").expect(0);
     let stats = service.stats();
-    // Of those that were on their way when a busy machine held one up.
+    // Requests that were in flight when a busy machine delayed one of them.
     let refused = stats.refused.get(&429).copied().unwrap_or(0);
     assert!(refused <= 2, "{refused}");
     assert_eq!(stats.created, 80);
-    // 79 spaces of 25 ms; at 100 a minute it would be 47 seconds.
+    // 79 gaps of 25 ms; at 100 a minute it would be 47 seconds.
     let took: u64 = spaces(&service).iter().sum();
     assert!((900..20_000).contains(&took), "{took}");
     let stderr = output.stderr;
@@ -87,7 +85,7 @@ fn what_was_said_is_kept_to_whatever_answers_state() {
         .at(&service)
         .expect(0);
     let took: u64 = spaces(&service).iter().sum();
-    // 24 spaces of 50 ms; at 40 a second it would be half of it.
+    // 24 gaps of 50 ms; at 40 a second it would take half of that.
     assert!(took >= 1000, "{took}");
     assert!(!output.stderr.contains("40/s"), "{}", output.stderr);
     output.tells("INFO sending up to 20/s");
@@ -101,7 +99,7 @@ fn as_many_as_said_are_in_flight_right_after_the_first_answer() {
         .import_leads(&service, &["--concurrency", "12"])
         .expect(0);
     let stats = service.stats();
-    // The first alone, and then all that are left.
+    // First one alone, then all others at once.
     assert_eq!(stats.peak_in_flight, 12);
     let at = &stats.arrivals_us;
     assert!(at[1] - at[0] >= 600_000, "{at:?}");
@@ -114,7 +112,7 @@ fn auto_begins_with_one_and_finds_out_how_many_the_service_carries() {
     folder.import_leads(&service, &[]).expect(0);
     let stats = service.stats();
     let at = &stats.arrivals_us;
-    // One, and again one until its answer has been judged.
+    // One, and one again until its answer has been judged.
     assert!(at[1] - at[0] >= 100_000, "{at:?}");
     assert!(at[2] - at[1] >= 100_000, "{at:?}");
     assert!(
@@ -153,7 +151,7 @@ fn a_limit_that_is_not_stated_is_not_run_into_at_full_speed() {
         let stats = service.stats();
         let refused = stats.refused.get(&429).copied().unwrap_or(0);
         assert_eq!(stats.lead_requests, 350 + refused, "{concurrency}");
-        // Some are how the limit is found; a loaded machine sends in bursts.
+        // A few refusals are how the limit is detected. A loaded machine sends in bursts.
         assert!(refused <= 70, "{concurrency}: {refused}");
         assert_eq!(
             folder.column("leads.results.csv", "status"),

@@ -1,6 +1,6 @@
 //! The real binary against the real embedded service over a real socket.
 
-// Helpers outside of test functions fail by panicking too.
+// Helpers outside test functions may fail by panicking too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 mod bad_input;

@@ -33,7 +33,7 @@ fn every_shell_gets_a_script_that_knows_commands_and_flags() {
     }
 }
 
-/// What bash offers at the end of a line; nothing where it is not installed.
+/// What bash offers at the end of a line; `None` if it is not installed.
 #[cfg(target_os = "linux")]
 fn offered(line: &[&str]) -> Option<Vec<String>> {
     let folder = Folder::new();
@@ -58,7 +58,7 @@ fn offered(line: &[&str]) -> Option<Vec<String>> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_shell_completes_a_flag() {
-    // What the script holds is checked above, also where there is no such shell.
+    // The content of the script is checked above, even if this shell is missing.
     if let Some(offered) = offered(&["leadload", "check"]) {
         let begin_so = ["--region", "--region-column", "--results", "--rejects"];
         assert_eq!(offered[..4], begin_so);
@@ -133,7 +133,7 @@ fn the_manual_has_a_page_for_every_command() {
         );
     }
     let import = folder.read("a/man1/leadload-import.1");
-    // Also what `-h` does not show.
+    // The page has what `-h` leaves out, too.
     assert!(import.contains("The first row is a contact"), "{import}");
     for section in ["SERVICE", "READING", "MAPPING", "DELIVERY", "EXTRA"] {
         assert!(import.contains(&format!(".SH {section}\n")), "{section}");

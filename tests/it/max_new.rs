@@ -1,4 +1,4 @@
-//! `--max-new`: more leads than are expected are not sent at all.
+//! `--max-new`: if there are more new leads than expected, none is sent.
 
 use crate::util::{Folder, contacts, contacts_of, replaced, scenario, service};
 
@@ -25,7 +25,7 @@ fn more_than_are_allowed_are_not_sent_and_as_many_are() {
     let shown = "\n5 rows\n  ready                    5  would be sent\n";
     output.tells(shown);
     assert_eq!(service.leads().len(), 5);
-    // Now none of them is new.
+    // Now none of the leads is new.
     let quiet = ["--max-new", "0", "-q"];
     let output = folder.import_leads(&service, &quiet).expect(0);
     assert_eq!(output.stderr, "");

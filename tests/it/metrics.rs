@@ -1,4 +1,4 @@
-//! `--metrics-file`: read by a parser that is as strict as Prometheus is.
+//! `--metrics-file`, read by a parser that is as strict as Prometheus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -8,7 +8,7 @@ use crate::util::{Folder, Output, contacts, holds_a_number, scenario, service};
 
 const FILE: [&str; 2] = ["--metrics-file", "leadload.prom"];
 
-/// The samples of a text, each by its name with its labels.
+/// The samples of a text, by name and labels.
 fn parsed(text: &str) -> BTreeMap<Sample, f64> {
     assert!(text.ends_with('\n'), "{text}");
     let mut samples = BTreeMap::new();
@@ -23,7 +23,7 @@ fn parsed(text: &str) -> BTreeMap<Sample, f64> {
             let kind = lines.next().unwrap().strip_prefix("# TYPE ").unwrap();
             let (of, kind) = kind.split_once(' ').unwrap();
             assert_eq!(of, name);
-            // A counter is what never falls, and all of this begins again with each run.
+            // A counter never falls; these values begin again with each run, so they are gauges.
             assert_eq!((kind, name.ends_with("_total")), ("gauge", false), "{name}");
             assert!(lines.peek().is_some_and(|line| line.starts_with(name)));
             family = name;
@@ -36,7 +36,7 @@ fn parsed(text: &str) -> BTreeMap<Sample, f64> {
         };
         assert_eq!(name, family, "{line}");
         let labels = labels_of(labels);
-        // Every sample says whose it is.
+        // Every sample names its job.
         assert_eq!([&*labels[0].0, &*labels[1].0], ["profile", "input"]);
         let before = samples.insert(Sample::new(name, &labels), value.parse().unwrap());
         assert_eq!(before, None, "{key} twice");
@@ -44,7 +44,7 @@ fn parsed(text: &str) -> BTreeMap<Sample, f64> {
     samples
 }
 
-/// The labels within the braces, each with its value as it was before it was escaped.
+/// The labels between the braces, with their unescaped values.
 fn labels_of(text: &str) -> Vec<(String, String)> {
     let mut labels = Vec::new();
     let mut rest = text;
@@ -70,11 +70,11 @@ fn labels_of(text: &str) -> Vec<(String, String)> {
     labels
 }
 
-/// A sample's name and labels.
+/// The name and labels of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Sample {
     name: String,
-    /// Those that say whose it is.
+    /// The labels that name the job.
     job: Vec<(String, String)>,
     further: Vec<(String, String)>,
 }
@@ -94,7 +94,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_part)
 }
 
-/// The figures in a file: each by its name and, behind it, the value of its own label.
+/// The values in a file, by name and the value of the sample's own label.
 fn metrics_in(folder: &Folder, name: &str) -> BTreeMap<String, f64> {
     let samples = parsed(&folder.read(name)).into_iter();
     let key = |sample: Sample| match sample.further.first() {
@@ -109,7 +109,7 @@ fn metrics(folder: &Folder) -> BTreeMap<String, f64> {
     metrics_in(folder, "leadload.prom")
 }
 
-/// Whose figures they are: profile and input.
+/// The job of the samples: profile and input.
 fn job(folder: &Folder, name: &str) -> [String; 2] {
     let mut jobs: Vec<_> = parsed(&folder.read(name))
         .into_keys()
@@ -156,7 +156,7 @@ fn a_run_that_is_complete_has_its_figures_in_the_file() {
     let text = folder.read("leadload.prom");
     assert!(!holds_a_number(&text) && !text.contains("Name"), "{text}");
     assert_eq!(job(&folder, "leadload.prom"), ["", "leads.csv"]);
-    // Nothing else is left behind, and a second run takes its place.
+    // No other file is left behind, and a second run replaces the file.
     let names = [
         "leadload.prom",
         "leads.csv",
@@ -211,7 +211,7 @@ fn the_exit_code_is_written_whatever_ends_the_command() {
     folder.import_leads(&revoked, &FILE).expect(3);
     let token = "leadload_stopped_by token".to_owned();
     assert_eq!(stopped(&folder), (3.0, token));
-    // Before the first request too.
+    // Also before the first request.
     let usage = "leadload_stopped_by usage".to_owned();
     let no_campaign = folder.import(&revoked, &["leads.csv"]);
     no_campaign.args(&FILE.join(" ")).expect(2);
@@ -222,7 +222,7 @@ fn the_exit_code_is_written_whatever_ends_the_command() {
     assert_eq!(stopped(&folder), (2.0, usage));
 }
 
-/// Elsewhere no file has a quote in its name.
+/// On other systems no file can have a quote in its name.
 #[cfg(unix)]
 #[test]
 fn two_jobs_share_a_folder_without_a_series_in_common() {
@@ -250,7 +250,7 @@ fn two_jobs_share_a_folder_without_a_series_in_common() {
         let input = input.file_name().unwrap().to_str().unwrap();
         assert_eq!(job(&folder, &file), [profile, input]);
     }
-    // Nothing of all this has a place in the folder twice.
+    // No series is in the folder twice.
     let all = (0..3).flat_map(|at| parsed(&folder.read(&format!("{at}.prom"))).into_keys());
     let all: Vec<Sample> = all.collect();
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
@@ -268,7 +268,7 @@ fn standard_input_is_a_hyphen() {
 #[test]
 fn the_last_success_outlives_runs_that_fail() {
     let folder = Folder::with_leads(&contacts(9));
-    // There is none yet.
+    // There is no success yet.
     let revoked = scenario("token_revoked_after = 4");
     folder.import_leads(&revoked, &FILE).expect(3);
     assert_eq!(metrics(&folder).get(SUCCESS), None);
@@ -357,7 +357,7 @@ fn wrong_settings_are_counted_too_where_the_file_is_known() {
     usage(&folder, "");
     import("--profile crm");
     usage(&folder, "crm");
-    // A profile that is not there.
+    // A profile that does not exist.
     import("--profile other --metrics-file leadload.prom");
     usage(&folder, "other");
     folder.write("config.toml", "[profiles.default]\nregion = 7\n");
@@ -365,13 +365,13 @@ fn wrong_settings_are_counted_too_where_the_file_is_known() {
     usage(&folder, "default");
     import("--metrics-file leadload.prom --save-mapping crm");
     usage(&folder, "default");
-    // Where the command line itself is wrong, nobody knows which words are whose.
+    // If the command line itself is wrong it is unclear which words are flags.
     import("--metrics-file leadload.prom --no-such-flag");
     import("--metrics-file leadload.prom --test-to +447911000009");
     assert_eq!(folder.names(), ["config.toml", "leads.csv"]);
 }
 
-/// A run that is under way and has written its first figures.
+/// A run that is under way and has written its first values.
 fn under_way(folder: &Folder, service: &leadload::sandbox::Sandbox) -> std::process::Child {
     let import = folder.import_leads(service, &FILE).start();
     let began = Instant::now();
@@ -491,7 +491,7 @@ fn no_two_outputs_are_one_file() {
         );
         assert_eq!(folder.names(), ["leads.csv"], "{place}");
     }
-    // The ledger is there before any output.
+    // The ledger is created before any output.
     let folder = Folder::with_leads(&contacts(2));
     let args = ["--ledger", "new.sqlite3", "--metrics-file", "new.sqlite3"];
     let output = folder.import_leads(&service, &args).expect(2);

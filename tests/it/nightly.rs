@@ -1,4 +1,4 @@
-//! The same list every night, with a few people more.
+//! The same list every night, with a few more people.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::util::{Folder, contacts, number, service};
 
-/// What tonight's import comes to: exit code, requests, and the rows by status.
+/// The result of tonight's import: exit code, requests, and rows by status.
 fn tonight(folder: &Folder, service: &leadload::sandbox::Sandbox, args: &[&str]) -> Night {
     let output = folder
         .import_leads(service, &[&["--format", "json"], args].concat())
@@ -118,7 +118,7 @@ fn however_the_ledger_is_asked_each_row_has_its_own_answer_and_its_place() {
         .into_iter()
         .map(|row| (row["phone_number"].clone(), row["lead_id"].clone()))
         .collect();
-    // In another order, with new ones and one that is no number among them.
+    // In another order, with new numbers and one cell that is not a number.
     let mut listed = numbers(KNOWN + 100, 11);
     listed.insert(1_000, "none".into());
     folder.write("more.csv", format!("phone\n{}\n", listed.join("\n")));
@@ -158,9 +158,9 @@ fn bad_rows_are_tried_again_each_night_or_left_alone() {
     let skipped = tonight(&folder, &service, &["--known-bad", "skip"]);
     skipped.is(0, 0, 0, 1);
     assert_eq!((skipped.problems, skipped.known_bad), (2, 2));
-    // The rejects of an earlier night are the only place where these rows are.
+    // These rows are only in the rejects of the earlier night.
     assert_eq!(folder.records("leads.rejects.csv").len(), 2);
-    // Other cells are another row.
+    // A row with other cells is another row.
     folder.write("leads.csv", "phone\n+447911000001\ny\n+447911000002\n");
     let changed = tonight(&folder, &service, &["--known-bad", "skip"]);
     changed.is(1, 0, 0, 1);
@@ -186,7 +186,7 @@ fn a_number_goes_to_each_campaign_once_or_to_one_campaign_alone() {
     assert_eq!(other(&["--once", "service"]), ["already_imported"]);
     assert_eq!(lead_id(), first);
     assert_eq!(other(&[]), ["created"]);
-    // With a lead in either campaign it is about that campaign.
+    // With a lead in both campaigns, the row reports the lead of its own campaign.
     let second = lead_id();
     assert_ne!(second, first);
     assert_eq!(other(&["--once", "service"]), ["already_imported"]);

@@ -29,7 +29,7 @@ fn only_rows_with_the_value_are_sent_and_the_others_are_excluded() {
     assert_eq!(numbers[1], "+447911000002");
     assert_eq!(folder.records("leads.rejects.csv").len(), 1);
     output.shows("excluded                 3  left out by --only; not sent");
-    // Nothing is wrong with them.
+    // Left-out rows are not errors.
     folder.write("leads.csv", LIST.replace("Flo,+447911000005\n", ""));
     folder.import_leads(&service, &args).expect(0);
 }

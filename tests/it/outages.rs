@@ -1,4 +1,4 @@
-//! A service that goes away for a while, or for longer than anybody waits.
+//! A service that is down for a while, or for longer than the run waits.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -14,7 +14,7 @@ fn an_outage_costs_no_row_whatever_callers_see_of_it() {
         ));
         let args = ["--max-attempts", "2", "--concurrency", "4", "-vv"];
         let output = folder.import_leads(&service, &args).expect(0);
-        // Sent again, some may have been there already; but not here.
+        // A row that is sent again may exist already. Here none does.
         assert_eq!(
             folder.column("leads.results.csv", "status"),
             ["created"; 60],
@@ -24,7 +24,7 @@ fn an_outage_costs_no_row_whatever_callers_see_of_it() {
         let stats = service.stats();
         let in_vain = stats.faults["outage"];
         assert_eq!(stats.lead_requests, 60 + in_vain, "{style}");
-        // Those that found out, those that were in flight, and a few that asked again.
+        // The requests that detected the outage, those in flight, and a few later tries.
         assert!((5..=20).contains(&in_vain), "{style}: {in_vain}");
         let stderr = output.stderr;
         assert!(
@@ -36,7 +36,7 @@ fn an_outage_costs_no_row_whatever_callers_see_of_it() {
             "{stderr}"
         );
         assert!(!stderr.contains("4479110"), "{stderr}");
-        // While it was away one at a time asked.
+        // While the service was down there was one request at a time.
         let at = &stats.arrivals_us;
         let pauses = at.windows(2).filter(|pair| pair[1] - pair[0] >= 490_000);
         assert!(pauses.count() >= 1, "{at:?}");
@@ -66,7 +66,7 @@ fn an_outage_that_lasts_too_long_stops_and_hides_nothing() {
         let error = summary["error"].as_str().unwrap();
         assert!(error.contains("run the same command again"), "{error}");
         assert!(error.contains("--max-outage"), "{error}");
-        // Those that were sent in vain may have been taken; the others were not sent.
+        // Rows that were sent in vain may have been taken. The others were not sent.
         let sent: BTreeSet<String> = seen(&service).into_iter().map(|r| r.phone).collect();
         let results = folder.records("leads.results.csv");
         let named: BTreeSet<String> = results.iter().map(|r| r["phone_number"].clone()).collect();
@@ -99,7 +99,7 @@ fn an_outage_that_lasts_too_long_stops_and_hides_nothing() {
 #[test]
 fn a_service_that_is_not_there_leaves_no_row_in_doubt() {
     let folder = Folder::with_leads(&contacts(30));
-    // Nobody listens at an address that is taken and no more.
+    // An address that is bound but not listened on.
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = taken.local_addr().unwrap();

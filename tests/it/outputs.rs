@@ -1,4 +1,4 @@
-//! Results and rejects files: where they stand, and what they never do.
+//! Results and rejects files: where they are written, and what they never do.
 
 use crate::util::{Folder, Output, contacts, scenario, service, wait_for_requests};
 
@@ -132,7 +132,7 @@ fn what_a_killed_run_has_left_is_kept_and_not_in_the_way() {
     assert_eq!(folder.read(&kept[0]), "row,line\n1,2\n");
 }
 
-/// Sends enough rows for the results to be begun, does something to them, and ends.
+/// Sends enough rows for the results to be begun, interferes with them, and ends.
 #[cfg(unix)]
 fn import_with_interference(folder: &Folder, interfere: impl FnOnce()) -> Output {
     let service = service();
@@ -155,7 +155,7 @@ fn results_that_are_deleted_while_they_are_written_are_missed() {
     assert_eq!(folder.read("leads.results.csv"), "of the last time");
 }
 
-/// A limit on the size of files is a full disk that needs no other rights.
+/// A limit on the size of files acts like a full disk and needs no special rights.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_stops_the_run_and_leaves_what_was_written() {
@@ -188,7 +188,7 @@ fn a_full_disk_stops_the_run_and_leaves_what_was_written() {
     assert!(lines > 100 && lines < 5_000, "{lines}");
 }
 
-/// Whatever is written is too much.
+/// Every write is too much.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_full_for_any_output_is_found_out_before_anything_is_sent() {
@@ -252,7 +252,7 @@ fn standard_input_that_is_too_long_for_the_disk_says_where_to_make_room() {
 #[test]
 fn two_runs_cannot_write_the_same_files() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
-    // A service that takes the connection and never answers holds the first run up.
+    // A service that accepts the connection and never answers holds up the first run.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut first = folder
         .leadload(&["import", "leads.csv", "--campaign", "101"])
@@ -267,7 +267,7 @@ fn two_runs_cannot_write_the_same_files() {
     output.tells("another run is writing `leads.results.csv`");
     first.kill().unwrap();
     first.wait().unwrap();
-    // The lock has died with it.
+    // The lock is gone with its process.
     folder.import_leads(&service(), &[]).expect(0);
 }
 
@@ -359,7 +359,7 @@ fn a_path_that_is_no_unicode_is_still_summarised() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
     let name = OsStr::from_bytes(b"caf\xe9.csv");
-    // Some file systems take Unicode names only.
+    // Some file systems accept only Unicode names.
     if std::fs::write(folder.path("").join(name), "phone\n+447911000001\n").is_err() {
         return;
     }
@@ -501,7 +501,7 @@ fn what_says_where_the_service_is_and_who_asks_is_no_place_for_an_output() {
             refused.tells("holds settings, a token or certificates that this command uses");
         }
     }
-    // Also where the output is named after the list.
+    // Also if the output is named after the list.
     folder.write("leads.results.csv", service.token());
     let refused = folder
         .import_leads(&service, &["--token-file", "leads.results.csv"])

@@ -20,14 +20,14 @@ const MIXED: &str = "Phone,First Name,City\n\
     12,Eve,Ely\n\
     +447911000003,Fay,Deal\n";
 
-/// A folder with rows of every kind, and a list of who is not to be called.
+/// A folder with rows of every kind, and a do-not-call list.
 fn mixed() -> Folder {
     let folder = Folder::with_leads(MIXED);
     folder.write("dnc.txt", "+447911000002\n");
     folder
 }
 
-/// A service that keeps what it is sent.
+/// A service that keeps the requests.
 fn recorder() -> Sandbox {
     scenario("keep_bodies = true")
 }
@@ -37,12 +37,12 @@ fn import_mixed(folder: &Folder, service: &Sandbox, args: &[&str]) -> Run {
     folder.import_leads(service, &[&["--suppress", "dnc.txt"], args].concat())
 }
 
-/// The screen without what is another one in every test.
+/// The screen without the parts that differ in every test.
 fn steady(shown: &str, service: &Sandbox) -> String {
     shown.replace(&service.base_url(), "http://127.0.0.1:12345")
 }
 
-/// The numbers that the service was sent.
+/// The numbers that were sent to the service.
 fn sent(service: &Sandbox) -> Vec<String> {
     seen(service).into_iter().map(|seen| seen.phone).collect()
 }
@@ -59,7 +59,7 @@ fn asked(run: Run) -> Terminal {
     terminal
 }
 
-/// The same command with what it prints in `out.txt`.
+/// The same import with its standard output in `out.txt`.
 fn with_output_apart(folder: &Folder, service: &Sandbox, args: &[&str]) -> Run {
     let args = [&["import", "leads.csv", "--campaign", "101"], args].concat();
     let script = r#"exec "$0" "$@" >out.txt"#;
@@ -205,7 +205,7 @@ fn the_time_that_a_run_is_given_ends_the_question() {
 fn a_signal_ends_the_reading_of_a_long_input_at_once() {
     let (folder, service) = (Folder::with_leads(&contacts(400_000)), recorder());
     let mut terminal = Terminal::start(folder.import_leads(&service, &[]), 80, 24);
-    // The bar.
+    // The progress bar.
     terminal.wait_for(" rows");
     let began = Instant::now();
     terminal.type_in("\u{3}");
@@ -310,7 +310,7 @@ fn where_nothing_is_to_be_sent_nothing_is_asked() {
     );
 }
 
-/// The overview where nobody is there to be asked, of a command that sends nothing.
+/// The overview without a terminal, from a command that sends nothing.
 fn overview(folder: &Folder, service: &Sandbox, args: &[&str]) -> String {
     let args = [&["--max-new", "0"], args].concat();
     folder.import_leads(service, &args).expect(2).stderr
@@ -369,7 +369,7 @@ fn campaigns_by_name_in_a_column_are_listed_before_anything_is_sent() {
     let shown = steady(&output.stderr, &service);
     insta::assert_snapshot!("overview_of_campaigns_by_name", shown);
     assert_eq!(sent(&service).len(), 6);
-    // Nobody reads it where campaigns are ids.
+    // If campaigns are ids there is no overview without a terminal.
     let folder = Folder::with_leads(&contacts_of(&[101, 102], 4));
     let output = folder.import(&service, &args).output();
     let shows = output.stderr.contains("would be sent");

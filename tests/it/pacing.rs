@@ -18,14 +18,14 @@ fn no_rolling_second_holds_more_than_the_rate_and_little_of_it_is_lost() {
     assert_at_most(50, Duration::from_secs(1), &stats);
     let arrivals = &stats.arrivals_us;
     let seconds = (arrivals[299] - arrivals[0]) as f64 / 1e6;
-    // 300 starts at 50/s are 299 spaces of 20 ms. How little is lost exactly is
-    // tested where the clock stands still.
+    // 300 starts at 50/s have 299 gaps of 20 ms. How little time is lost is
+    // tested exactly with a stopped clock.
     assert!(seconds >= 5.9, "{seconds}");
     assert!(seconds <= 299.0 * 0.02 * 1.25, "{seconds}");
 }
 
-/// Starts are honest to the microsecond (which is tested where the clock stands
-/// still); on a busy machine one may be late on its way and the next one not.
+/// Starts are exact to the microsecond, which is tested with a stopped clock.
+/// On a busy machine one request may arrive late and the next one on time.
 fn assert_at_most(most: usize, window: Duration, stats: &Stats) {
     let found = stats.max_in_window(window);
     assert!(found <= most + 1, "{found} in {window:?}");

@@ -1,29 +1,29 @@
-//! A report as a strict reader takes it: every tag closed in its turn, and no element or
-//! attribute that a report does not have.
+//! Reads a report strictly: every tag is closed in order, and there are
+//! only the elements and attributes that a report may have.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// The elements of a report. What comes from a list or from the service is none.
+/// The elements of a report. Text from a list or from the service never becomes one.
 const ELEMENTS: &str = "html head meta title style body main footer header section article \
     h1 h2 h3 h4 p div span strong em code pre bdi time dl dt dd ul li \
     table caption thead tbody tfoot tr th td";
 
-/// Their attributes. None of them leads anywhere or does anything.
+/// The attributes of these elements. None of them links anywhere or runs anything.
 const ATTRIBUTES: &str = "lang charset name content http-equiv class scope datetime";
 
 /// A table, row by row.
 #[derive(Debug, Default, Clone)]
 pub struct Table {
     pub caption: String,
-    /// The cells of each row, the header's among them.
+    /// The cells of each row, including the header row.
     pub rows: Vec<Vec<String>>,
 }
 
 /// A report.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// All text but the style, a line for each paragraph, cell and so on.
+    /// All text but the style, one line for each paragraph, cell and so on.
     pub text: String,
     pub tables: Vec<Table>,
     /// Levels and texts.
@@ -32,7 +32,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads it, and takes no other than a sound one.
+    /// Reads a report, and panics if it is not valid.
     #[track_caller]
     pub fn read(html: &str) -> Page {
         assert!(
@@ -60,7 +60,7 @@ impl Page {
                     other => panic!("{other}"),
                 }),
                 Event::DocType(_) => {}
-                // By its last line it is known as it was written.
+                // The last line, which shows whether the report was changed.
                 Event::Comment(text) => assert!(text.starts_with(" leadload: "), "{text:?}"),
                 Event::Eof => break,
                 other => panic!("{other:?}"),
@@ -86,7 +86,7 @@ impl Page {
             );
         }
         match name.as_str() {
-            // Closed by what it is.
+            // This element has no closing tag.
             "meta" => return,
             "table" => self.tables.push(Table::default()),
             "tr" => self.table().rows.push(Vec::new()),
@@ -132,7 +132,7 @@ impl Page {
         self.table().rows.last_mut().unwrap()
     }
 
-    /// What a screen reader goes by.
+    /// Checks what a screen reader relies on.
     fn check(&self) {
         let levels: Vec<u8> = self.headings.iter().map(|(level, _)| *level).collect();
         assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1);
@@ -144,7 +144,7 @@ impl Page {
         assert!(self.tables.iter().all(|table| !table.caption.is_empty()));
     }
 
-    /// The table whose caption begins so.
+    /// The table whose caption begins like this.
     #[track_caller]
     pub fn table_of(&self, caption: &str) -> &Table {
         let found = self
@@ -154,7 +154,7 @@ impl Page {
         found.unwrap_or_else(|| panic!("{caption}: {:?}", self.tables))
     }
 
-    /// The text of one cell of that table, in the row that begins so.
+    /// The text of one cell in that table, in the row whose first cell ends with `row`.
     #[track_caller]
     pub fn cell(&self, caption: &str, row: &str, column: usize) -> &str {
         let rows = &self.table_of(caption).rows;

@@ -1,4 +1,4 @@
-//! The campaign, picked from a list where none is given.
+//! The campaign is picked from a list if none is given.
 
 use leadload::sandbox::Sandbox;
 
@@ -11,7 +11,7 @@ fn recorder() -> Sandbox {
     scenario("keep_bodies = true")
 }
 
-/// An import of `leads.csv` to no campaign.
+/// An import of `leads.csv` without a campaign.
 fn import(folder: &Folder, service: &Sandbox, args: &[&str]) -> Run {
     folder.import(service, &[&["leads.csv"], args].concat())
 }

@@ -1,4 +1,4 @@
-//! What holds for every table and for every sequence of bytes.
+//! Properties that hold for every table and for every sequence of bytes.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::util::Folder;
 
 type Table = Vec<Vec<String>>;
 
-/// A file of one case, opened.
+/// Opens a file with these bytes.
 fn input(folder: &Folder, bytes: &[u8]) -> Input {
     folder.write("leads", bytes);
     Input::open(&folder.path("leads")).unwrap()
 }
 
-/// All cells, with the rows that were not whole left out.
+/// All cells, without the rows that are not whole.
 fn table(input: &Input, choice: &FormChoice) -> Result<Table, SourceError> {
     let form = input.survey(choice)?;
     let mut reader = input.read(&form)?;
@@ -93,7 +93,7 @@ impl Writing {
     }
 }
 
-/// The text in an encoding, with a byte order mark if it is called one of `… mark`.
+/// The text in an encoding, with a byte order mark if the name ends in ` mark`.
 fn written_in(name: &str, text: &str) -> Vec<u8> {
     match name {
         "utf-8 mark" => format!("\u{FEFF}{text}").into_bytes(),
@@ -105,8 +105,7 @@ fn written_in(name: &str, text: &str) -> Vec<u8> {
     }
 }
 
-/// Encodings and letters that each has, among them those whose bytes look like
-/// something else.
+/// Encodings with some of their letters, including letters whose bytes look like something else.
 const LETTERS: [(&str, &str); 16] = [
     ("utf-8", "é猫🐈ß\u{85}\u{2028}"),
     ("utf-8 mark", "é猫🐈ß"),
@@ -126,7 +125,7 @@ const LETTERS: [(&str, &str); 16] = [
     ("euc-kr", "김민똠"),
 ];
 
-/// A table of two columns or more, of any cells in one of the encodings.
+/// A table of two columns or more with any cells in one of the encodings.
 fn tables() -> impl Strategy<Value = (&'static str, Table)> {
     (select(LETTERS.to_vec()), 2..5_usize).prop_flat_map(|((name, letters), columns)| {
         let signs = "aZ0 ,;|\t\"\n\r'".chars();
@@ -189,7 +188,7 @@ const PEOPLE: [(&[&str], [&str; 6], [&str; 4]); 4] = [
     ),
 ];
 
-/// A list of contacts as there are many.
+/// A typical list of contacts.
 fn contacts() -> impl Strategy<Value = (&'static str, Table)> {
     select(PEOPLE.to_vec()).prop_flat_map(|(encodings, names, cities)| {
         let row = (
@@ -213,7 +212,7 @@ fn contacts() -> impl Strategy<Value = (&'static str, Table)> {
     })
 }
 
-/// Bytes with a meaning in some format, and others.
+/// Bytes with a meaning in some format, and other bytes.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let telling: Vec<&[u8]> = vec![
         b"\"",
@@ -286,7 +285,7 @@ fn choices() -> impl Strategy<Value = FormChoice> {
         })
 }
 
-/// Reads everything and asserts that there is no more of it than the bytes can hold.
+/// Reads everything, and asserts that there is not more of it than the bytes can hold.
 fn read_within_bounds(
     input: &Input,
     choice: &FormChoice,
@@ -307,7 +306,7 @@ fn read_within_bounds(
             .rows()
             .map(|row| row.cells().map(<[u8]>::len).sum::<usize>())
             .sum::<usize>();
-        // An escape is three bytes for one, and no character takes more.
+        // An escaped byte takes three bytes, and no character takes more.
         assert!(rows <= unpacked + 1, "{rows} rows of {unpacked} bytes");
         assert!(
             cells <= 2 * unpacked + 2,
@@ -317,13 +316,13 @@ fn read_within_bounds(
     }
 }
 
-/// The line, from 1, on which what follows `before` begins.
+/// The line (from 1) of the first byte after `before`.
 fn line_behind(before: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(before).replace("\r\n", "\n");
     1 + text.chars().filter(|c| matches!(c, '\r' | '\n')).count() as u64
 }
 
-/// Texts of rows and blank lines, and on which lines the rows begin.
+/// Texts of rows and blank lines, with the lines on which the rows begin.
 fn messy_texts() -> impl Strategy<Value = (String, Vec<u64>)> {
     let cell = "(x|é|0|[+]447400123456|\"([a,\r\n]|\"\"){0,5}\"| a\"b|  ){1}";
     let row = prop::collection::vec(cell, 0..4).prop_map(|cells| {
@@ -357,7 +356,7 @@ fn messy_texts() -> impl Strategy<Value = (String, Vec<u64>)> {
     })
 }
 
-/// Number and line of each row that comes out of the intake.
+/// The number and line of each row that the intake returns.
 fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
     let folder = Folder::new();
     let spec = MappingSpec {
@@ -440,7 +439,7 @@ proptest! {
     fn no_bytes_make_more_of_themselves(bytes in bytes(), choice in choices()) {
         let folder = Folder::new();
         let unpacked = if bytes.starts_with(b"\x1F\x8B") || bytes.starts_with(b"\x28\xB5") {
-            // What is packed here was no longer than this.
+            // The compressed data of this test is never longer than this.
             60 * 16
         } else { bytes.len() };
         let input = input(&folder, &bytes);

@@ -1,4 +1,4 @@
-//! What the user can answer is asked at the terminal, and an answer counts like a flag.
+//! Questions at the terminal: an answer counts like a flag.
 
 use leadload::sandbox::Sandbox;
 

@@ -1,13 +1,13 @@
-//! The README and the pages in `docs`, read from top to bottom by a new user: an empty home
-//! folder, a folder with the sample lists, and a service that accepts any token.
+//! Runs the README and the pages in `docs` from top to bottom as a new user: with an empty
+//! home folder, a folder with the sample lists, and a service that accepts any token.
 //!
-//! What the tests do with the blocks of a page:
+//! How the tests run the blocks of a page:
 //!
-//! - `console`: what follows `$ ` is typed, lines after `> ` continue it, and the rest is its
-//!   output, apart from times and the like (see [`normalised`]);
-//! - `sh`: every line is typed; it ends with exit code 0, or with the code in the remark at its
-//!   end (`# exit code 1`);
-//! - all other blocks are not run.
+//! - `console`: the text after `$ ` is typed, and lines after `> ` continue it. The
+//!   rest must be its output, except for times and the like (see [`normalised`]).
+//! - `sh`: every line is typed. It must end with exit code 0, or with the
+//!   code in the comment at its end (`# exit code 1`).
+//! - All other blocks are not run.
 //!
 //! `UPDATE_RECIPES=1 cargo test recipes` writes the output of the commands into the pages.
 
@@ -22,7 +22,7 @@ const ADDRESS: &str = "http://127.0.0.1:8088";
 /// A command of a page.
 struct Command {
     text: String,
-    /// The lines of the page (from 0) with its output; none for a line of a script.
+    /// The lines of the page (from 0) with its output; `None` for a line of a script.
     shown: Option<std::ops::Range<usize>>,
     /// The exit codes it may end with; empty if the page does not say.
     exit_codes: Vec<i32>,
@@ -70,7 +70,7 @@ fn commands(page: &str) -> Vec<Command> {
     commands
 }
 
-/// The exit code in the remark of a line.
+/// The exit code in the comment of a line.
 fn code_in(line: &str) -> i32 {
     let code = line.rsplit_once("# exit code ");
     code.map_or(0, |(_, code)| code.trim().parse().unwrap())
@@ -82,12 +82,12 @@ struct Ended {
     exit_code: i32,
 }
 
-/// Runs all commands in one shell, so that each finds what those before it have left.
+/// Runs all commands in one shell, so that each finds what the earlier ones have left.
 fn run(folder: &Folder, commands: &[&Command], base_url: &str) -> Vec<Ended> {
     let mut script = String::from("exec 2>&1\n");
     for command in commands {
         let typed = command.text.replace(ADDRESS, base_url);
-        // `$?` is the same for the next command.
+        // Keeps `$?` for the next command.
         script.push_str(&format!(
             "{typed}\nended=$?; printf '\\036%s\\036' $ended; (exit $ended)\n"
         ));
@@ -110,7 +110,7 @@ fn run(folder: &Folder, commands: &[&Command], base_url: &str) -> Vec<Ended> {
         .collect()
 }
 
-/// Runs the commands `chosen` of a page after those of `before`, and compares what they print.
+/// Runs the commands `chosen` of a page after the commands `before`, and compares their output.
 fn walk_through(page: &Path, folder: &Folder, before: &[Command], chosen: &[Command]) {
     let name = page.file_name().unwrap().to_string_lossy();
     let text = read(page);
@@ -172,7 +172,7 @@ fn read(page: &Path) -> String {
     std::fs::read_to_string(page).unwrap()
 }
 
-/// A folder with the lists that the pages do not make themselves.
+/// A folder with the lists that the pages do not create themselves.
 fn folder_with_lists() -> Folder {
     let folder = Folder::new();
     for name in [
@@ -186,7 +186,7 @@ fn folder_with_lists() -> Folder {
     folder
 }
 
-/// A page of a reader who has done what the index says.
+/// Runs a page as a reader who has followed the index.
 #[track_caller]
 fn recipe(name: &str) {
     recipe_in(&folder_with_lists(), name);
@@ -255,7 +255,7 @@ fn settings() {
     recipe("settings.md");
 }
 
-/// Every other page has no command that a test can run.
+/// All other pages have no command that a test can run.
 #[test]
 fn other_pages_run_nothing() {
     for name in [
@@ -296,7 +296,7 @@ fn every_page_is_in_the_index_and_every_link_leads_somewhere() {
     }
 }
 
-/// Links within the project, also those that go over the end of a line.
+/// Links within the project, including those that are broken across two lines.
 fn links(page: &str) -> Vec<String> {
     let links = page.split("](").skip(1).filter_map(|rest| {
         let (link, _) = rest.split_once(')')?;
@@ -319,7 +319,7 @@ fn anchors(page: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The command that systemd starts, and its flags, are those of the page.
+/// The unit file runs the command of the page, with the same flags.
 #[test]
 fn the_unit_runs_the_command_of_the_page() {
     let unit = std::fs::read_to_string(docs("systemd/leadload-import.service")).unwrap();
@@ -339,7 +339,7 @@ fn the_unit_runs_the_command_of_the_page() {
     assert_eq!(service.stats().created, 2);
 }
 
-/// The command of the CronJob is that of the page, too.
+/// The CronJob runs the same command as the page.
 #[test]
 fn kubernetes_runs_the_command_of_the_unit() {
     let page = std::fs::read_to_string(docs("kubernetes.md")).unwrap();
@@ -353,7 +353,7 @@ fn kubernetes_runs_the_command_of_the_unit() {
     );
 }
 
-/// Where systemd is, it has the last word.
+/// If systemd is installed it checks the unit files itself.
 #[test]
 #[cfg(target_os = "linux")]
 fn systemd_takes_the_units() {
@@ -365,7 +365,7 @@ fn systemd_takes_the_units() {
     ];
     for name in names {
         let unit = std::fs::read_to_string(docs("systemd").join(name)).unwrap();
-        // It wants to see the program, which need not be installed.
+        // systemd requires the program to exist, but it need not be installed.
         let unit = unit.replace("/usr/local/bin/leadload", env!("CARGO_BIN_EXE_leadload"));
         folder.write(name, unit);
     }
@@ -377,13 +377,13 @@ fn systemd_takes_the_units() {
     let Ok(output) = verified else {
         return;
     };
-    // It may have something to say of the units of this machine too.
+    // systemd may also complain about other units of this machine.
     let said = String::from_utf8(output.stderr).unwrap();
     let of_ours: Vec<&str> = said.lines().filter(|l| l.contains("leadload")).collect();
     assert!(of_ours.is_empty(), "{said}");
 }
 
-/// What the image is built of is there.
+/// All files that the container image is built from exist.
 #[test]
 fn the_container_file_copies_what_there_is() {
     let file = std::fs::read_to_string(docs("Containerfile")).unwrap();
@@ -396,7 +396,7 @@ fn the_container_file_copies_what_there_is() {
         .collect();
     assert_eq!(copied, ["Cargo.lock", "Cargo.toml", "src", "benches"]);
     assert!(copied.iter().all(|name| root.join(name).exists()));
-    // And nothing else is handed to the builder.
+    // No other files are passed to the builder.
     let ignored = std::fs::read_to_string(root.join(".dockerignore")).unwrap();
     let lines = ignored.lines().filter(|line| !line.starts_with('#'));
     let mut let_through: Vec<&str> = lines.collect();
@@ -418,12 +418,12 @@ fn the_readme() {
     std::fs::create_dir(folder.path("sample-data")).unwrap();
     let list = std::fs::read(sample_data("contacts.csv")).unwrap();
     folder.write("sample-data/contacts.csv", list);
-    // Enough rows for the job of every night, and few leads.
+    // Enough rows for the nightly job, and few leads.
     let people = "+447700900701\n+447700900702\n".repeat(60);
     folder.write("all-contacts.csv", format!("phone\n{people}"));
     folder.write("do-not-call.csv", "phone\n+447700900799\n");
     folder.write("customers.csv", CUSTOMERS);
-    // As cargo starts what it has built.
+    // The program at the path where cargo builds it.
     let built = folder.path("target/release");
     std::fs::create_dir_all(&built).unwrap();
     let program = env!("CARGO_BIN_EXE_leadload");

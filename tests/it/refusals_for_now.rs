@@ -1,4 +1,4 @@
-//! 429, and 503 with a time: come again later.
+//! Refusals that ask to come back later: 429, and 503 with a time.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -37,7 +37,7 @@ fn a_wait_is_kept_to_whatever_its_form_and_counts_as_no_attempt() {
         (429, "X-RateLimit-Reset = '1'".to_owned(), "{}"),
         (429, reset, "{}"),
     ];
-    // At the earliest, after the first attempt or by the clock.
+    // The shortest wait after the first attempt; 0 if the answer gives a time of day.
     let waits = [1.0, 1.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0];
     let until = epoch_s() + 2.0;
     let during = |(status, headers, body): &(u16, String, &str), wait: f64| {
@@ -49,7 +49,7 @@ fn a_wait_is_kept_to_whatever_its_form_and_counts_as_no_attempt() {
         let requests = seen(&service);
         assert_eq!(requests.len(), 9, "{headers} {body}");
         let at: Vec<f64> = requests.iter().map(|r| r.at_us as f64 / 1e6).collect();
-        // The clocks of the two may be a hair apart.
+        // The two clocks may differ slightly.
         assert!(at[4] - at[3] >= wait - 0.01, "{headers} {body}: {at:?}");
         if wait == 0.0 {
             assert!(began + at[4] >= until - 0.01, "{headers} {body}: {at:?}");
@@ -73,7 +73,7 @@ fn all_that_was_in_flight_is_refused_and_waits_as_one() {
     folder.import_leads(&service, &args).expect(0);
     let stats = service.stats();
     assert_eq!(stats.created, 25);
-    // Two windows at least come to their end, with up to four in flight.
+    // At least two windows end, with up to four requests in flight.
     let refused = stats.refused.get(&429).copied().unwrap_or(0);
     assert_eq!(stats.lead_requests, 25 + refused);
     assert!(refused <= 12, "{refused}");

@@ -1,7 +1,6 @@
-//! What may stand between a client and the service: TLS, and proxies.
+//! Relays between a client and the service: TLS, and proxies.
 //!
-//! Each listens on a port of its own until the test ends, and passes bytes on to the
-//! service.
+//! Each listens on its own port until the test ends, and passes bytes on to the service.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,7 +17,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-/// A port at which every connection is handed to `each`, until the program ends.
+/// A port whose connections are all handled by `each`, until the program ends.
 fn listen<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
 where
     F: Future<Output = io::Result<()>> + Send + 'static,
@@ -34,7 +33,7 @@ where
             sender.send(listener.local_addr().unwrap()).unwrap();
             loop {
                 let (connection, _) = listener.accept().await.unwrap();
-                // One that breaks is the other side's affair.
+                // A connection that breaks is reported by the other side.
                 tokio::spawn(each(connection));
             }
         });
@@ -42,12 +41,12 @@ where
     address.recv().unwrap()
 }
 
-/// The address of a service that answers everything alike.
+/// The address of a service that always gives the same answer.
 pub fn always(status: u16, body: &'static str) -> String {
     always_with("", status, body)
 }
 
-/// The same with further headers, each with its line end.
+/// Like [`always`], with more headers, each with its line end.
 pub fn always_with(headers: &str, status: u16, body: &'static str) -> String {
     let length = body.len();
     let answer = format!(
@@ -58,7 +57,7 @@ pub fn always_with(headers: &str, status: u16, body: &'static str) -> String {
         async move {
             let mut connection = BufReader::new(connection);
             let mut line = String::new();
-            // Up to the blank line: what is asked for has no body.
+            // Reads up to the blank line: the requests have no body.
             while connection.read_line(&mut line).await? > 2 {
                 line.clear();
             }
@@ -68,13 +67,13 @@ pub fn always_with(headers: &str, status: u16, body: &'static str) -> String {
     format!("http://{address}")
 }
 
-/// Where a sandbox listens.
+/// The address on which a sandbox listens.
 pub fn address_of(service: &Sandbox) -> SocketAddr {
     let base_url = service.base_url();
     base_url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// An authority that exists for one test, and trusts itself.
+/// A self-signed certificate authority for one test.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -85,12 +84,12 @@ impl Authority {
         Authority(CertifiedIssuer::self_signed(params, key).unwrap())
     }
 
-    /// What `--ca-file` takes.
+    /// The content of a file for `--ca-file`.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// A service that speaks TLS, with a certificate of this authority for `host`.
+    /// A TLS server in front of the service, with a certificate of this authority for `host`.
     pub fn tls_before(&self, service: &Sandbox, host: &str) -> SocketAddr {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([host.to_owned()]).unwrap();
@@ -118,7 +117,7 @@ impl Authority {
     }
 }
 
-/// A proxy that passes everything on to one address, whatever it is asked for.
+/// A proxy that forwards everything to one address, whatever host is requested.
 pub struct Proxy {
     pub address: SocketAddr,
     seen: Arc<Seen>,
@@ -131,12 +130,12 @@ struct Seen {
 }
 
 impl Proxy {
-    /// One that relays requests that name the whole URL, and tunnels after `CONNECT`.
+    /// A proxy that forwards requests with a full URL, and tunnels after `CONNECT`.
     pub fn to(target: SocketAddr) -> Proxy {
         Proxy::answering("200 Connection established", target)
     }
 
-    /// One that answers so to `CONNECT`.
+    /// A proxy that answers `CONNECT` with this status.
     pub fn answering(status: &'static str, target: SocketAddr) -> Proxy {
         let seen = Arc::new(Seen::default());
         let seeing = Arc::clone(&seen);
@@ -147,7 +146,6 @@ impl Proxy {
         Proxy { address, seen }
     }
 
-    /// The number of connections.
     pub fn connections(&self) -> usize {
         self.seen.connections.load(Ordering::SeqCst)
     }
@@ -180,7 +178,7 @@ async fn pass_on(
             return Ok(());
         }
     } else {
-        // The service takes the path alone, and one request on each connection will do.
+        // The service accepts only the path, and one request for each connection is enough.
         let (_, rest) = head.split_once("://").unwrap();
         let path = &rest[rest.find('/').unwrap()..];
         let method = head.split(' ').next().unwrap();
@@ -191,14 +189,14 @@ async fn pass_on(
     Ok(())
 }
 
-/// A SOCKS5 proxy without a password (RFC 1928), which connects to one address.
+/// A SOCKS5 proxy without a password (RFC 1928) that connects to one address.
 pub fn socks_proxy(target: SocketAddr) -> SocketAddr {
     listen(move |mut connection| async move {
-        // Version 5, one way to log in, which is none.
+        // Version 5 and one authentication method: none.
         let mut greeting = [0; 3];
         connection.read_exact(&mut greeting).await?;
         connection.write_all(&[5, 0]).await?;
-        // Version, command, a zero, the kind of address: a name with its length.
+        // Version, command, a zero, and the address type: a name with its length.
         let mut request = [0; 5];
         connection.read_exact(&mut request).await?;
         let mut name_and_port = vec![0; usize::from(request[4]) + 2];

@@ -1,5 +1,4 @@
-//! `--report`: the page says what the other outputs say, to people, and holds nothing
-//! that could do anything.
+//! `--report`: the page says the same as the other outputs, for people, and has no active content.
 
 use std::fs;
 
@@ -9,12 +8,12 @@ use serde_json::Value;
 use crate::page::Page;
 use crate::util::{Folder, Output, contacts, sample_data, scenario, service, wait_for_requests};
 
-/// The page of that name.
+/// The page with this name.
 fn page(folder: &Folder, name: &str) -> Page {
     Page::read(&folder.read(name))
 }
 
-/// The page says of every status what the object for machines says, and they add up.
+/// The page has the same number for every status as the JSON summary, and the numbers add up.
 #[track_caller]
 fn says_the_same(page: &Page, summary: &Value) {
     let table = page.table_of("Rows by status");
@@ -66,7 +65,7 @@ fn the_page_of_a_check_says_what_the_check_says() {
     page.says("of 12 rows, 6 are ready to be sent, 2 were left out and 4 need attention");
     page.says("do-not-call.txt, 2 numbers");
     page.says("Sending them takes about 4 s.");
-    // Each problem, with its cell, and each row that is left out.
+    // Each problem with its cell, and each row that is left out.
     for text in [
         "Damaged by a spreadsheet",
         "4,91714E+12",
@@ -78,13 +77,13 @@ fn the_page_of_a_check_says_what_the_check_says() {
     ] {
         page.says(text);
     }
-    // Columns with samples.
+    // Columns with sample values.
     assert_eq!(page.cell("kontakte.csv", "Handy", 1), "phone_number");
     assert_eq!(
         page.cell("kontakte.csv", "Vorname", 2),
         "Jürgen · Zoë · Søren"
     );
-    // Numbers by country are those of the object, summed up.
+    // The numbers by country are those of the JSON summary, added up.
     let numbers = summary["numbers"].as_array().unwrap();
     let sum: u64 = numbers
         .iter()

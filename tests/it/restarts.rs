@@ -1,4 +1,4 @@
-//! What holds from one process to the next: the service counts them all.
+//! What must hold from one process to the next, because the service counts all of them.
 
 use std::thread;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn a_rate_holds_over_the_requests_of_processes_that_were_killed() {
 fn test_leads_keep_to_the_pace_of_the_runs_before_them_and_count_for_those_after() {
     let folder = Folder::with_leads(&contacts(2));
     let service = service();
-    // A test makes no ledger: the run before it has.
+    // `--test-to` does not create a ledger, so a normal run comes first.
     import(&folder, &service, "1/2s", &["--limit", "1"]).expect(0);
     import(&folder, &service, "1/2s", &TEST).expect(0);
     import(&folder, &service, "1/2s", &TEST).expect(0);
@@ -74,7 +74,7 @@ fn a_wait_that_the_service_has_asked_for_outlives_the_process() {
     );
     let child = import(&folder, &service, "none", &[]).start();
     wait_for_requests(&service, 1);
-    // Written down within some hundredths of a second.
+    // The wait is written to the ledger within some hundredths of a second.
     thread::sleep(Duration::from_millis(500));
     kill(child);
     let output = import(&folder, &service, "none", &["-v"]).expect(0);

@@ -1,4 +1,4 @@
-//! `leadload runs`, on ledgers that were written for the purpose.
+//! `leadload runs`, on ledgers that are made for these tests.
 
 use std::fs::File;
 
@@ -13,8 +13,8 @@ use crate::util::{Folder, Run};
 const HEADER: &str = "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,\
     error_code,error,settled_at";
 
-/// Three runs: a complete one, one of two inputs that was stopped, and one that was
-/// killed while a request was under way.
+/// Three runs: a complete one, a stopped one with two inputs, and one that
+/// was killed during a request.
 const RUNS: &str = r#"
 INSERT INTO services (id, address) VALUES (1, 'https://service.example');
 INSERT INTO runs (id, service, identity, options, began_at, completed_at,
@@ -71,7 +71,7 @@ fn runs(folder: &Folder, args: &[&str]) -> Run {
         .env("LEADLOAD_LEDGER", "ledger.sqlite3")
 }
 
-/// The lock of the run that sends to the only service.
+/// The lock of a run that is sending to the only service.
 fn sender(folder: &Folder) -> File {
     let lock = File::create(folder.path("ledger.sqlite3.sender-1")).unwrap();
     lock.lock().unwrap();
@@ -204,7 +204,7 @@ fn where_a_ledger_was_looked_for_is_said_unless_it_is_the_usual_place() {
         said.starts_with("no runs yet, since there is no ledger "),
         "{said}"
     );
-    // A name that is typed is that of an existing file.
+    // A path that is given must be an existing file.
     let typed = ["runs", "--ledger", "nowhere.sqlite3"];
     let refused = folder.leadload(&typed).expect(2);
     assert_eq!(refused.stdout, "");

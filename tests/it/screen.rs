@@ -1,20 +1,20 @@
-//! What stands on a terminal while an import runs.
+//! What a terminal shows while an import runs.
 
 use leadload::sandbox::Sandbox;
 
 use crate::terminal::Terminal;
 use crate::util::{Folder, Run, contacts, scenario};
 
-/// Ends an import as a user at the keyboard does.
+/// The key with which a user ends an import.
 const CTRL_C: &str = "\u{3}";
 
-/// Enough rows that it does not end by itself during the test.
+/// Enough rows that the import does not end by itself during the test.
 const ROWS: usize = 2000;
 
 /// An import that takes a while.
 fn import(folder: &Folder, service: &Sandbox, args: &str) -> Run {
     let args = format!("import leads.csv --campaign 101 --rate 40/s --yes {args}");
-    // The time zone of the user: five and a half hours behind London.
+    // The user's time zone is five and a half hours ahead of London.
     folder
         .leadload(&[])
         .args(args.trim_end())
@@ -22,7 +22,7 @@ fn import(folder: &Folder, service: &Sandbox, args: &str) -> Run {
         .env("TZ", "XYZ+5:30")
 }
 
-/// The lower end of a screen, from the bar on, with `N` for every number.
+/// The lower part of a screen, from the bar on, with `N` for every number.
 fn block(shown: &str) -> String {
     let mut lines = shown.lines().skip_while(|line| !line.contains("rows ("));
     let bar = lines.next().unwrap();
@@ -45,7 +45,7 @@ fn block(shown: &str) -> String {
     text
 }
 
-/// Looks at the screen when it shows all of these.
+/// Waits until the screen shows all of these texts. Returns the screen.
 #[track_caller]
 fn when(terminal: &Terminal, texts: &[&str]) -> String {
     terminal.wait_until(&texts.join(", "), |shown| {
@@ -53,14 +53,14 @@ fn when(terminal: &Terminal, texts: &[&str]) -> String {
     })
 }
 
-/// How many leads the screen says have been created.
+/// How many leads have been created, as the screen says.
 fn created(shown: &str) -> u64 {
     let before = shown.split(" created").next().unwrap_or_default();
     let count = before.split_whitespace().last().unwrap_or_default();
     count.replace(',', "").parse().unwrap_or_default()
 }
 
-/// Stops the import, which ends with a clean screen; returns it.
+/// Stops the import, which must leave a clean screen. Returns the screen.
 #[track_caller]
 fn stopped(mut terminal: Terminal) -> String {
     terminal.type_in(CTRL_C);
@@ -89,7 +89,7 @@ fn eighty_columns_show_everything_in_three_lines() {
     ");
     let bar = shown.lines().find(|line| line.contains("rows (")).unwrap();
     assert_eq!(bar.len(), 79, "{bar}");
-    // Above it stands what was said before.
+    // The earlier output is above the bar.
     assert!(shown.starts_with("leads.csv\n  encoding "), "{shown}");
     assert!(shown.contains("\n\n["), "{shown}");
     stopped(terminal);
@@ -282,7 +282,7 @@ fn a_check_has_a_block_as_well_and_leaves_none() {
     let run = folder.leadload(&["check", "leads.csv"]);
     let terminal = Terminal::start(run, 80, 24);
     let shown = terminal.wait_for("rows checked, nothing was sent");
-    // It is drawn and gone sooner than anybody looks.
+    // The bar is drawn and removed before a test can see it on the screen.
     let written = terminal.written();
     assert!(written.contains(" ready\r\n"), "{written:?}");
     assert!(!shown.contains(" ready\n"), "{shown}");

@@ -1,4 +1,4 @@
-//! The token and the people stay where they belong.
+//! The token and personal data do not appear where they should not.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
     let shown = output.stdout + &output.stderr;
     assert!(shown.contains("row 3 "), "{shown}");
     assert!(shown.contains("No right to call +…"), "{shown}");
-    // What the service said is in the files, which only the owner can read.
+    // The service's text is in the files, which only the owner can read.
     assert!(folder.read("leads.results.csv").contains("is no customer"));
     assert!(!holds_a_number(&shown), "{shown}");
     for private in ["Ada", "Lovelace", "Bob"] {
@@ -70,7 +70,7 @@ fn log_lines_and_the_summary_carry_row_numbers_and_no_people() {
     }
 }
 
-/// What a service repeats of a row is in the results alone.
+/// Text of the service that repeats a row appears only in the results.
 #[test]
 fn a_rejection_that_repeats_the_row_is_logged_without_its_values() {
     let service = scenario(
@@ -82,7 +82,8 @@ fn a_rejection_that_repeats_the_row_is_logged_without_its_values() {
     output.tells("(HTTP 403: the name … Q. of … is not allowed)");
 }
 
-/// What was not understood is for those who ask for everything, and names nobody either.
+/// An answer that was not understood is shown only with full logging, and
+/// shows no personal data either.
 #[test]
 fn an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_everything() {
     let page = format!(

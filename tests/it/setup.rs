@@ -1,4 +1,4 @@
-//! `leadload config init` at a terminal: what it offers, what it keeps, and what it says.
+//! `leadload config init` at a terminal: what it offers, what it keeps, and what it prints.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ use crate::util::{Folder, Run, scenario};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
 
-/// A service that demands the token.
+/// A service that requires this token.
 fn strict() -> Sandbox {
     scenario("token = '17|s3cretTokenOfTheCustomer'")
 }
 
-/// A folder with this file of settings.
+/// A folder with this settings file.
 fn with_settings(toml: &str) -> Folder {
     let folder = Folder::new();
     folder.write("config.toml", toml);
@@ -29,7 +29,7 @@ fn crm(folder: &Folder) -> Run {
     init(folder).args("--profile crm")
 }
 
-/// Says yes to replacing, and gives address and token of the service.
+/// Answers yes to replacing, and types the address and token of the service.
 fn replace(terminal: &mut Terminal, service: &Sandbox) {
     terminal.wait_for("Replace its address and token? [y/N]");
     terminal.type_in("y\r");
@@ -39,7 +39,7 @@ fn replace(terminal: &mut Terminal, service: &Sandbox) {
     terminal.type_in(&format!("{TOKEN}\r"));
 }
 
-/// What is shown, however its lines are broken.
+/// The screen's text, without its line breaks.
 fn in_one_line(shown: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -55,7 +55,7 @@ region = 'GB' # most of them
 rate = '5/s' # slow
 ";
 
-/// Types the token, and returns what was shown to the end, which is a good one.
+/// Types the token, and returns the last screen. The exit code must be 0.
 #[track_caller]
 fn ended_with_token(mut terminal: Terminal) -> String {
     terminal.wait_for("Access token (it is not shown; paste it and press Enter):");
@@ -85,7 +85,7 @@ fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
     assert_eq!(code, 0, "{shown}");
     let url = format!("\"{}\"", service.base_url());
     let expected = REPLACED.replace("'https://old.example.com'", &url);
-    // The old name went with the old address.
+    // The old file name belongs to the old address.
     let expected = expected.replace("crm.token", "crm-2.token");
     assert_eq!(folder.read("config.toml"), expected);
 }
@@ -191,7 +191,7 @@ fn what_is_typed_while_the_service_is_asked_answers_nothing() {
 #[test]
 fn what_is_said_of_a_signal_begins_on_a_line_of_its_own() {
     let folder = Folder::new();
-    // Nobody answers there, and nobody refuses.
+    // This server accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let run = crm(&folder).args(&format!("--base-url {url}"));
@@ -293,7 +293,7 @@ fn messages_are_broken_between_words_on_a_narrow_terminal() {
         let lines = text.lines().map(|line| line.trim_end().to_owned());
         lines.filter(|line| !line.contains("/")).collect()
     };
-    // The terminal itself would have broken them anywhere.
+    // The terminal itself would have broken the lines anywhere.
     for line in lines(&written).iter().filter(|line| !line.ends_with(':')) {
         assert!(line.chars().count() < 40, "{line}");
     }

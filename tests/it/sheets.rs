@@ -7,7 +7,7 @@ use leadload::source::Sheet;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook, XlsxError};
 use zip::write::SimpleFileOptions;
 
-/// A sheet's rows: number and cells.
+/// The rows of a sheet: number and cells.
 pub type Rows = Vec<(u64, Vec<String>)>;
 
 pub fn rows(sheet: &Sheet) -> Rows {
@@ -27,14 +27,14 @@ pub fn row(number: u64, cells: &[&str]) -> (u64, Vec<String>) {
     (number, cells.iter().map(|&cell| cell.to_owned()).collect())
 }
 
-/// What `fill` makes of an empty workbook.
+/// The workbook that `fill` makes from an empty one.
 pub fn xlsx(fill: impl FnOnce(&mut Workbook) -> Result<(), XlsxError>) -> Vec<u8> {
     let mut workbook = Workbook::new();
     fill(&mut workbook).unwrap();
     workbook.save_to_buffer().unwrap()
 }
 
-/// One row for each kind of cell: what it is, and the cell.
+/// One row for each kind of cell: its description, and the cell.
 pub fn kinds_of_cells() -> Vec<u8> {
     xlsx(|workbook| {
         let date = Format::new().set_num_format("yyyy-mm-dd");
@@ -66,7 +66,7 @@ pub fn kinds_of_cells() -> Vec<u8> {
     })
 }
 
-/// The rows of [`kinds_of_cells`] and what their cells read as.
+/// The rows of [`kinds_of_cells`], and the text of their cells.
 pub const KINDS: [(&str, &str); 13] = [
     ("phone as a number", "447911123456"),
     ("large number", "1000000000000000000000"),

@@ -27,8 +27,8 @@ fn every_kind_of_cell_reads_the_same_from_every_format() {
         let rows = read(bytes).unwrap();
         assert_eq!(rows[0], row(1, &["kind", "cell"]), "{format}");
         for ((number, (kind, cell)), read) in (2..).zip(KINDS).zip(&rows[1..]) {
-            // Two of LibreOffice's ways: a truth without the number format of truths
-            // is stored as a number, and a text formula in .xls without its value.
+            // LibreOffice stores a boolean without the boolean number format as
+            // a number, and in .xls it stores a text formula without its value.
             let cell = match (format, kind) {
                 ("ods", "truth") => "1",
                 ("xls", "formula") => "0",
@@ -250,7 +250,7 @@ fn a_workbook_without_a_worksheet_is_reported() {
 #[test]
 fn a_formula_in_an_old_workbook_gives_the_text_that_was_stored_with_it() {
     let begin: &[u8] = b"\x09\x08\x10\x00\0\x06\x05\0\0\0\0\0\0\0\0\0\0\0\0\0";
-    // One sheet, `S`, behind the globals: BOF 20 bytes, this 13, EOF 4.
+    // One sheet, `S`, after the globals: BOF 20 bytes, this record 13, EOF 4.
     let bound_sheet: &[u8] = b"\x85\x00\x09\x00\x25\0\0\0\0\0\x01\0S";
     let end: &[u8] = b"\x0A\x00\x00\x00";
     let formula: &[u8] = b"\x06\x00\x16\x00\x01\0\0\0\0\0\0\0\0\0\0\0\xFF\xFF\0\0\0\0\0\0\0\0";
@@ -276,7 +276,7 @@ fn hand_made_opendocument_reads_with_its_repeats() {
     );
 }
 
-/// The limit that it exceeds.
+/// The limit that the workbook exceeds.
 fn too_large(bytes: Vec<u8>) -> String {
     let error = error_of(bytes);
     let limit = error.strip_prefix("is too large to be read as a spreadsheet: ");
@@ -313,7 +313,7 @@ fn what_unpacks_to_all_memory_is_refused_before_it_is_unpacked_whatever_it_is_ca
     }
 }
 
-/// A workbook whose parts are called as nobody calls them.
+/// A workbook whose parts have unusual names.
 fn oddly_named(sheet: &[u8], strings: &[u8], styles: &[u8]) -> Vec<u8> {
     let rels = br#"<Relationships><Relationship Type="x/relationships/officeDocument" Target="/a/../Book"/></Relationships>"#;
     let book = br#"<workbook><sheet name="Leads" r:id="r"/></workbook>"#;
@@ -345,7 +345,7 @@ fn a_workbook_whose_parts_have_odd_names_is_read() {
 
 #[test]
 fn a_part_is_weighed_before_it_is_read_whatever_it_is_called() {
-    // Of a few kilobytes: one format of numbers, which every style has a copy of.
+    // A few kilobytes: one number format, which is copied for every style.
     let format = "0".repeat(100_000);
     let styles = "<xf numFmtId=\"170\"/>".repeat(50_000);
     let styles = format!(
@@ -355,7 +355,7 @@ fn a_part_is_weighed_before_it_is_read_whatever_it_is_called() {
     assert!(bytes.len() < 10_000, "{}", bytes.len());
     assert_eq!(too_large(bytes), MEMORY);
 
-    // A gigabyte of one letter would pack to a megabyte.
+    // A gigabyte of one letter would be compressed to a megabyte.
     let long = "a".repeat(64 << 20);
     let sheet = format!(
         "<worksheet><sheetData><row><c t=\"inlineStr\"><is><t>{long}</t></is></c></row></sheetData></worksheet>"

@@ -1,4 +1,4 @@
-//! `--stop-after`: rows that are rejected alike have something in common.
+//! `--stop-after`: rows that are rejected for the same reason.
 
 use crate::util::{Folder, Output, contacts, number, replaced, scenario};
 use leadload::sandbox::Sandbox;
@@ -59,12 +59,12 @@ fn the_same_command_goes_on_after_equal_rejections() {
     let output = import(&folder, &service, "4", 1);
     let summary = output.json();
     assert_eq!(summary["complete"], true);
-    // Those that have their outcome keep it in this run.
+    // Rows that have their outcome keep it in this run.
     assert_eq!(summary["counts"]["created"], 8);
     assert_eq!(summary["counts"]["rejected"], 4);
     assert_eq!(service.stats().lead_requests, 5);
     assert_eq!(folder.records("leads.results.csv").len(), 12);
-    // And are sent when their rejects are given back.
+    // They are sent when their rejects are imported.
     folder.import(&service, &["leads.rejects.csv"]).expect(0);
     assert_eq!(service.stats().created, 9);
 }
@@ -137,7 +137,7 @@ fn the_first_rejected_row_stops_where_one_is_enough() {
         folder.column("leads.results.csv", "status"),
         ["created", "created", "rejected"]
     );
-    // One row further each time: the list comes to its end.
+    // Each start gets one row further, so the list is finished in the end.
     let summary = import(&folder, &service, "1", 1).json();
     assert_eq!(summary["counts"]["created"], 9);
     assert_eq!(service.stats().lead_requests, 10);

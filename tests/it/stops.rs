@@ -1,4 +1,4 @@
-//! When going on is pointless, or the user ends it.
+//! Runs that stop because continuing is pointless, or because the user ends them.
 
 use std::thread;
 
@@ -46,7 +46,7 @@ fn a_stop_without_a_ledger_shows_the_command_that_sends_the_whole_list_again() {
     );
     let page = folder.read("p.html");
     assert!(page.contains("<p>The same command sends the whole list again:</p><pre>"));
-    // Nobody knows either which rows to leave alone.
+    // Without a ledger it is also unknown which rows to leave alone.
     let folder = Folder::with_leads(&contacts(1));
     let service = scenario("[[rule]]\nreply = { then = 'drop' }");
     let args = ["--ledger", "none", "--on-uncertain", "hold"];
@@ -191,7 +191,7 @@ fn a_redirect_that_stops_shows_its_address_as_far_as_that_is_safe() {
     }
 }
 
-/// What a row is answered to its first attempt, of which nobody hears, and to the second.
+/// Loses the answer to the first attempt of a row, and gives this answer to the second.
 fn lost_and_then(row: usize, second: &str) -> String {
     let number = number(row);
     format!(
@@ -239,7 +239,7 @@ fn what_is_said_of_the_service_to_rows_in_doubt_stops_the_run_after_three_of_the
         let summary = folder.import_leads(&service, &args).expect(3).json();
         assert_eq!(summary["stopped_by"], by, "{reply}");
         assert_eq!(summary["counts"]["rejected"], 0, "{reply}");
-        // No more than five rows are lost before the service counts as away.
+        // No more than five rows are lost before the service counts as down.
         let requests = service.stats().lead_requests;
         assert!(requests <= 4 + 5 * 2, "{reply}: {requests}");
     };
@@ -344,7 +344,7 @@ mod signals {
 
     #[test]
     fn a_signal_before_the_first_lead_leaves_nothing_behind() {
-        // A service that takes connections and never answers.
+        // A service that accepts connections and never answers.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let folder = Folder::with_leads(&contacts(10));
         let child = folder
@@ -370,7 +370,7 @@ mod signals {
         assert_eq!(folder.names(), ["leads.csv"]);
     }
 
-    /// The reader of standard error may go away, with or without a bar.
+    /// The reader of standard error may close it, with or without a bar.
     #[test]
     fn a_closed_console_stops_the_sending_and_keeps_the_account() {
         for extra in [&["--progress", "always"][..], &["-vv"], &[]] {
@@ -404,7 +404,7 @@ mod signals {
             "-vv",
         ];
         let (mut child, mut stdin) = folder.leadload(&args).start_with_open_stdin();
-        // More than a pipe holds: when all of it is gone, the program is reading.
+        // More than a pipe holds: once everything is written, the program is reading.
         stdin.write_all(&b"phone\n".repeat(100_000)).unwrap();
         signal(&child, "-TERM");
         assert_eq!(child.wait().unwrap().code(), Some(4));
@@ -424,8 +424,8 @@ mod signals {
         let mut child = folder.import(&service, &args).start();
         wait_for_requests(&service, 2);
         signal(&child, "-INT");
-        // Two signals that are pending at once may arrive as one, so the second is
-        // sent when the first has been understood.
+        // Two signals that are pending at the same time may arrive as one,
+        // so the second is sent after the program has reacted to the first.
         let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
         let is_stopping =
             |line: &std::io::Result<String>| line.as_ref().unwrap().contains("stopping");
@@ -438,7 +438,7 @@ mod signals {
         );
     }
 
-    /// What is said when five of eight requests are in flight and the user loses patience.
+    /// The output if the user sends a second signal while five of eight requests are in flight.
     fn said_after_two_signals(args: &[&str]) -> String {
         let rows = (1..9).map(|row| format!("{}\n", number(row)));
         let folder = Folder::with_leads(&format!("phone\n{}", rows.collect::<String>()));
@@ -510,7 +510,7 @@ mod signals {
     }
 }
 
-/// A signal is the worse news, and does not hide the other.
+/// The signal is the more serious reason, and does not hide the other.
 #[cfg(unix)]
 #[test]
 fn a_signal_does_not_hide_that_a_campaign_was_refused() {
@@ -538,7 +538,7 @@ fn a_signal_does_not_hide_that_a_campaign_was_refused() {
     assert_eq!(summary["stopped_by"], "signal");
     let error = summary["error"].as_str().unwrap();
     assert!(error.starts_with("stopped by a signal"), "{error}");
-    // Not all of them.
+    // Not all rows were sent.
     assert!(!error.contains("were sent"), "{error}");
     assert!(
         error.contains("campaign 102: the service refuses the campaign"),
@@ -567,7 +567,7 @@ fn a_wait_that_is_longer_than_an_outage_may_be_is_named_with_its_status_and_its_
         let output = folder.import_leads(&service, &flags).expect(3);
         let summary = output.json();
         assert_eq!(summary["stopped_by"], "outage");
-        // Nobody waits five minutes to be told so.
+        // The run must not wait five minutes before it says so.
         let elapsed = summary["elapsed_s"].as_f64().unwrap();
         assert!(elapsed < 30.0, "{elapsed}");
         let error = summary["error"].as_str().unwrap();
@@ -582,6 +582,6 @@ fn a_wait_that_is_longer_than_an_outage_may_be_is_named_with_its_status_and_its_
             "{rest}"
         );
     }
-    // The second process asks nobody.
+    // The second process sends no request.
     assert_eq!(service.stats().lead_requests, 3);
 }

@@ -1,10 +1,10 @@
-//! What a person reads when an import has ended: exact texts.
+//! What a person reads at the end of an import: exact texts.
 
 use leadload::sandbox::Sandbox;
 
 use crate::util::{Folder, Output, holds_a_number, number, scenario, service};
 
-/// The summary without its time, and with the program as people call it.
+/// The summary without its time, and with the usual name of the program.
 fn summary(output: &Output) -> String {
     let (first, rest) = output.stdout.split_once('\n').unwrap();
     let (rows, _time) = first.rsplit_once(" in ").unwrap();
@@ -12,7 +12,7 @@ fn summary(output: &Output) -> String {
     format!("{rows} in TIME\n{}", rest.replace(program, "leadload"))
 }
 
-/// A list of so many contacts, none of whose numbers looks rounded.
+/// A list of this many contacts without a round number.
 fn contacts(count: usize) -> String {
     let all = crate::util::contacts(count + 1);
     let rows = all.lines().filter(|line| !line.starts_with(&number(0)));
@@ -74,7 +74,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
     ");
 }
 
-/// The command that a summary ends with, as a shell would take it.
+/// The command at the end of a summary, split as a shell does.
 fn last_command(output: &Output) -> Vec<String> {
     let line = output.stdout.lines().last().unwrap();
     shlex::split(line).unwrap()

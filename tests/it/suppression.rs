@@ -1,5 +1,5 @@
-//! Do-not-call lists are read strictly: a line that cannot be read could be somebody who
-//! is then called.
+//! Do-not-call lists are read strictly: a line that cannot be read may be a
+//! person who would then be called.
 
 use crate::corpus::{encoded, gzip, utf_16le, zstd};
 use crate::sheets::{ods, xlsx};
@@ -11,7 +11,7 @@ const LEADS: &str = "phone,name\n\
      +447400123458,Cy\n\
      +447400123457,Bob again\n";
 
-/// Which rows of the leads, from 1, a list keeps from being sent.
+/// The rows of the leads (from 1) that a list suppresses.
 #[track_caller]
 fn suppressed(name: &str, list: impl AsRef<[u8]>, flags: &[&str]) -> Vec<String> {
     let folder = Folder::with_leads(LEADS);
@@ -31,14 +31,14 @@ fn suppressed(name: &str, list: impl AsRef<[u8]>, flags: &[&str]) -> Vec<String>
         .collect()
 }
 
-/// A list is refused, and this is said of it.
+/// The list is refused with a message that has this text.
 #[track_caller]
 fn refusal_says(list: &str, flags: &[&str], said: &str) {
     let refused = refusal(list, flags);
     assert!(refused.contains(said), "{refused}");
 }
 
-/// The message about a list with which nothing is done.
+/// The message about a list that is refused, so nothing is done.
 #[track_caller]
 fn refusal(list: impl AsRef<[u8]>, flags: &[&str]) -> String {
     let folder = Folder::with_leads(LEADS);
@@ -444,7 +444,7 @@ fn what_may_be_a_number_counts_or_stops_the_run_in_any_column() {
     }
 }
 
-/// Which rows may have been taken is known, and a list that comes later does not hide it.
+/// A row that may have been taken is still reported as such if a later list names it.
 #[test]
 fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_names_it() {
     let folder = Folder::with_leads(&crate::util::contacts(4));
@@ -480,7 +480,7 @@ fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_na
     assert_eq!(errors[3], "on the list dnc.txt, line 3");
     assert_eq!(service.stats().lead_requests, 0);
 
-    // In another list neither.
+    // The same holds in another list.
     folder.write(
         "more.csv",
         format!(
@@ -504,7 +504,7 @@ fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_na
     assert_eq!(service.stats().lead_requests, 0);
 }
 
-/// Of the row of the rejects whose number was `x`.
+/// Corrects the number of the rejected row whose number was `x`.
 fn correct_the_number(folder: &Folder) {
     let rejects = folder.read("leads.rejects.csv");
     let corrected = rejects.replace("\nx,", "\n+447400123457,");
@@ -538,7 +538,7 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
     assert_eq!(service.stats().lead_requests, 1);
 }
 
-/// A list that is replaced every day often has a link to the latest.
+/// A list that is replaced every day is often a link to the latest file.
 #[cfg(unix)]
 #[test]
 fn rejects_to_which_a_country_was_added_keep_the_options_of_their_run() {
@@ -611,7 +611,7 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
         "dnc.csv: do-not-call list, 3 numbers: 1 read as Germany (by row); 1 read as United Kingdom (by row); 1 read as United Kingdom (--region)\n",
     );
     output.shows("  suppressed               2  on a do-not-call list; not sent\n");
-    // A country that nobody knows protects nobody.
+    // A line with an unknown country would suppress nobody.
     folder.write("dnc.csv", list.replace("Deutschland", "Neverland"));
     let refused = folder.leadload(&args).expect(2);
     refused.tells("has 1 line with digits that are not a phone number");
@@ -643,7 +643,7 @@ fn a_list_without_a_phone_column_says_just_that() {
         assert!(refused.contains(said), "{refused}");
         assert!(!refused.contains("digits"), "{refused}");
     }
-    // A column that is not called one has numbers all the same.
+    // A column without a telling name is used if it has numbers.
     let list = "name,how\nBob,+447400123457\nZo,by mail\nEd,by mail\nDi,by mail\n";
     assert_eq!(suppressed("dnc.csv", list, &[]), BOBS);
 }

@@ -1,4 +1,4 @@
-//! A real terminal of a given size, with the program in it and keys that are typed.
+//! A real terminal of a given size, in which the program runs and keys are typed.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -10,7 +10,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::util::Run;
 
-/// The longest that anything is waited for.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A terminal in which a command runs.
@@ -29,7 +29,7 @@ struct Screen {
 }
 
 impl Terminal {
-    /// Starts the command in a terminal of so many columns and lines.
+    /// Starts the command in a terminal with this many columns and lines.
     pub fn start(run: Run, columns: u16, lines: u16) -> Terminal {
         let size = size(columns, lines);
         let pair = native_pty_system().openpty(size).unwrap();
@@ -42,7 +42,7 @@ impl Terminal {
         let shown = Arc::clone(&screen);
         let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // The terminal ends with the last program in it, on Linux with an error.
+            // Reading ends when the last program in the terminal ends; on Linux with an error.
             while let Ok(read @ 1..) = output.read(&mut bytes) {
                 let mut screen = shown.lock().unwrap();
                 screen.parser.process(&bytes[..read]);
@@ -58,25 +58,25 @@ impl Terminal {
         }
     }
 
-    /// What is to be seen now, without blanks at the ends of lines and below.
+    /// The screen, without blanks at the ends of lines and without blank lines at the end.
     pub fn shown(&self) -> String {
         let shown = self.screen.lock().unwrap().parser.screen().contents();
         let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
         lines.join("\n").trim_end().to_owned()
     }
 
-    /// Everything that was written to the terminal, control sequences included.
+    /// Everything that was written to the terminal, including control sequences.
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.screen.lock().unwrap().written).into_owned()
     }
 
-    /// Waits until the screen shows a text; returns the screen.
+    /// Waits until the screen shows a text. Returns the screen.
     #[track_caller]
     pub fn wait_for(&self, text: &str) -> String {
         self.wait_until(text, |shown| shown.contains(text))
     }
 
-    /// Waits until the screen is as it is to be; returns it.
+    /// Waits until `is_so` accepts the screen. Returns the screen.
     #[track_caller]
     pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
@@ -90,21 +90,21 @@ impl Terminal {
         }
     }
 
-    /// Waits until the last that is shown is this question, and types. What is typed earlier
-    /// is no answer to it.
+    /// Waits until the screen ends with this question, then types. Keys
+    /// that are typed earlier do not count as an answer.
     #[track_caller]
     pub fn answer(&mut self, question: &str, keys: &str) {
         self.wait_until(question, |shown| shown.ends_with(question));
         self.type_in(keys);
     }
 
-    /// Types, as it is: a line ends with `\r`.
+    /// Types these keys as they are: a line ends with `\r`.
     pub fn type_in(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
     }
 
-    /// Makes the window another size.
+    /// Changes the size of the window.
     pub fn resize(&self, columns: u16, lines: u16) {
         let mut screen = self.screen.lock().unwrap();
         let resized = screen.parser.screen_mut();
@@ -112,13 +112,13 @@ impl Terminal {
         self.master.resize(size(columns, lines)).unwrap();
     }
 
-    /// Waits for the end; returns the exit code and the last screen.
+    /// Waits until the command ends. Returns the exit code and the last screen.
     #[track_caller]
     pub fn end(self) -> (u32, String) {
         self.end_within(PATIENCE)
     }
 
-    /// The same, for as long as this.
+    /// Like [`Terminal::end`], with another time limit.
     #[track_caller]
     pub fn end_within(mut self, patience: Duration) -> (u32, String) {
         let began = Instant::now();
@@ -133,7 +133,7 @@ impl Terminal {
             thread::sleep(Duration::from_millis(10));
         };
         drop(self.keyboard);
-        // Another program that was started in it may keep the terminal open.
+        // Another program that was started in the terminal may keep it open.
         while !self.reader.is_finished() {
             assert!(began.elapsed() < patience, "something else has not ended");
             thread::sleep(Duration::from_millis(10));
@@ -145,7 +145,7 @@ impl Terminal {
     }
 }
 
-/// A number of columns or lines, as the parser takes it.
+/// A number of columns or lines, in the type of the parser.
 fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).unwrap()
 }
@@ -160,7 +160,7 @@ fn size(columns: u16, lines: u16) -> PtySize {
 }
 
 impl Run {
-    /// The same command for a terminal, which takes it in a form of its own.
+    /// The same command in the type that the terminal needs.
     fn in_terminal(self) -> CommandBuilder {
         let command = self.into_command();
         let mut built = CommandBuilder::new(command.get_program());

@@ -1,4 +1,4 @@
-//! `--test-to`: one lead to oneself, and nothing else.
+//! `--test-to`: one lead to the user, and nothing else.
 
 use leadload::sandbox::Sandbox;
 
@@ -19,7 +19,7 @@ fn test_lead(folder: &Folder, service: &Sandbox, args: &[&str]) -> Run {
     folder.import_leads(service, &[&to, args].concat())
 }
 
-/// Nothing was written, and the number is told nowhere.
+/// Checks that nothing was written, and that the number is printed nowhere.
 #[track_caller]
 fn assert_no_traces(folder: &Folder, output: &Output) {
     assert_eq!(folder.names(), ["leads.csv"]);
@@ -49,7 +49,7 @@ fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_h
         std::str::from_utf8(&request.body).unwrap(),
         r#"{"phone_number":"+447911999999","campaign_id":101,"variables":[{"name":"Ada","notes":"likes tea"}],"allow_dupplicate":true}"#
     );
-    // As often as it is wanted, and the list is as it was.
+    // It can be repeated, and the list stays as it was.
     test_lead(&folder, &service, &[]).expect(0);
     let check = folder.leadload(&["check", "leads.csv", "--format", "json"]);
     assert_eq!(check.expect(1).json()["counts"]["ready"], 2);
@@ -348,7 +348,7 @@ fn a_signal_waits_for_the_answer_and_a_second_one_does_not() {
     let trouble = "[[rule]]\nreply = { delay_ms = 700, status = 500, body = '' }";
     let end = "[[rule]]\nreply = { delay_ms = 700, status = 401, body = '{}' }";
     for (signals, reply, code, counts, said) in [
-        // If it were reported as stopped, the user would test again, and the phone ring twice.
+        // If it were reported as stopped, the user would test again and the phone would ring twice.
         (1, late, 0, "created", ""),
         (1, refusal, 1, "rejected", ""),
         (

@@ -1,4 +1,4 @@
-//! `--max-duration`: the time that a run is given.
+//! `--max-duration`: the time limit of a run.
 
 use crate::util::{Folder, contacts, number, scenario};
 
@@ -32,7 +32,7 @@ fn time_that_is_up_ends_cleanly_and_the_same_command_goes_on() {
         assert!(summary["elapsed_s"].as_f64().unwrap() >= 1.0);
         assert!(runs < 30, "it does not come to its end");
     }
-    // A hundred times 25 ms, two at once, take more than a second.
+    // A hundred requests of 25 ms, two at a time, take more than a second.
     assert!(runs >= 2, "{runs}");
     assert_eq!(service.stats().lead_requests, 100, "nothing was sent twice");
     assert_eq!(
@@ -114,7 +114,7 @@ fn time_that_is_up_is_no_error_and_nothing_to_those_who_want_to_hear_of_errors_a
         assert_eq!(output.stderr, "", "{form}");
         output.shows("Stopped (max_duration) after ");
     }
-    // Before the first row too.
+    // Also before the first row.
     let folder = Folder::with_leads(&contacts(20));
     let service = scenario("");
     let args = ["--max-duration", "1ms", "--quiet"];
@@ -131,7 +131,7 @@ fn a_run_that_stops_says_how_many_rows_its_rejects_have() {
         let service = scenario(settings);
         let run = folder.import_leads(&service, &["--concurrency", "1"]);
         let output = run.args(args).expect(code);
-        // The header of the second list is a row that is none, too.
+        // The header of the second list is a row without a number, too.
         output.shows("\nRejects: leads.rejects.csv (3 rows)\n");
         assert_eq!(folder.records("leads.rejects.csv").len(), 3);
     }
@@ -166,7 +166,7 @@ mod signals {
     use super::*;
     use crate::util::{Output, signal};
 
-    /// A run whose time is up while its third row is on its way, and its log since then.
+    /// A run whose time is up while its third row is in flight, and its log from then on.
     fn drains(folder: &Folder, reply: &str) -> (leadload::sandbox::Sandbox, Child) {
         let service = scenario(&format!(
             "[[rule]]\nphone_number = '{}'\nreply = {reply}",
@@ -204,7 +204,7 @@ mod signals {
         let folder = Folder::with_leads(&contacts(10));
         let (_service, mut child) = drains(&folder, "{ then = 'hang' }");
         signal(&child, "-INT");
-        // Two that are pending at once may arrive as one.
+        // Two signals that are pending at the same time may arrive as one.
         sleep(Duration::from_millis(300));
         assert!(child.try_wait().unwrap().is_none(), "one is not enough");
         signal(&child, "-INT");

@@ -1,4 +1,4 @@
-//! A token that is replaced in its file while a run goes on.
+//! A token that is replaced in its file during a run.
 
 use std::process::Child;
 
@@ -9,8 +9,8 @@ use crate::util::{Folder, Output, contacts, number, scenario, wait_for_requests}
 const OLD: &str = "1|old-token-of-yesterday";
 const NEW: &str = "2|new-token-of-today";
 
-/// Refuses the token of the fourth row's first request, after a while, and repeats both
-/// tokens to the sixth.
+/// Refuses the token of the fourth row's first request, after a while. The
+/// answer to the sixth row repeats both tokens.
 fn service() -> Sandbox {
     scenario(&format!(
         "any_token = true\n\

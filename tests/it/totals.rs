@@ -1,10 +1,10 @@
-//! Of how many rows: said wherever it is known.
+//! The total number of rows is printed wherever it is known.
 
 use serde_json::{Value, json};
 
 use crate::util::{Folder, Output, contacts, scenario};
 
-/// More rows than are read ahead of those that are sent.
+/// More rows than are read ahead of the rows that are sent.
 const MANY: usize = 150_000;
 
 /// An import whose token is refused after four leads.

@@ -1,13 +1,13 @@
-//! What a command says, as one text that is the same whenever and wherever it runs.
+//! The output of a command, as a text that is the same in every run and on every machine.
 //!
-//! What differs from run to run is put in words: folders, ports, times, what took how long,
-//! and how a system words its errors.
+//! Parts that differ from run to run are replaced with words: folders,
+//! ports, times, durations, and the error texts of the system.
 
 use std::path::Path;
 
 use crate::util::{Folder, Output};
 
-/// Exit code and both streams.
+/// The exit code and both streams.
 pub fn transcript(folder: &Folder, command: &str, output: &Output) -> String {
     let mut text = format!("$ {command}\n");
     for (name, stream) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -19,7 +19,7 @@ pub fn transcript(folder: &Folder, command: &str, output: &Output) -> String {
     normalised(&text, folder)
 }
 
-/// The text without what differs from run to run.
+/// The text without the parts that differ from run to run.
 pub fn normalised(text: &str, folder: &Folder) -> String {
     let text = without_path(text, &folder.home(), "HOME");
     let text = without_path(&text, &folder.path(""), "FOLDER");
@@ -33,7 +33,7 @@ pub fn normalised(text: &str, folder: &Folder) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Shapes of what differs, in this order: `#` is a digit, `*` some digits.
+/// The shapes of the parts that differ, in this order: `#` is a digit, `*` some digits.
 const SHAPES: [(&str, &str); 9] = [
     ("127.0.0.1:#####", "127.0.0.1:PORT"),
     ("####-##-##T##:##:##.*Z", "TIME"),
@@ -46,7 +46,7 @@ const SHAPES: [(&str, &str); 9] = [
     ("\"elapsed_s\":*.*", "\"elapsed_s\":N"),
 ];
 
-/// A path as the system writes it, however it writes it.
+/// The text with a path replaced, in any form in which the system writes it.
 fn without_path(text: &str, path: &Path, word: &str) -> String {
     let shown = path.display().to_string();
     let shown = shown.trim_end_matches(['/', '\\']);
@@ -92,7 +92,7 @@ fn matched(text: &str, shape: &str) -> Option<usize> {
     Some(at)
 }
 
-/// `…: No such file or directory (os error 2)` is worded by the system.
+/// The system words `…: No such file or directory (os error 2)`.
 fn system_error(line: &str) -> String {
     let Some((before, after)) = line.split_once(" (os error ") else {
         return line.to_owned();

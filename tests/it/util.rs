@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use leadload::sandbox::{RecordedRequest, Sandbox, SandboxConfig};
 
-/// A folder of its own for one test, and a home beside it.
+/// A folder for one test, with a separate home folder.
 pub struct Folder {
     files: tempfile::TempDir,
     home: tempfile::TempDir,
@@ -53,18 +53,17 @@ impl Folder {
             .join(".local/state/leadload/ledger.sqlite3")
     }
 
-    /// The file of settings that commands in this folder look for by default (Linux).
+    /// The settings file that commands in this folder look for by default (Linux).
     #[cfg(unix)]
     pub fn config(&self) -> PathBuf {
         self.home.path().join(".config/leadload/config.toml")
     }
 
-    /// The home folder of the user.
     pub fn home(&self) -> PathBuf {
         self.home.path().to_owned()
     }
 
-    /// The files in it, sorted.
+    /// The names of the files in the folder, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.files.path())
             .unwrap()
@@ -74,7 +73,7 @@ impl Folder {
         names
     }
 
-    /// The rows of a CSV file, each by its header.
+    /// The rows of a CSV file, with cells by their header.
     pub fn records(&self, name: &str) -> Vec<BTreeMap<String, String>> {
         csv::Reader::from_path(self.path(name))
             .unwrap()
@@ -102,12 +101,12 @@ impl Folder {
             .collect()
     }
 
-    /// `leadload` in this folder, with nothing in its environment but what a test says.
+    /// `leadload` in this folder. Its environment only has what a test sets.
     pub fn leadload(&self, args: &[&str]) -> Run {
         self.run(Command::new(env!("CARGO_BIN_EXE_leadload")), args)
     }
 
-    /// The same, started by a shell: `script` ends in running its arguments.
+    /// `leadload` started by a shell; at its end `script` runs its arguments.
     #[cfg(unix)]
     pub fn through_shell(&self, script: &str, args: &[&str]) -> Run {
         let mut command = Command::new("sh");
@@ -142,7 +141,7 @@ impl Folder {
         ] {
             command.env_remove(name);
         }
-        // Wherever the system looks for it.
+        // Every variable in which a system looks for the home folder.
         for home in ["HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA"] {
             command.env(home, self.home.path());
         }
@@ -152,7 +151,7 @@ impl Folder {
         }
     }
 
-    /// `leadload import` against a service, without limits of its own.
+    /// `leadload import` to a service, without its own rate limit.
     pub fn import(&self, service: &Sandbox, args: &[&str]) -> Run {
         let mut all = vec!["import", "--rate", "none"];
         all.extend(args);
@@ -175,7 +174,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Talks to this service.
+    /// Uses this service.
     pub fn at(self, service: &Sandbox) -> Run {
         self.env("LEADLOAD_BASE_URL", &service.base_url())
             .env("LEADLOAD_TOKEN", service.token())
@@ -186,7 +185,7 @@ impl Run {
         self
     }
 
-    /// Further arguments, with spaces between them.
+    /// More arguments, separated by spaces.
     pub fn args(mut self, args: &str) -> Run {
         self.command.args(args.split(' '));
         self
@@ -212,7 +211,7 @@ impl Run {
         format!("leadload {}", words.join(" "))
     }
 
-    /// The command, for those who start it in their own way.
+    /// The command, for tests that start it in another way.
     pub fn into_command(self) -> Command {
         self.command
     }
@@ -226,7 +225,7 @@ impl Run {
             .unwrap()
     }
 
-    /// With a standard input on which nothing comes.
+    /// Starts the command with an open standard input on which nothing comes.
     #[cfg(unix)]
     pub fn start_with_open_stdin(mut self) -> (Child, std::process::ChildStdin) {
         let mut child = self
@@ -240,7 +239,7 @@ impl Run {
         (child, stdin)
     }
 
-    /// Runs to the end and expects the exit code.
+    /// Runs to the end and checks the exit code.
     #[track_caller]
     pub fn expect(self, code: i32) -> Output {
         let command = format!("{:?}", self.command);
@@ -273,7 +272,7 @@ impl Run {
     }
 }
 
-/// What came of a command.
+/// The result of a command.
 pub struct Output {
     pub code: i32,
     pub stdout: String,
@@ -295,7 +294,7 @@ impl Output {
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
 
-    /// This stands on standard error.
+    /// Checks that standard error has this text.
     #[track_caller]
     pub fn tells(&self, text: &str) {
         assert!(
@@ -305,7 +304,7 @@ impl Output {
         );
     }
 
-    /// This stands on standard output.
+    /// Checks that standard output has this text.
     #[track_caller]
     pub fn shows(&self, text: &str) {
         assert!(
@@ -316,7 +315,7 @@ impl Output {
     }
 }
 
-/// A service that behaves.
+/// A service without faults.
 pub fn service() -> Sandbox {
     service_with(SandboxConfig::default())
 }
@@ -330,15 +329,15 @@ pub fn scenario(toml: &str) -> Sandbox {
     service_with(toml::from_str(toml).unwrap())
 }
 
-/// What takes the place of a service, at its address: the same service on another day.
+/// Replaces a service at the same address: the same service on another day.
 pub fn replaced(service: Sandbox, toml: &str) -> Sandbox {
     let address = service.addr();
     drop(service);
     scenario_at(address, toml)
 }
 
-/// A service at an address that was in use until now. Another test may have taken it
-/// meanwhile, and gives it back when it has ended.
+/// A service at an address that was in use until now. If another test has
+/// taken the address meanwhile, it waits until that test ends.
 pub fn scenario_at(address: SocketAddr, toml: &str) -> Sandbox {
     let mut config: SandboxConfig = toml::from_str(toml).unwrap();
     config.listen = Some(address);
@@ -356,13 +355,13 @@ pub fn scenario_at(address: SocketAddr, toml: &str) -> Sandbox {
 
 /// A request for a lead, as the service has seen it.
 pub struct Seen {
-    /// Microseconds since the service's start.
+    /// Microseconds since the start of the service.
     pub at_us: u64,
     pub campaign: u64,
     pub phone: String,
 }
 
-/// All of them, where the service keeps bodies.
+/// All requests, if the service keeps bodies.
 pub fn seen(service: &Sandbox) -> Vec<Seen> {
     let requests = service.requests();
     let of = |request: &RecordedRequest| {
@@ -376,20 +375,20 @@ pub fn seen(service: &Sandbox) -> Vec<Seen> {
     requests.iter().map(of).collect()
 }
 
-/// The number of a row of [`contacts`] and [`contacts_of`], from 0.
+/// The number of a row (from 0) of [`contacts`] and [`contacts_of`].
 pub fn number(row: usize) -> String {
     format!("+44791{}", 1_000_000 + row)
 }
 
-/// Whether one of the tests' phone numbers is told. Fewer digits than these may be those of a
-/// port or a time.
+/// Whether the text has one of the tests' phone numbers. Fewer digits than
+/// these could be part of a port or a time.
 pub fn holds_a_number(text: &str) -> bool {
     ["7911000", "7911 000", "7911999"]
         .iter()
         .any(|digits| text.contains(digits))
 }
 
-/// A list of so many contacts with numbers of their own.
+/// A list of this many contacts, each with its own number.
 pub fn contacts(count: usize) -> String {
     let mut text = String::from("phone,name\n");
     for i in 0..count {
@@ -398,7 +397,7 @@ pub fn contacts(count: usize) -> String {
     text
 }
 
-/// A list of so many contacts, whose campaigns are these in turn (column `list`).
+/// A list of this many contacts. Column `list` has these campaigns in turn.
 pub fn contacts_of(campaigns: &[u32], count: usize) -> String {
     let mut text = String::from("phone,list\n");
     for (i, campaign) in (0..count).zip(campaigns.iter().cycle()) {
@@ -414,8 +413,8 @@ pub fn sample_data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Replies that refuse a row for a reason that is likely to hold for every row, and what
-/// stops by them.
+/// Replies that refuse a row for a reason that probably holds for every
+/// row, each with what stops the run.
 pub const REFUSALS_OF_ALL: [(&str, &str); 6] = [
     (
         r#"{ status = 403, body = '{"message":"Forbidden"}' }"#,
@@ -440,7 +439,7 @@ pub const REFUSALS_OF_ALL: [(&str, &str); 6] = [
     ),
 ];
 
-/// Waits until the service has been asked for so many leads.
+/// Waits until the service has received this many requests for leads.
 #[track_caller]
 pub fn wait_for_requests(service: &Sandbox, requests: u64) {
     let began = Instant::now();
@@ -450,14 +449,14 @@ pub fn wait_for_requests(service: &Sandbox, requests: u64) {
     }
 }
 
-/// Sends a signal, such as `-TERM`, where there are any.
+/// Sends a signal, such as `-TERM`, on systems that have signals.
 pub fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
     let sent = Command::new("kill").args([name, &pid]).status().unwrap();
     assert!(sent.success());
 }
 
-/// As if the machine had lost its power.
+/// Kills the program, as a power failure does.
 pub fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! What goes over the line, to the letter.
+//! The exact bytes of requests.
 
 use leadload::sandbox::{Sandbox, SandboxConfig};
 

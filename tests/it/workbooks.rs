@@ -18,8 +18,8 @@ fn table(rows: &[&[&str]]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// What is to be read of `table`: rows without any text are no rows, and every row
-/// is as wide as the header or as what it holds.
+/// What is read back from `table`: rows without any text are left out, and
+/// every row is as wide as the header or as its own content.
 fn expected(table: &[Vec<String>]) -> Rows {
     let end = |row: &[String]| {
         row.iter()
@@ -124,7 +124,7 @@ proptest! {
         mut table in prop::collection::vec(prop::collection::vec(
             prop_oneof![any::<String>(), "[ \t\r\n_x0-9A-Fa-f\u{0}-\u{1f}&<>\"']{0,12}"], 0..5), 1..8),
     ) {
-        // Leading columns that are empty are left out on reading.
+        // Empty leading columns would be left out when the workbook is read.
         table[0].insert(0, "header".into());
         prop_assert_eq!(read(written(&table).unwrap()).unwrap(), expected(&table));
     }

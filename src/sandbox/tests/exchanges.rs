@@ -1,4 +1,4 @@
-//! What is asked and answered while nothing goes wrong on purpose.
+//! Tests of requests and answers when nothing goes wrong on purpose.
 
 use super::*;
 

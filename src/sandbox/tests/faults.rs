@@ -1,8 +1,8 @@
-//! What goes wrong on purpose: faults, limits, outages, scripts, and the end.
+//! Tests of what goes wrong on purpose: faults, limits, outages, scripts, and shutdown.
 
 use super::*;
 
-/// The bytes that come back when a fault always occurs, and whether the lead was stored.
+/// What is sent if a fault always occurs, and whether the lead was stored.
 fn always(fault: &str) -> (Vec<u8>, bool) {
     let sandbox = start(&format!("retry_after_s = 7\n[faults]\n{fault} = 1.0"));
     let bytes = exchange(&sandbox, &lead_request(&lead(ADA)));
@@ -81,7 +81,7 @@ fn a_sandbox_stops_while_connections_are_idle_or_half_sent() {
     assert!(stopping.elapsed() < Duration::from_secs(2));
 }
 
-/// Bounded waiting for what another thread is about to do.
+/// Waits, for a limited time, for something that another thread is about to do.
 fn wait_until(done: impl Fn() -> bool) {
     let start = Instant::now();
     while !done() {
@@ -103,7 +103,7 @@ fn the_lead_is_stored_even_if_the_caller_gives_up() {
 const MANY_FAULTS: &str =
     "[faults]\nstatus_429 = 0.2\nstatus_500_after = 0.1\ndrop_after = 0.2\ndrop_before = 0.1";
 
-/// What each of 200 numbers meets at its first and second attempt, asked for in this order.
+/// The status of the first and the second attempt of 200 numbers, requested in this order.
 fn fates(seed: u64, order: impl Iterator<Item = u64>) -> BTreeMap<u64, [Option<u16>; 2]> {
     let sandbox = start(&format!("seed = {seed}\n{MANY_FAULTS}"));
     let fate = |number: u64| {
@@ -123,7 +123,7 @@ fn faults_do_not_depend_on_the_order_of_arrival() {
         let firsts = forwards.values().map(|[first, _]| *first);
         firsts.filter(|fate| *fate == status).count()
     };
-    // Of 200: 40 % made, 20 % 429, 10 % 500, 30 % dropped, roughly.
+    // Of 200, roughly: 40 % are created, 20 % get a 429, 10 % a 500, 30 % no answer.
     assert!((60..100).contains(&count(Some(200))), "{forwards:?}");
     assert!((25..60).contains(&count(Some(429))), "{forwards:?}");
     assert!((8..35).contains(&count(Some(500))), "{forwards:?}");
@@ -312,7 +312,7 @@ fn the_sandbox_listens_on_loopback_only() {
         listen: Some((std::net::Ipv6Addr::LOCALHOST, 0).into()),
         ..SandboxConfig::default()
     };
-    // Not every machine has IPv6; where it does, the URL has brackets.
+    // Not every machine has IPv6. With IPv6 the URL has brackets.
     if let Ok(sandbox) = Sandbox::start(config) {
         assert!(sandbox.base_url().starts_with("http://[::1]:"));
     }

@@ -1,5 +1,5 @@
-//! What the sandbox promises, over a real socket. The client is written by hand: it must be able
-//! to send what a good client would not, and to see that not a byte came back.
+//! Tests what the sandbox promises, over a real socket. The client is written by hand: it must
+//! be able to send what a good client would not, and to see that not a single byte came back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -39,7 +39,7 @@ fn start(scenario: &str) -> Sandbox {
     Sandbox::start(toml::from_str(scenario).unwrap()).unwrap()
 }
 
-/// Sends the bytes and returns all that comes until the other side closes.
+/// Sends the bytes and returns everything that comes back until the connection is closed.
 fn exchange(sandbox: &Sandbox, request: &str) -> Vec<u8> {
     let mut tcp = TcpStream::connect(sandbox.addr()).unwrap();
     tcp.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -90,7 +90,7 @@ fn get(sandbox: &Sandbox, path: &str) -> Answer {
     parse(&exchange(sandbox, &request))
 }
 
-/// Status and body of the answer to a first and a second request for the same lead.
+/// Status and body of the answers to a first and a second request for the same lead.
 fn twice(scenario: &str) -> [(u16, Value); 2] {
     let sandbox = start(scenario);
     [(); 2].map(|()| {

@@ -1,4 +1,4 @@
-//! Packed lists, whole and broken.
+//! Compressed lists, whole and damaged.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// With a checksum, as the program `zstd` makes it.
+/// With a checksum, as the program `zstd` writes it.
 fn zstded(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
     encoder.include_checksum(true).unwrap();
@@ -87,7 +87,7 @@ fn data_with_any_byte_changed_gives_an_error_or_the_list() {
         for at in 4..packed.len() {
             let mut changed = packed.clone();
             changed[at] ^= 0x55;
-            // Some bytes of a header mean nothing here, such as when it was packed.
+            // Some header bytes, such as the time of packing, change nothing here.
             if let Ok((_, inside)) = unpacked(&changed) {
                 assert_eq!(inside, LIST, "{at}");
             }

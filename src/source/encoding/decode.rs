@@ -1,4 +1,4 @@
-//! Bytes of any encoding to UTF-8.
+//! Decodes the bytes of any encoding to UTF-8.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -10,21 +10,20 @@ const LONGEST_BOM: u64 = 3;
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// The text of a chunk that is nearly all ASCII fits twice.
+/// Twice a chunk: the text of a chunk of nearly all ASCII always fits.
 const TEXT_BYTES: usize = 2 * CHUNK_BYTES;
 
-/// The least space in which a step of decoding begins: whatever the decoder holds
-/// back fits several times.
+/// A step of decoding starts only with this much free space, several times
+/// what the decoder may hold back.
 const SPARE_BYTES: usize = 64;
 
 const MALFORMED_BYTES: usize = 4;
 
-/// The text of an input that is written in `encoding`, without its byte order mark.
+/// Reads an input that is written in `encoding` as text, without its byte order mark.
 ///
-/// UTF-8 is passed on as it is, undecodable bytes included, at the speed of `input`
-/// itself. Every other encoding becomes UTF-8, with the byte FF, which UTF-8 never has,
-/// for each byte that cannot be decoded. The byte order mark of *another* encoding is
-/// not skipped.
+/// UTF-8 is passed on as it is, undecodable bytes included, as fast as `input` can be read.
+/// Every other encoding is turned into UTF-8. Each byte that cannot be decoded becomes the byte
+/// FF, which is never part of UTF-8. The byte order mark of *another* encoding is not skipped.
 pub fn decoded(
     mut input: Box<dyn Read + Send>,
     encoding: Encoding,
@@ -41,15 +40,15 @@ pub fn decoded(
     })
 }
 
-/// Turns what it reads into UTF-8, whatever byte order mark comes first.
+/// Decodes its input to UTF-8, and does not treat a byte order mark in any special way.
 pub(super) struct DecodingReader<R> {
     input: BufReader<R>,
     decoder: Decoder,
-    /// Whether the standard decodes bytes to control characters that the code page
-    /// leaves undefined.
+    /// Whether the Encoding Standard decodes bytes that the code page
+    /// leaves undefined to control characters.
     has_fillers: bool,
     text: Box<[u8]>,
-    /// What of `text` has not been read yet.
+    /// The part of `text` that has not been read yet.
     start: usize,
     end: usize,
     is_at_end: bool,
@@ -68,8 +67,8 @@ impl<R: Read> DecodingReader<R> {
         }
     }
 
-    /// Decodes the next piece, after all of `text` was read; nothing at the end of the
-    /// input.
+    /// Decodes the next piece; call it when all of `text` was read. At the
+    /// end of the input it decodes nothing.
     fn fill(&mut self) -> io::Result<()> {
         (self.start, self.end) = (0, 0);
         while self.end == 0 && !self.is_at_end {
@@ -124,10 +123,10 @@ pub(super) fn is_windows_page(encoding: Encoding) -> bool {
     encoding.is_single_byte() && encoding.name().starts_with("windows-")
 }
 
-/// Makes an undecodable byte of each control character from U+0080 to U+009F (C2 80 to
-/// C2 9F), and returns the new length. Nothing that a Windows code page defines is one:
-/// the standard fills its gaps with them (0x81 in windows-1252), so that text from DOS
-/// would be sent with invisible characters.
+/// Replaces each control character from U+0080 to U+009F (C2 80 to C2 9F) with
+/// one undecodable byte, and returns the new length. No Windows code page defines
+/// these characters: the standard fills gaps with them (0x81 in windows-1252).
+/// Without this, text from DOS would be sent with invisible characters.
 fn mark_fillers(text: &mut [u8]) -> usize {
     let is_filler = |text: &[u8], at: usize| {
         text[at] == 0xC2 && text.get(at + 1).is_some_and(|byte| *byte < 0xA0)

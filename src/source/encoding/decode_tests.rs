@@ -1,4 +1,4 @@
-//! Bytes to text, in every encoding there is.
+//! Decodes bytes to text in every encoding.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::samples::encoded;
 use super::{DecodingReader, Encoding, decoded, encoding_named, is_windows_page};
 
-/// One label for each encoding of the standard except `replacement`, which decodes nothing.
+/// One label for each encoding of the standard, except `replacement`, which decodes nothing.
 #[rustfmt::skip]
 const EVERY_ENCODING: &[&str] = &[
     "UTF-8", "IBM866", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4", "ISO-8859-5", "ISO-8859-6",
@@ -19,7 +19,7 @@ const EVERY_ENCODING: &[&str] = &[
     "x-user-defined",
 ];
 
-/// Hands out pieces of at most `size` bytes.
+/// Returns pieces of at most `size` bytes.
 struct Pieces<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -33,7 +33,7 @@ impl Read for Pieces<'_> {
 }
 
 fn decode(bytes: &[u8], encoding: Encoding, size: usize) -> Vec<u8> {
-    // As `decoded` does, which hands these bytes on.
+    // `decoded` passes these bytes on unchanged too.
     if encoding == encoding_rs::UTF_8 {
         return bytes.to_vec();
     }
@@ -47,7 +47,7 @@ fn any_encoding() -> impl Strategy<Value = Encoding> {
     (0..EVERY_ENCODING.len()).prop_map(|at| encoding_named(EVERY_ENCODING[at]).unwrap())
 }
 
-/// Bytes of which many are such as begin or end a character somewhere.
+/// Random bytes, many of which begin or end a character in some encoding.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         4 => any::<u8>(),
@@ -97,7 +97,7 @@ proptest! {
             let text = c.to_string();
             let (bytes, target, has_failed) = encoding.encode(&text);
             let is_filler = is_windows_page(encoding) && ('\u{80}'..='\u{9F}').contains(c);
-            // UTF-16 is encoded as UTF-8 there, which has the same characters.
+            // For UTF-16 `encode` writes UTF-8, which has the same characters.
             !has_failed && !is_filler && target.decode_without_bom_handling(&bytes).0 == text
         };
         let text: String = characters.into_iter().filter(comes_back).collect();

@@ -1,4 +1,4 @@
-//! The encoding of an input that has no byte order mark, where the user names none.
+//! Detects the encoding of an input without a byte order mark, if the user names none.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,17 +10,17 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// Named by the user or by a byte order mark, ASCII, or valid Unicode, which no
-    /// other encoding is by chance.
+    /// Named by the user or by a byte order mark; or ASCII or valid
+    /// Unicode, which text in another encoding never is by chance.
     Certain,
-    /// UTF-8 with this many bytes that are not.
+    /// UTF-8 with this many invalid bytes.
     DamagedUtf8(u64),
-    /// The most likely encoding for this many letters beyond ASCII. With a handful it
-    /// may be wrong, with a few dozen it hardly ever is.
+    /// The most likely encoding, judged from this many letters beyond ASCII.
+    /// With a handful it may be wrong; with a few dozen it hardly ever is.
     Guess(u64),
 }
 
-/// Detects the encoding of an input, which is read to its end.
+/// Detects the encoding of an input. Reads it to its end.
 pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
     let mut utf16 = Utf16Count::default();
     let mut utf8 = Utf8Count::default();
@@ -37,7 +37,7 @@ pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
         let len = bytes.len();
         input.consume(len);
     }
-    // UTF-16 first: that of ASCII is valid UTF-8 with zeros in it.
+    // UTF-16 is checked first: ASCII text in UTF-16 is also valid UTF-8, with zeros in it.
     if let Some(encoding) = utf16.encoding() {
         return Ok((encoding, Certainty::Certain));
     }
@@ -45,7 +45,7 @@ pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
     Ok(if undecodable == 0 {
         (encoding_rs::UTF_8, Certainty::Certain)
     } else if utf8.characters >= undecodable {
-        // Text in another encoding has hardly a character of UTF-8 by chance.
+        // Text in another encoding hardly ever has a valid UTF-8 character by chance.
         (encoding_rs::UTF_8, Certainty::DamagedUtf8(undecodable))
     } else {
         (legacy.guess(), Certainty::Guess(legacy.letters()))
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Hands out pieces of at most `size` bytes.
+    /// Returns pieces of at most `size` bytes.
     struct Pieces<'a> {
         bytes: &'a [u8],
         size: usize,

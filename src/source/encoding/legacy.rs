@@ -1,30 +1,30 @@
-//! Which of the many encodings that are not Unicode an input is in.
+//! Tells apart the many encodings that are not Unicode.
 //!
 //! `chardetng`, the detector of Firefox, recognizes them by which letters follow which.
-//! It does not know those of the Mac, in which Excel there writes its plain "CSV", and
-//! takes every such list for one of Windows: it is then full of `MŸller` and `JosŽ`. So
-//! where it says one of these, the words decide.
+//! It does not know the Mac encodings, in which Excel for Mac writes its plain "CSV".
+//! It takes such a list for the Windows encoding, and the text is full of `MŸller` and
+//! `JosŽ`. So if it guesses one of these Windows encodings, the words decide.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 use super::Encoding;
 
-/// How much is kept, in bytes of lines that have letters beyond ASCII. The detector
-/// takes a second for ten million, and learns no more from them than from a million.
+/// How many bytes are kept, of lines with letters beyond ASCII. The detector takes a
+/// second for ten million bytes, and learns no more from them than from a million.
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// The encodings for which those of the Mac are taken, each with that.
+/// Pairs of a Windows encoding and the Mac encoding that is mistaken for it.
 static MACS: [(Encoding, Encoding); 2] = [
     (encoding_rs::WINDOWS_1252, encoding_rs::MACINTOSH),
     (encoding_rs::WINDOWS_1251, encoding_rs::X_MAC_CYRILLIC),
 ];
 
-/// How many times as many misfits the words must have in the encoding of Windows before
-/// that of the Mac is preferred.
+/// The Mac encoding is preferred only if the Windows encoding gives more
+/// than this many times as many misfits.
 const LEAD: usize = 4;
 
-/// The lines of an input with letters beyond ASCII, as far as they are needed. The others
-/// are the same in every encoding.
+/// The lines of an input that have letters beyond ASCII, as many as are
+/// needed. The other lines are the same in every encoding.
 #[derive(Debug, Default)]
 pub(super) struct LegacySample {
     lines: Vec<u8>,
@@ -37,7 +37,7 @@ impl LegacySample {
         if !self.is_within_line && bytes.is_ascii() {
             return;
         }
-        // No encoding has line feeds within characters.
+        // In no encoding is a line feed part of a character.
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.lines.len() >= SAMPLE_BYTES {
                 return;
@@ -49,15 +49,15 @@ impl LegacySample {
         }
     }
 
-    /// How many bytes beyond ASCII it has.
+    /// How many bytes of the sample are beyond ASCII.
     pub(super) fn letters(&self) -> u64 {
         self.lines.iter().filter(|byte| !byte.is_ascii()).count() as u64
     }
 
     pub(super) fn guess(&self) -> Encoding {
-        // A list in ISO-2022-JP is ASCII to the last byte, and does not come here.
+        // A list in ISO-2022-JP is all ASCII bytes, so it never reaches this detector.
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-        // Not marked as the last: the sample may end within a character.
+        // `false`: this is not the end, because the sample may end within a character.
         detector.feed(&self.lines, false);
         let guess = detector.guess(None, Utf8Detection::Deny);
         let misfits =
@@ -69,8 +69,8 @@ impl LegacySample {
     }
 }
 
-/// How many characters are in odd places: in the wrong encoding an accent becomes a sign
-/// or a capital in the middle of a word, as in `Stra§e`, `JosŽ`, `MŸller`.
+/// How many characters are in odd places: in the wrong encoding an accented letter
+/// becomes a sign or a capital in the middle of a word, as in `Stra§e`, `JosŽ`, `MŸller`.
 fn misfits(text: &str) -> usize {
     let (mut before, mut misfits) = (' ', 0);
     let mut characters = text.chars().peekable();
@@ -89,7 +89,7 @@ fn is_misfit(before: char, c: char, after: char) -> bool {
         return false;
     }
     match c {
-        // Databases that know ASCII only write `MüLLER`, so a small letter may be anywhere.
+        // Databases that only know ASCII write `MüLLER`, so a small letter may be anywhere.
         c if is_letter(c) => c.is_uppercase() && (before.is_lowercase() || after.is_lowercase()),
         // An undefined byte, or an accent by itself.
         '\u{80}'..='\u{9F}' | 'ƒ' | '¯' | '¸' | 'ˆ'..='˝' => true,
@@ -100,7 +100,7 @@ fn is_misfit(before: char, c: char, after: char) -> bool {
     }
 }
 
-/// Whether it is a letter of a language that these encodings are for.
+/// Whether the character is a letter of a language that these encodings are for.
 fn is_letter(c: char) -> bool {
     matches!(c, 'a'..='z' | 'A'..='Z' | 'À'..='ž' | 'Ѐ'..='џ') && c.is_alphabetic() && c != 'ı'
 }
@@ -122,7 +122,7 @@ mod tests {
         (guess, text.into_owned())
     }
 
-    /// What it has to be is the text: many encodings have most letters in common.
+    /// Compares the text, not the encoding: many encodings share most letters.
     #[test]
     fn lists_in_every_language_are_read_right() {
         for list in samples::ALL {
@@ -133,9 +133,9 @@ mod tests {
         }
     }
 
-    /// The two that are left out are known to fail: Italian has its accents at the
-    /// end of a word, where a sign may be; and the capitals of a Mac's Cyrillic are
-    /// those of IBM866 but for `Ё`.
+    /// Two cases that are known to fail are left out. Italian has its
+    /// accents at the end of a word, where a sign may be. The capitals of
+    /// the Mac's Cyrillic encoding are those of IBM866, except for `Ё`.
     #[test]
     fn lists_in_capitals_are_read_right() {
         for list in samples::ALL {
@@ -190,8 +190,9 @@ mod tests {
         assert_eq!(guessed(&bytes), encoding_rs::WINDOWS_1252);
     }
 
-    /// No DOS code page but IBM866 is one of the standard's: such a list is read with
-    /// undecodable bytes, which is reported, rather than as a Mac's, which is not.
+    /// The standard has no DOS code page but IBM866. So a list in another
+    /// one is decoded with undecodable bytes, which are reported. Read as a
+    /// Mac encoding it would be wrong without a report.
     #[test]
     fn a_list_from_dos_is_not_taken_for_one_from_a_mac() {
         let csv = in_language("German").csv();

@@ -1,10 +1,10 @@
-//! Bytes to text: which encoding a list is written in, and how to read it.
+//! Detects the encoding of a list, and decodes its bytes to text.
 //!
-//! - The encoding is detected over the *whole* input, in one pass that keeps little:
-//!   an accent in the last row counts as much as one in the first.
-//! - Nothing is lost silently. Where other programs replace what they cannot decode
-//!   by `�`, each such byte becomes one that is never part of UTF-8. The cell that
-//!   holds it cannot be mistaken for text, and is shown with a `�` for it.
+//! - The encoding is detected over the *whole* input, in one pass that keeps
+//!   little: an accent in the last row counts as much as one in the first.
+//! - Nothing is lost silently. Other programs replace bytes that they cannot
+//!   decode with `�`. Here each such byte becomes a byte that is never part of
+//!   UTF-8, so its cell cannot be mistaken for text. The byte is shown as `�`.
 //! - No input makes it panic.
 
 mod decode;
@@ -24,5 +24,5 @@ use decode::{DecodingReader, is_windows_page};
 pub use detect::{Certainty, detect_encoding};
 pub use name::{Encoding, encoding_named};
 
-/// Written for each byte that could not be decoded; never part of UTF-8.
+/// Written for each byte that could not be decoded. It is never part of UTF-8.
 const UNDECODABLE: u8 = 0xFF;

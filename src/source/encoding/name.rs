@@ -1,12 +1,12 @@
-//! An encoding by its name.
+//! Finds an encoding by its name.
 
-/// A character encoding, one of those of the Encoding Standard of the WHATWG.
+/// A character encoding of the WHATWG Encoding Standard.
 pub type Encoding = &'static encoding_rs::Encoding;
 
-/// The encoding with this label, or what to write instead.
+/// The encoding with this label. The error says what to write instead.
 pub fn encoding_named(label: &str) -> Result<Encoding, String> {
     match encoding_rs::Encoding::for_label(label.as_bytes()) {
-        // The placeholder for unsafe ones.
+        // The placeholder of the standard for unsafe encodings.
         Some(encoding) if encoding == encoding_rs::REPLACEMENT => {
             Err("browsers and leadload no longer read it: convert the file to UTF-8".to_owned())
         }

@@ -1,12 +1,11 @@
-//! Contact lists as people have them, in many languages: a few dozen rows, most of
-//! each row ASCII.
+//! Typical contact lists in many languages: a few dozen rows, most of each row ASCII.
 
 use super::encoding_named;
 
-/// What the rows of a list are put together from.
+/// The parts from which the rows of a list are made.
 pub(super) struct SampleList {
     pub(super) language: &'static str,
-    /// The encodings in which such a list is found, by label.
+    /// The labels of the encodings that are common for such a list.
     pub(super) labels: &'static [&'static str],
     first_names: &'static [&'static str],
     last_names: &'static [&'static str],
@@ -33,7 +32,7 @@ impl SampleList {
     }
 }
 
-/// A text in the encoding with this label.
+/// Encodes a text in the encoding with this label.
 pub(super) fn encoded(text: &str, label: &str) -> Vec<u8> {
     let encoding = encoding_named(label).unwrap();
     let units = text.encode_utf16();
@@ -48,7 +47,6 @@ pub(super) fn encoded(text: &str, label: &str) -> Vec<u8> {
     }
 }
 
-/// The list in `language`.
 pub(super) fn in_language(language: &str) -> &'static SampleList {
     ALL.iter().find(|list| list.language == language).unwrap()
 }

@@ -1,31 +1,31 @@
-//! Counts by which UTF-8 and UTF-16 are recognized in an input that comes in pieces.
+//! Recognizes UTF-8 and UTF-16 in an input that comes in pieces, by counting.
 
 use super::Encoding;
 
-/// At least one of this many units is ASCII in UTF-16: the digits, delimiters and line
-/// ends that lists in every script have. Bytes with a stray zero here and there have fewer.
+/// In UTF-16, at least one of this many units is ASCII: lists in every script have
+/// digits, delimiters and line ends. Bytes with a stray zero here and there have fewer.
 const UNITS_PER_ASCII: u64 = 8;
 
-/// How many times as many ASCII units one byte order must have as the other, which has
-/// some by chance: `一` (U+4E00) and the wide space (U+3000) have a zero too.
+/// One byte order must have this many times as many ASCII units as the other. The
+/// other has some by chance: `一` (U+4E00) and the wide space (U+3000) have a zero too.
 const LEAD: u64 = 4;
 
-/// Counts the zeros of UTF-16: the high byte of each ASCII character, always the second
-/// byte of two or always the first.
+/// Counts the zeros of UTF-16: the high byte of each ASCII character. In one byte
+/// order it is always the second of two bytes, in the other always the first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Utf16Count {
     /// Whole units, of two bytes each.
     units: u64,
-    /// The first byte of a unit that the last piece ended in.
+    /// The first byte of a unit, if the last piece ended within one.
     half: Option<u8>,
-    /// Units that are zero altogether: padding in a file of bytes, none in UTF-16.
+    /// Units of two zeros: padding in a file of bytes; UTF-16 text has none.
     padding: u64,
     little_endian: u64,
     big_endian: u64,
 }
 
 impl Utf16Count {
-    /// Takes the next piece. One without a zero costs next to nothing.
+    /// Counts the next piece. A piece without a zero costs next to nothing.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         if let Some((half, (first, after))) = self.half.zip(bytes.split_first()) {
@@ -58,7 +58,7 @@ impl Utf16Count {
 
     pub(super) fn encoding(&self) -> Option<Encoding> {
         let is_utf16 = |these: u64, others: u64| {
-            // Two at least: a single zero is a slip in a file of bytes.
+            // At least two: a single zero is an accident in a file of bytes.
             these >= (self.units / UNITS_PER_ASCII).max(2)
                 && these >= LEAD * others
                 && these >= LEAD * self.padding
@@ -75,7 +75,7 @@ impl Utf16Count {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Utf8Count {
-    /// Those beyond ASCII.
+    /// Characters beyond ASCII.
     pub(super) characters: u64,
     undecodable: u64,
     cut: Vec<u8>,
@@ -109,8 +109,8 @@ impl Utf8Count {
 }
 
 fn count_beyond_ascii(text: &[u8]) -> u64 {
-    // In runs whose counts fit a byte: the compiler makes vector instructions of that,
-    // which are several times as fast.
+    // Counts in runs that are short enough for a `u8` sum: the compiler
+    // turns these into vector instructions, which are several times as fast.
     let runs = text.chunks(usize::from(u8::MAX));
     let is_first = |byte: &u8| u8::from(*byte >= 0xC0);
     runs.map(|run| u64::from(run.iter().map(is_first).sum::<u8>()))

@@ -1,4 +1,4 @@
-//! The zip archive that a modern workbook is, before anything is unpacked.
+//! The zip archive of a modern workbook, before anything is unpacked.
 
 use std::io::{Cursor, Read};
 
@@ -7,13 +7,13 @@ use zip::ZipArchive;
 use super::error;
 use crate::message::Message;
 
-/// The most bytes that a workbook may have, and that its parts may unpack to. The `zip` crate
-/// unpacks no more of a part than the archive declares, so the declared sizes count.
+/// The most bytes of a workbook, and of its parts when unpacked. The `zip` crate never unpacks
+/// more of a part than the archive declares, so checking the declared sizes is enough.
 pub(in crate::source) const MAX_WORKBOOK_BYTES: u64 = 1 << 30;
 
 pub(super) struct Archive<'a> {
     pub(super) zip: ZipArchive<Cursor<&'a [u8]>>,
-    /// The names in lower case and with `/` between folders, in the archive's order.
+    /// The names in lower case and with `/` between folders, in the order of the archive.
     names: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Archive<'a> {
             let name = String::from_utf8_lossy(entry.name_raw())
                 .to_ascii_lowercase()
                 .replace('\\', "/");
-            // All of them, pictures too: any name can be that of the sheet.
+            // All parts count, pictures too: the sheet may have any name.
             unpacked = unpacked.saturating_add(entry.size());
             names.push(name);
         }

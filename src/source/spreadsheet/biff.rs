@@ -1,9 +1,9 @@
-//! Whether the sheets of an .xls (MS-XLS) have the size that the format allows.
+//! Checks that the sheets of an .xls (MS-XLS) have a size that the format allows.
 //!
-//! calamine reserves memory for every cell between the outermost ones and for as many
-//! as a sheet announces, and copies a shared text into each cell. One wrong bit in a
-//! cell's column can ask for more memory than there is, which ends the process at once.
-//! So the records are read here first, as calamine reads them.
+//! calamine reserves memory for every cell between the outermost ones, and for as many
+//! cells as a sheet announces. It also copies a shared text into each cell. One wrong bit
+//! in the column of a cell can ask for more memory than there is, which ends the process
+//! at once. So the records are first read here, in the same way as calamine reads them.
 
 use super::compound::{u16_at, u32_at};
 use super::error;
@@ -11,13 +11,13 @@ use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::{COPIES, Weight};
 use crate::message::Message;
 
-/// The columns of a sheet (MS-XLS 2.5.53). Rows need no check: their numbers have
-/// sixteen bits, as many as the format has rows.
+/// The columns of a sheet (MS-XLS 2.5.53). Row numbers need no check: they
+/// have sixteen bits, and the format has as many rows.
 const COLUMNS: u32 = 256;
 const ROWS: u32 = 65_536;
 
-/// The most cells in all sheets together, empty ones between others too: two full sheets,
-/// or 1 GiB, and twice that while one of them is copied.
+/// The most cells in all sheets together, including empty ones between others: two
+/// full sheets. They take 1 GiB, and up to twice that while a sheet is copied.
 const MAX_CELLS: u64 = 1 << 25;
 
 /// The kinds of record that matter here (MS-XLS 2.3).
@@ -29,7 +29,7 @@ mod kind {
     pub(super) const CONTINUE: u16 = 0x003C;
     pub(super) const SHARED_STRINGS: u16 = 0x00FC;
     pub(super) const LABEL_SST: u16 = 0x00FD;
-    /// What a formula has given, where that is text.
+    /// The result of a formula, if it is text.
     pub(super) const STRING: u16 = 0x0207;
     pub(super) const DIMENSIONS: u16 = 0x0200;
     pub(super) const BOF: u16 = 0x0809;
@@ -37,7 +37,7 @@ mod kind {
     pub(super) const CELLS: [u16; 7] = [0x0006, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E];
 }
 
-/// Bytes of records that are always read, whatever the size of the workbook.
+/// Up to this many bytes of records are always read, whatever the size of the workbook.
 const HARMLESS_BYTES: usize = 16 << 20;
 
 /// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
@@ -66,7 +66,7 @@ pub(super) fn check(stream: &[u8]) -> Result<(), Message> {
     for sheet in sheets {
         let records = stream.get(sheet..).ok_or_else(damaged)?;
         size.add_sheet(records, &strings)?;
-        // Sheets that lie in each other are read as often as they are named.
+        // If sheets overlap, the same bytes are read once for each sheet.
         if size.bytes > HARMLESS_BYTES.max(2 * stream.len()) {
             return Err(damaged());
         }
@@ -88,7 +88,7 @@ impl Size {
         let mut include = |(row, column): (u64, u64)| {
             (rows, columns) = (rows.max(row + 1), columns.max(column + 1));
         };
-        // A chart in the sheet has a beginning and an end of its own, and no cells.
+        // A chart in the sheet has its own BOF and EOF, and no cells.
         let mut depth = 0usize;
         let mut records = Records(sheet);
         for record in records.by_ref() {
@@ -98,7 +98,7 @@ impl Size {
                 (kind::EOF, _) => depth -= 1,
                 _ if depth > 1 => {}
                 (kind::DIMENSIONS, data) => check_dimensions(data)?,
-                // The row, and then the column and the number of each cell.
+                // The data is the row, the first column, and six bytes for each cell.
                 (kind::MUL_RK, data) => {
                     include(place(data, (data.len() / 6).saturating_sub(1) as u32)?);
                 }
@@ -124,7 +124,7 @@ impl Size {
     }
 }
 
-/// The most bytes of UTF-8 that the text of a record becomes.
+/// The most bytes of UTF-8 that the text of a record can become.
 fn text_in(data: &[u8]) -> u64 {
     CHARACTER_BYTES * data.len() as u64
 }
@@ -140,7 +140,7 @@ fn check_dimensions(data: &[u8]) -> Result<(), Message> {
             u16_at(data, 6)?,
         ),
         14 | 16 => (u32_at(data, 0)?, u32_at(data, 4)?, u16_at(data, 10)?),
-        // calamine rejects any other.
+        // calamine rejects any other length.
         _ => return Ok(()),
     };
     let is_possible = first <= end && end <= ROWS && u32::from(end_column) <= COLUMNS;
@@ -162,8 +162,8 @@ fn place(record: &[u8], more_cells: u32) -> Result<(u64, u64), Message> {
     }
 }
 
-/// The records of a stream: their kind and their data. It ends where the bytes are no
-/// record, which is where calamine gives up.
+/// The records of a stream: their kind and their data. Ends at the first
+/// bytes that are not a record; calamine gives up at the same place.
 struct Records<'a>(&'a [u8]);
 
 impl<'a> Iterator for Records<'a> {

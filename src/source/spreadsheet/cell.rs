@@ -1,4 +1,4 @@
-//! One cell to text.
+//! Writes one cell as text.
 
 use std::fmt::Write;
 
@@ -6,8 +6,8 @@ use calamine::DataType;
 
 use super::time;
 
-/// Appends the text of a cell. A number is written in plain digits, however the sheet
-/// shows it: a phone number of twelve digits is shown as `4.47911E+11` in a narrow column.
+/// Appends the text of a cell. A number is written in plain digits, however the sheet shows
+/// it: in a narrow column, a phone number of twelve digits is shown as `4.47911E+11`.
 pub(super) fn push_text(out: &mut String, cell: &impl DataType) {
     if let Some(text) = cell.get_string() {
         out.push_str(text);

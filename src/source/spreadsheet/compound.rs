@@ -1,10 +1,10 @@
-//! The compound file that an .xls is (MS-CFB): a file system of streams, whose sectors are
-//! linked in chains.
+//! Reads the compound file (MS-CFB) that contains an .xls: a file system of
+//! streams, whose sectors are linked in chains.
 //!
-//! calamine follows a chain that leads back into itself until there is no memory left,
-//! and looks streams up in another way than the `cfb` crate, which refuses such a chain.
-//! So calamine never sees the file: it gets one that is written here, which holds the
-//! stream that was read and checked.
+//! If a chain leads back into itself, calamine follows it until there is no
+//! memory left. The `cfb` crate refuses such a chain, but it looks streams up in
+//! another way than calamine. So calamine never sees the original file. It gets a
+//! new file, written here, that holds only the stream that was read and checked.
 
 use std::io::{self, Cursor, Read, Write};
 
@@ -17,8 +17,8 @@ use crate::message::Message;
 /// Larger numbers mark the end of a chain.
 const LAST_SECTOR: u32 = 0xFFFF_FFFA;
 
-/// How many sectors one sector of the list of sector tables covers: 127 tables of 128
-/// sectors each. With larger sectors it is more.
+/// How many sectors are covered by one sector of the list of sector tables:
+/// 127 tables of 128 sectors each. Larger sectors cover more.
 const SECTORS_LISTED: usize = 127 * 128;
 
 /// The records of an .xls: its only stream that matters. The tables that are read for it
@@ -35,7 +35,7 @@ pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, Message> {
 }
 
 pub(super) fn with_stream(stream: &[u8]) -> io::Result<Cursor<Vec<u8>>> {
-    // calamine takes a file of version 4 without small streams for an empty one.
+    // calamine would read a file of version 4 without small streams as an empty file.
     let mut file = CompoundFile::create_with_version(Version::V3, Cursor::new(Vec::new()))?;
     file.create_stream("Workbook")?.write_all(stream)?;
     file.flush()?;
@@ -57,8 +57,8 @@ fn check_table_list(bytes: &[u8]) -> Result<(), Message> {
         if length > bytes.len() / sector_bytes / SECTORS_LISTED + 1 {
             return Err(damaged());
         }
-        // The header takes the space of one sector, and the last number of each in the
-        // list says which comes next.
+        // The header takes the space of one sector. The last number in each
+        // sector of the list is the next sector.
         let end = (next as usize + 2).saturating_mul(sector_bytes);
         next = u32_at(bytes, end - 4)?;
     }

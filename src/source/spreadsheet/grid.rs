@@ -1,25 +1,25 @@
-//! A sheet's cells in memory: one buffer of text, and where each cell is in it.
+//! The cells of a sheet in memory: one buffer of text, and the position of each cell in it.
 
 use super::error;
 use crate::message::Message;
 
-/// The last row and column that Excel has, from 0. A cell beyond them means a damaged file.
+/// The last row and column of an Excel sheet, from 0. A cell beyond them means a damaged file.
 const LAST_ROW: u32 = 1_048_575;
 const LAST_COLUMN: u32 = 16_383;
 
-/// The most cells with something in them. A full sheet of 64 columns; 1 GiB.
+/// The most cells with content: a full sheet of 64 columns, which takes 1 GiB.
 const MAX_CELLS: usize = 1 << 26;
 
-/// The most bytes of text in all cells together. Any number of cells may have the same
-/// text, so the file's size does not bound it.
+/// The most bytes of text in all cells together. Any number of cells may
+/// share the same text, so the size of the file does not bound it.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     text: String,
     cells: Vec<Cell>,
-    /// Where in `cells` each row begins, and at last where the last one ends; empty until all
-    /// cells are there.
+    /// Where each row begins in `cells`, then where the last row ends.
+    /// Empty until all cells are added.
     row_starts: Vec<usize>,
 }
 
@@ -32,8 +32,8 @@ struct Cell {
 }
 
 impl Grid {
-    /// Adds the cell in `row` and `column` (both from 0), whose text is what `write`
-    /// appends to the buffer; a cell without text is left out.
+    /// Adds the cell in `row` and `column` (both from 0). Its text is what
+    /// `write` appends to the buffer. A cell without text is left out.
     pub(super) fn push(
         &mut self,
         row: u32,
@@ -69,8 +69,8 @@ impl Grid {
         Ok(())
     }
 
-    /// The finished sheet. A program may have written its cells in any order, and
-    /// one of them twice: the last is the one that spreadsheet programs show.
+    /// Finishes the sheet. A program may have written the cells in any order, and a cell
+    /// twice: then the last one counts, which is the one that spreadsheet programs show.
     pub(super) fn finish(mut self) -> Grid {
         let cells = &mut self.cells;
         cells.sort_by_key(|cell| (cell.row, cell.column));
@@ -103,12 +103,12 @@ impl Grid {
 #[derive(Debug, Clone, Copy)]
 pub struct SheetRow<'a> {
     grid: &'a Grid,
-    /// Never empty: rows without a cell are no rows.
+    /// Never empty: a row without a cell is not kept.
     cells: &'a [Cell],
 }
 
 impl<'a> SheetRow<'a> {
-    /// Its number as the spreadsheet shows it, from 1.
+    /// The number of the row as the spreadsheet shows it, from 1.
     pub fn number(&self) -> u64 {
         self.cells.first().map_or(0, |cell| u64::from(cell.row) + 1)
     }
@@ -117,8 +117,8 @@ impl<'a> SheetRow<'a> {
         self.cells.last().map_or(0, |cell| cell.column as usize + 1)
     }
 
-    /// Its cells as text, from column A to the last with content, `fewest` at least; empty
-    /// ones are empty text.
+    /// The cells as text, from column A to the last with content, at least
+    /// `fewest`. Empty cells are empty text.
     pub fn cells(&self, fewest: usize) -> impl Iterator<Item = &'a str> {
         let row = *self;
         let mut rest = row.cells.iter().peekable();

@@ -1,4 +1,4 @@
-//! Which format a file is, by its content.
+//! Recognizes the format of a file by its content.
 
 use std::io::{Cursor, Read};
 
@@ -8,16 +8,15 @@ use super::archive::Archive;
 use super::error;
 use crate::message::Message;
 
-/// What every compound file begins with (MS-CFB 2.2), so .xls and whatever Excel
-/// encrypts.
+/// The first bytes of every compound file (MS-CFB 2.2): .xls, and everything that Excel encrypts.
 pub(super) const OLE_MAGIC: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
-/// What every zip archive with a file in it begins with (PKWARE APPNOTE 4.3.7),
-/// so .xlsx, .xlsm and .ods.
+/// The first bytes of every zip archive that has a file in it (PKWARE
+/// APPNOTE 4.3.7): .xlsx, .xlsm and .ods.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// Whether a file that begins with these bytes, eight at least, is a workbook or another
-/// zip archive or compound file, which [`Sheet::open`](super::Sheet::open) can name.
+/// Whether a file that begins with these bytes (at least eight) is a workbook, or another
+/// zip archive or compound file, which [`Sheet::open`](super::Sheet::open) refuses by name.
 pub fn is_workbook(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(OLE_MAGIC) || first_bytes.starts_with(ZIP_MAGIC)
 }
@@ -26,7 +25,7 @@ pub(super) fn xls_stream(file: &CompoundFile<Cursor<&[u8]>>) -> Result<&'static 
     if file.exists("EncryptedPackage") {
         return Err(error::password());
     }
-    // The second is that of Excel 5 and 95.
+    // `Book` is the name in Excel 5 and 95.
     let mut names = ["Workbook", "Book"].into_iter();
     let found = names.find(|name| file.is_stream(name));
     found.ok_or_else(other_document)
@@ -51,7 +50,7 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
         {
             Ok(false)
         }
-        // Of Word, PowerPoint, and Apple's programs.
+        // Documents of Word, PowerPoint and Apple's programs.
         None if archive.has(|name| {
             name.starts_with("word/") || name.starts_with("ppt/") || name.ends_with(".iwa")
         }) =>

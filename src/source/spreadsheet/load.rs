@@ -1,4 +1,4 @@
-//! A workbook's bytes to the cells of one sheet.
+//! Reads the cells of one sheet from the bytes of a workbook.
 
 use std::fmt::Display;
 use std::io::Cursor;
@@ -58,7 +58,7 @@ fn load_xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Message> {
     Ok(Sheet { name, names, grid })
 }
 
-/// The sheet of a workbook of which calamine has decoded all sheets already.
+/// Reads one sheet of a workbook whose sheets calamine has decoded already.
 fn load_range<R: Reader<Cursor<Vec<u8>>>>(
     mut book: R,
     wanted: Option<&str>,
@@ -72,7 +72,7 @@ where
     drop(book);
     let mut grid = Grid::default();
     let (top, left) = range.start().unwrap_or_default();
-    // What is too far away for a number is outside the sheet.
+    // A position that does not fit the number is outside the sheet.
     let place = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
     for (row, column, cell) in range.used_cells() {
         let (row, column) = (place(top, row), place(left, column));

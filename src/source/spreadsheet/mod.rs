@@ -1,12 +1,12 @@
-//! Workbooks (.xlsx, .xlsm, .xls, .ods) to rows of text.
+//! Reads workbooks (.xlsx, .xlsm, .xls, .ods) as rows of text.
 //!
-//! Rule: a workbook is recognized by its content, never by its name, and is read whole:
-//! its rows are not in one piece of the file. Every cell becomes text here, in the same
-//! way for all formats.
+//! Rule: a workbook is recognized by its content, never by its name, and is read whole, because its
+//! rows are spread over the file. Every cell becomes text here, in the same way for all formats.
 //!
-//! `calamine` decodes the formats. It trusts the file, so what a file takes in memory is
-//! checked first: [`archive`] for what it unpacks to, [`weight`] for .xlsx, [`compound`],
-//! [`biff`] and [`shared_strings`] for .xls, [`opendocument`] for .ods. It runs where a panic ends nothing else ([`crate::contain`]).
+//! `calamine` decodes the formats. It trusts the file, so the memory that a file would take
+//! is checked first: [`archive`] checks the size when unpacked, [`weight`] checks .xlsx,
+//! [`compound`], [`biff`] and [`shared_strings`] check .xls, [`opendocument`] checks .ods.
+//! A panic of `calamine` is caught and ends nothing else ([`crate::contain`]).
 
 mod archive;
 mod biff;
@@ -34,7 +34,7 @@ use grid::Grid;
 #[derive(Debug)]
 pub struct Sheet {
     pub name: String,
-    /// What all worksheets are called, hidden ones too, in the workbook's order.
+    /// The names of all worksheets, including hidden ones, in the order of the workbook.
     pub names: Vec<String>,
     grid: Grid,
 }
@@ -52,8 +52,8 @@ impl Sheet {
             .unwrap_or_else(|| Err(error::corrupt("it contradicts itself")))
     }
 
-    /// The rows that hold anything, hidden and filtered ones too, in the sheet's
-    /// order; the first is the header.
+    /// The rows that have any content, including hidden and filtered ones,
+    /// in the order of the sheet. The first is the header.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = SheetRow<'_>> {
         (0..self.grid.len()).map(|index| self.grid.row(index))
     }

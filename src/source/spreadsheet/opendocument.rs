@@ -1,8 +1,8 @@
-//! Whether an OpenDocument sheet fits into memory.
+//! Checks that an OpenDocument sheet fits into memory.
 //!
-//! A cell or a row is written once with a number of repeats, so a few bytes can take all
-//! memory; and calamine waits forever for the end of a table that is never closed. So the
-//! content is read here first, only for its form and its size.
+//! A cell or a row is written once with a number of repeats, so a few bytes can take
+//! all memory. Also, calamine waits forever for the end of a table that is never
+//! closed. So the content is first read here, only to check its form and its size.
 
 use std::io::Read;
 
@@ -13,11 +13,11 @@ use super::error;
 use super::weight::{COPIES, MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, too_heavy, walk};
 use crate::message::Message;
 
-/// The most cells with all repeats, empty ones between filled ones too. Each takes
-/// about a hundred bytes while calamine puts them in order.
+/// The most cells with all repeats, including empty ones between filled
+/// ones. Each takes about a hundred bytes while calamine sorts them.
 const MAX_CELLS: u64 = 1 << 24;
 
-/// The most bytes of a character that is written as a reference, such as `&#8364;`.
+/// The most UTF-8 bytes of a character that is written as a reference, such as `&#8364;`.
 const LONGEST_CHARACTER: u64 = 4;
 
 const TEXTS: [&str; 4] = [
@@ -55,7 +55,8 @@ struct Size {
     weight: Weight,
     /// Cells of all tables before the current one, with repeats.
     cells: u64,
-    /// The current table up to its last row with content, and the empty ones after it.
+    /// The size of the current table: its width, its rows up to the last
+    /// one with content, and the empty rows after that.
     width: u64,
     rows: u64,
     empty_rows: u64,
@@ -68,7 +69,7 @@ struct RowSize {
     cells: u64,
     filled: u64,
     text: u64,
-    /// How often it has the current cell, if that is not empty.
+    /// How often the row has the current cell; 0 if the cell is empty.
     cell_repeats: u64,
 }
 
@@ -79,7 +80,7 @@ impl Size {
             "style:table-properties" | "table:named-range" | "table:named-expression" => {
                 self.weight.add(STRUCTURE_BYTES)
             }
-            // Several spaces are written as their number.
+            // Several spaces in a row are written as their number.
             "text:s" => self.text(number_in(element, "text:c", 1)?),
             "table:table-row" => {
                 self.row = RowSize {
@@ -100,7 +101,7 @@ impl Size {
         let mut text = 0;
         for attribute in element.attributes().flatten() {
             let name = attribute.key.as_ref();
-            // Every cell but an empty one has a value or a formula.
+            // Every cell that is not empty has a value or a formula.
             is_filled |= name.starts_with("office:")
                 || name.starts_with("calcext:")
                 || name == "table:formula";
@@ -142,7 +143,7 @@ impl Size {
 
     fn close_row(&mut self) -> Result<(), Message> {
         let row = std::mem::take(&mut self.row);
-        // Of a row without repeats calamine reads the cells all the same.
+        // calamine reads the cells of a row even if its number of repeats is 0.
         let repeats = row.repeats.max(1);
         if row.filled > 0 {
             let text = row.text.saturating_mul(repeats).saturating_mul(COPIES);

@@ -1,4 +1,4 @@
-//! A sheet's rows in batches, as [`CsvReader`](crate::source::CsvReader) returns those of a CSV file.
+//! Reads the rows of a sheet in batches, as [`CsvReader`](crate::source::CsvReader) does for CSV.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
 use crate::text::shown_name;
 
 /// Returns the rows of one sheet from top to bottom. The sheet is in memory
-/// once, however many readers it has.
+/// only once, however many readers it has.
 #[derive(Debug)]
 pub struct SheetReader {
     workbook: String,
@@ -33,7 +33,7 @@ impl SheetReader {
         }
     }
 
-    /// Reads the header, which must come before any row; see
+    /// Reads the header; call it before any row is read. See
     /// [`CsvReader::read_header`](crate::source::CsvReader::read_header).
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         self.next += above;
@@ -57,8 +57,8 @@ impl SheetReader {
         })
     }
 
-    /// Adds at most this many of the next rows; none at the end of the sheet. A row's line is
-    /// its number in the spreadsheet.
+    /// Adds at most `most_rows` of the next rows; none at the end of the
+    /// sheet. The line of a row is its number in the spreadsheet.
     pub(in crate::source) fn read_rows(
         &mut self,
         mut batch: RowBatch,
@@ -85,7 +85,7 @@ impl SheetReader {
     }
 }
 
-/// Where the rows of a sheet end, and the footer lines below them after an empty row.
+/// Where the rows of a sheet end, and the footer lines that follow them after an empty row.
 fn end_of_list(sheet: &Sheet) -> (usize, Vec<FooterLine>) {
     let grid = &sheet.grid;
     let words = |at: usize| only_words(grid.row(at).cells(0));
@@ -93,7 +93,7 @@ fn end_of_list(sheet: &Sheet) -> (usize, Vec<FooterLine>) {
     while first > 1 && words(first - 1).is_some() {
         first -= 1;
     }
-    // The empty row may be between lines that look alike.
+    // The lines above the empty row may look like a footer too, so the empty row is searched for.
     let follows_gap = |at: &usize| grid.row(*at).number() > grid.row(at - 1).number() + 1;
     let end = (first.max(1)..grid.len()).find(follows_gap);
     let end = end.unwrap_or(grid.len());

@@ -1,23 +1,23 @@
-//! The texts that the cells of an .xls share (MS-XLS 2.4.265), by their length alone:
-//! calamine copies a text into every cell that refers to it.
+//! The lengths of the texts that the cells of an .xls share (MS-XLS
+//! 2.4.265). calamine copies such a text into every cell that refers to it.
 
 use super::compound::{u16_at, u32_at};
 
-/// The most bytes of UTF-8 that a character becomes, whatever code page the file names.
+/// The most UTF-8 bytes that a character can become, whatever code page the file names.
 pub(super) const CHARACTER_BYTES: u64 = 6;
 
 #[derive(Debug, Default)]
 pub(super) struct SharedStrings(Vec<u64>);
 
 impl SharedStrings {
-    /// Reads the table's record and those that continue it; none where it contradicts
-    /// itself, which is where calamine gives up too.
+    /// Reads the record of the table and the records that continue it; `None`
+    /// if the table contradicts itself. calamine gives up on such a table too.
     pub(super) fn read(blocks: &[&[u8]]) -> Option<Self> {
         let Some((first, rest)) = blocks.split_first() else {
             return Some(SharedStrings::default());
         };
         let mut table = Table {
-            // How many texts there are comes first, and is not relied upon.
+            // The first eight bytes say how many texts there are. They are not trusted.
             block: first.get(8..)?,
             rest,
         };
@@ -33,14 +33,14 @@ impl SharedStrings {
     }
 }
 
-/// The table's bytes, which are cut into blocks anywhere.
+/// The bytes of the table. A block may end anywhere, even within a text.
 struct Table<'a> {
     block: &'a [u8],
     rest: &'a [&'a [u8]],
 }
 
 impl Table<'_> {
-    /// Skips a text (MS-XLS 2.5.293) and its formatting behind it; returns its length.
+    /// Skips a text (MS-XLS 2.5.293) and the formatting after it. Returns its length.
     fn string(&mut self) -> Option<u64> {
         if self.block.is_empty() {
             return Some(0);
@@ -62,7 +62,7 @@ impl Table<'_> {
         Some(CHARACTER_BYTES * u64::from(characters))
     }
 
-    /// Skips this many characters, of which each block has a width of its own.
+    /// Skips this many characters. Each block has its own character width.
     fn skip_characters(&mut self, mut left: usize, mut flags: u8) -> Option<()> {
         while left > 0 {
             let width = if flags & 0x1 != 0 { 2 } else { 1 };

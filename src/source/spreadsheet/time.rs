@@ -1,23 +1,23 @@
-//! Numbers, dates, times and durations to text.
+//! Writes numbers, dates, times and durations as text.
 //!
-//! The cell's number format decides whether a stored number is a date; the number itself
-//! whether it is a date, a time of day or both, since the format may show less.
+//! The number format of the cell decides whether a stored number is a date. The number itself
+//! decides whether it is a date, a time of day or both, because the format may show less.
 
 use std::fmt::Write;
 
 use calamine::ExcelDateTime;
 use jiff::SignedDuration;
 
-/// The serial number of the day after 9999-12-31, the last that Excel has.
+/// The serial number of the day after 9999-12-31, which is Excel's last day.
 const SERIAL_END: f64 = 2_958_466.0;
 
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
-/// Appends the fewest digits that distinguish the number from its neighbours, never
-/// with an exponent.
+/// Appends the fewest digits that distinguish the number from its
+/// neighbours, never with an exponent.
 pub(super) fn push_number(out: &mut String, number: f64) {
     match number {
-        // What a sheet shows for it.
+        // What a sheet shows for such a number.
         _ if !number.is_finite() => out.push_str("#NUM!"),
         0.0 => out.push('0'),
         _ => {
@@ -26,8 +26,9 @@ pub(super) fn push_number(out: &mut String, number: f64) {
     }
 }
 
-/// Appends an Excel serial number: `2026-11-21`, `2026-11-21T10:30:00`,
-/// `10:30:00`, or for a duration its hours, `36:30:00`. A number that is no date, such as a phone number in a column of dates, stays a number.
+/// Appends an Excel serial number as `2026-11-21`, `2026-11-21T10:30:00` or
+/// `10:30:00`, or as the hours of a duration, `36:30:00`. A number that is
+/// not a date, such as a phone number in a column of dates, stays a number.
 pub(super) fn push_serial(out: &mut String, time: &ExcelDateTime) {
     let serial = time.as_f64();
     if !(-SERIAL_END..SERIAL_END).contains(&serial) || (serial < 0.0 && !time.is_duration()) {
@@ -39,7 +40,7 @@ pub(super) fn push_serial(out: &mut String, time: &ExcelDateTime) {
     let (year, month, day, hour, minute, second, milli) = time.to_ymd_hms_milli();
     let millis = ((i128::from(hour) * 60 + i128::from(minute)) * 60 + i128::from(second)) * 1000
         + i128::from(milli);
-    // Day 0 is no date of the calendar: the cell holds a time alone.
+    // Day 0 is not a calendar day: the cell holds only a time.
     if serial < 1.0 {
         return push_duration(out, millis);
     }
@@ -50,8 +51,8 @@ pub(super) fn push_serial(out: &mut String, time: &ExcelDateTime) {
     }
 }
 
-/// Appends a date or a date and time that is text already, without a time of
-/// midnight and without zeros at the end of a second's fraction.
+/// Appends a date, or a date and time, that is text already. Leaves out a
+/// time of midnight, and zeros at the end of a fraction of a second.
 pub(super) fn push_iso(out: &mut String, text: &str) {
     let text = match text.rsplit_once('.') {
         Some((whole, fraction)) if fraction.bytes().all(|b| b == b'0') => whole,
@@ -63,8 +64,8 @@ pub(super) fn push_iso(out: &mut String, text: &str) {
     out.push_str(text.strip_suffix("T00:00:00").unwrap_or(text));
 }
 
-/// Appends a duration as OpenDocument has it (`PT36H30M00S`) as hours, minutes
-/// and seconds (`36:30:00`). A time of day is stored as a duration there.
+/// Appends an OpenDocument duration (`PT36H30M00S`) as hours, minutes and
+/// seconds (`36:30:00`). OpenDocument stores a time of day as a duration too.
 pub(super) fn push_iso_duration(out: &mut String, text: &str) {
     match text.parse::<SignedDuration>() {
         Ok(duration) => push_duration(out, duration.as_millis()),

@@ -1,9 +1,9 @@
-//! What a part of a workbook takes in memory once it is decoded.
+//! Estimates the memory that a part of a workbook takes once it is decoded.
 //!
 //! The size of a part says little about that. An empty tag of five bytes becomes a
-//! structure of two hundred; a text is copied to every place that refers to it, so that a
-//! few kilobytes of number formats can take gigabytes; and one text of a gigabyte packs to
-//! a megabyte. So a part is read here first, in little memory, and weighed.
+//! structure of two hundred. A text is copied to every place that refers to it, so a few
+//! kilobytes of number formats can take gigabytes. One text of a gigabyte is compressed
+//! to a megabyte. So a part is first read here, in little memory, and weighed.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::num::IntErrorKind;
@@ -15,8 +15,8 @@ use super::archive::Archive;
 use super::error;
 use crate::message::Message;
 
-/// The most memory that decoded parts may take. A million rows of twenty different
-/// texts each stay below it.
+/// The most memory that decoded parts may take. A million rows of twenty
+/// different texts each stay below it.
 pub(super) const MAX_WEIGHT: u64 = 2 << 30;
 
 /// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
@@ -24,10 +24,10 @@ const MAX_PIECE_BYTES: usize = 16 << 20;
 
 const STRING_BYTES: u64 = 56;
 
-/// What is reserved for each string that a part announces.
+/// What calamine reserves for each string that a part announces.
 const RESERVED_STRING_BYTES: u64 = 24;
 
-/// What a sheet, a font, a cell format and the like takes besides its texts.
+/// What a sheet, a font, a cell format and similar structures take besides their texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
 
 /// Makes sure that the parts of an .xlsx fit into memory. All of them are weighed: other parts
@@ -35,7 +35,7 @@ pub(super) const STRUCTURE_BYTES: u64 = 256;
 pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
     let mut weight = Weight::default();
     for index in 0..archive.zip.len() {
-        // What cannot be unpacked calamine cannot read either, and reports it.
+        // calamine cannot read a part that cannot be unpacked either, and reports it.
         if let Ok(part) = archive.zip.by_index(index) {
             let size = part.size();
             weight.add_part(part, size)?;
@@ -44,14 +44,14 @@ pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
     Ok(())
 }
 
-/// calamine returns a copy of a sheet that it has decoded whole, and keeps it.
+/// calamine keeps each sheet that it decodes whole, and returns a copy of it.
 pub(super) const COPIES: u64 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Weight {
     bytes: u64,
-    /// The longest text of those that are copied, and how often one may be: the texts may be
-    /// in a part behind the one that refers to them.
+    /// The longest text that may be copied, and how many copies there may be. These are
+    /// kept apart because a text may come in a later part than the tags that refer to it.
     longest: u64,
     copies: u64,
 }
@@ -79,12 +79,13 @@ impl Weight {
     fn add_tag(&mut self, tag: &BytesStart<'_>) -> Result<(), Message> {
         match tag.local_name().as_ref() {
             "si" => self.add(STRING_BYTES),
-            // calamine reserves memory for them, and a lack of it ends the process at once.
+            // calamine reserves memory for this many strings; too little
+            // memory ends the process at once.
             "sst" => {
                 let count = number_in(tag, "uniqueCount", 0)?;
                 self.add(count.saturating_mul(RESERVED_STRING_BYTES))
             }
-            // Font names, number formats and paths are copied to whatever uses them.
+            // Font names, number formats and paths are copied to each tag that refers to them.
             "name" | "numFmt" | "Relationship" => {
                 self.longest = self.longest.max(tag.len() as u64);
                 self.add(STRUCTURE_BYTES)
@@ -127,9 +128,9 @@ pub(super) fn number_in(tag: &BytesStart<'_>, name: &str, missing: u64) -> Resul
     })
 }
 
-/// Reads XML as calamine does, tag by tag, and refuses a cell or a tag that is too long to be
-/// held. An empty tag counts as a start and an end. Where it is not XML, or ends early,
-/// calamine reports it, unless it `must_be_whole`.
+/// Reads XML tag by tag, as calamine does, and refuses a cell or a tag that is too long
+/// to be held in memory. An empty tag counts as a start and an end. With `must_be_whole`,
+/// XML that is invalid or ends early is an error; without it calamine reports that later.
 pub(super) fn walk(
     part: impl Read,
     must_be_whole: bool,
@@ -183,10 +184,10 @@ fn is_cell(name: &str) -> bool {
     matches!(name, "c" | "si")
 }
 
-/// A part whose tags and texts are bounded: the parser holds each of them whole.
+/// A reader of one part that bounds each tag and text, because the parser holds each one whole.
 struct Pieces<R> {
     part: BufReader<R>,
-    /// How much of the current one may come.
+    /// How many more bytes the current tag or text may have.
     left: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What stands between cells.
+//! Delimiters between cells.
 
 corpus! {
     comma_separated: "name,phone,city\nAda,+447400123456,Leeds\nBob,+447400123457,York\n", "" => "

@@ -1,4 +1,4 @@
-//! What the bytes of Western lists are written in, and what is damaged in them.
+//! Encodings of Western lists, and bytes in them that are damaged.
 
 use super::{encoded, named, utf_16be, utf_16le};
 

@@ -1,10 +1,9 @@
-//! Lists as the programs that people work with export them, each with the reading that is
-//! right for it, to the cell.
+//! Lists as widely used programs export them, each with the correct reading of every cell.
 //!
-//! Beside each list `NAME.expected` says what comes of it under a profile with `region = "GB"`:
-//! the exit code of the first try, with nothing but the file; the flags that the program itself
-//! names then, if it does; and with these each row as it is sent or why it is not. The formats
-//! are those that are seen in public; the people and their numbers are made up.
+//! Next to each list, `NAME.expected` has the expected result with a profile that has
+//! `region = "GB"`: the exit code of the first try, with no flags; the flags that the
+//! program then asks for, if any; and with these flags each row as it is sent, or why it is
+//! not sent. The formats have been seen in public; the people and their numbers are made up.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,12 +70,12 @@ exports! {
     zoom_registration: "zoom-registration.csv";
 }
 
-/// What is expected of a list.
+/// The expected result for a list.
 #[derive(Default)]
 struct Expected {
     /// The exit code of the first try.
     first: i32,
-    /// What the program asks for then.
+    /// The flags that the program asks for after the first try.
     flags: Vec<String>,
     exit: i32,
     rows: Vec<String>,
@@ -148,7 +147,7 @@ fn check(file: &str) {
     assert_eq!(rows.len(), expected.rows.len());
 }
 
-/// Whoever is asked to say something is told with which flags.
+/// A message that asks for something must name the flags for it.
 #[track_caller]
 fn names_flags(first: &Value, flags: &[String]) {
     let error = first["error"].as_str().unwrap();
@@ -157,7 +156,7 @@ fn names_flags(first: &Value, flags: &[String]) {
     assert!(error.contains(&quoted.join(" ")), "{error}");
 }
 
-/// The rows of the results, whatever their delimiter is.
+/// The rows of the results, with any delimiter.
 fn results(folder: &Folder) -> Vec<BTreeMap<String, String>> {
     let text = folder.read("out.csv");
     let text = text.trim_start_matches('\u{FEFF}');
@@ -167,9 +166,10 @@ fn results(folder: &Folder) -> Vec<BTreeMap<String, String>> {
     reader.into_deserialize().map(Result::unwrap).collect()
 }
 
-/// A row as it is expected: its line, its number or cell, what became of it, what was sent.
+/// A row in the form of the expected file: its line, its number or cell,
+/// its status, and what was sent.
 fn shown(row: &BTreeMap<String, String>, sent: &BTreeMap<String, Value>) -> String {
-    // Text that a spreadsheet would run as a formula has an apostrophe before it.
+    // An apostrophe comes before text that a spreadsheet would run as a formula.
     let cell = match row["phone_number"].strip_prefix('\'') {
         Some(rest) if rest.starts_with(['+', '=', '-', '@']) => rest,
         _ => &row["phone_number"],

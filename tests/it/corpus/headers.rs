@@ -1,4 +1,4 @@
-//! What columns are called, and lists in which they are not.
+//! Names of columns, and lists without column names.
 
 corpus! {
     header_in_german: "Handynummer;Größe\n+491717654321;1,80\n", "" => "

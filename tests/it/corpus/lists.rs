@@ -1,4 +1,4 @@
-//! Lists of people who are not to be called, beside contacts.
+//! Do-not-call lists together with contacts.
 
 use super::{named, utf_16le};
 

@@ -1,7 +1,7 @@
-//! Lists as people have them, each with the reading that is right for it.
+//! Realistic lists, each with its correct reading.
 //!
-//! A case is a name, the input's bytes, the flags, and what `leadload check` must make
-//! of them:
+//! A case is a name, the bytes of the input, the flags, and the expected
+//! result of `leadload check`:
 //!
 //! ```text
 //! exit 1
@@ -10,9 +10,9 @@
 //! 3 | 030 | invalid phone_impossible
 //! ```
 //!
-//! A row is its line, its number or else the cell, what becomes of it, and for the first
-//! three that are ready what is sent. Where there are many rows, those in the middle are
-//! only counted.
+//! A row is shown as its line, its number (or else the cell) and its
+//! status. The first three rows that are ready also show what is sent. If
+//! there are many rows, those in the middle are only counted.
 
 /// Makes a test of each case.
 macro_rules! corpus {
@@ -44,30 +44,30 @@ use serde_json::Value;
 
 use crate::util::{Folder, Output};
 
-/// More rows than this are not shown one by one.
+/// If there are more rows than this, not all are shown.
 const MAX_ROWS: usize = 12;
 
-/// The inputs of a case, and what lies beside them.
+/// The inputs of a case, and the files next to them.
 pub struct Files {
     inputs: Vec<(&'static str, Vec<u8>)>,
     others: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl Files {
-    /// One more input.
+    /// Adds an input.
     pub fn and(mut self, name: &'static str, bytes: impl Into<Vec<u8>>) -> Files {
         self.inputs.push((name, bytes.into()));
         self
     }
 
-    /// A file that is no input.
+    /// Adds a file that is not an input.
     pub fn beside(mut self, name: &'static str, bytes: impl Into<Vec<u8>>) -> Files {
         self.others.push((name, bytes.into()));
         self
     }
 }
 
-/// An input with a name of its own; `-` is standard input.
+/// An input with this name; `-` is standard input.
 pub fn named(name: &'static str, bytes: impl Into<Vec<u8>>) -> Files {
     Files {
         inputs: vec![(name, bytes.into())],
@@ -81,7 +81,7 @@ impl<T: Into<Vec<u8>>> From<T> for Files {
     }
 }
 
-/// The text in the encoding with this label, which has all its characters.
+/// The text in the encoding with this label, which must have all its characters.
 pub fn encoded(label: &str, text: &str) -> Vec<u8> {
     let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
     let (bytes, _, has_unmappable) = encoding.encode(text);
@@ -135,7 +135,7 @@ pub fn check(files: impl Into<Files>, flags: &str, expected: &str) {
     );
 }
 
-/// What a check has made of its inputs.
+/// What `check` has read from its inputs, as text.
 fn reading(folder: &Folder, output: &Output) -> String {
     let summary = output.json();
     assert_eq!(summary["exit_code"], output.code);
@@ -182,7 +182,7 @@ fn reading(folder: &Folder, output: &Output) -> String {
     text
 }
 
-/// What was found out about an input.
+/// What was detected about an input.
 fn form(input: &Value) -> String {
     let mut parts = Vec::new();
     parts.extend(input["compression"].as_str().map(str::to_owned));
@@ -215,8 +215,8 @@ fn form(input: &Value) -> String {
     parts.join(", ")
 }
 
-/// The rows of the results file, which has the delimiter of the first input, and a mark
-/// if any input has one.
+/// The rows of the results file. It has the delimiter of the first input,
+/// and a byte order mark if any input has one.
 fn results(folder: &Folder, inputs: &[Value]) -> Vec<BTreeMap<String, String>> {
     let text = folder.read("out");
     let has_mark = inputs.iter().any(|input| input["byte_order_mark"] == true);
@@ -273,7 +273,7 @@ fn shown_row<'a>(
     text
 }
 
-/// A text on one line, with nothing in it that cannot be seen.
+/// A text on one line, without invisible characters.
 fn shown(text: &str) -> String {
     if text.len() > 200 {
         return format!("<{} characters>", text.chars().count());

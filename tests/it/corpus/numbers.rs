@@ -1,4 +1,4 @@
-//! Numbers as they are written in cells.
+//! Ways of writing phone numbers in cells.
 
 corpus! {
     zero_in_brackets: "phone\n+44 (0)7400 123456\n+44(0)20 7946 0000\n+49 (0) 30 901820\n+39 (0)6 698 82022\n", "" => "

@@ -1,4 +1,4 @@
-//! Lists that were packed, and files that only look like lists.
+//! Compressed lists, and files that only look like lists.
 
 use super::{encoded, gzip, named, utf_16le, zstd};
 use crate::sheets::zip_of;
@@ -10,7 +10,7 @@ fn without_its_end(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A frame that a reader steps over, as `pzstd` writes.
+/// A skippable frame, as `pzstd` writes it.
 const SKIPPABLE: &[u8] = b"\x50\x2A\x4D\x18\x04\x00\x00\x00\x01\x02\x03\x04";
 
 corpus! {

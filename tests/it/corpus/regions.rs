@@ -1,4 +1,4 @@
-//! Which country a number is of, and which numbers are wanted.
+//! Which country a number belongs to, and which numbers are allowed.
 
 const RULES: &str = "phone\n+447400123456\n+999 1234 5678\n+11115550123\n+44 7400 12\n";
 

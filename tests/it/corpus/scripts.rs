@@ -1,4 +1,4 @@
-//! Lists in other scripts and in the code pages that they come in.
+//! Lists in other scripts, in the code pages that are used for them.
 
 use super::encoded;
 
@@ -34,7 +34,7 @@ corpus! {
         2 | +79123456789 | ready | имя=Александр | фамилия=Иванов | город=Москва
         3 | +79123456790 | ready | имя=Мария | фамилия=Смирнова | город=Казань
     ";
-    // In which the same letters are the same bytes.
+    // The letters of these encodings have the same bytes.
     russian_koi8_r: encoded("koi8-r",
         "Имя,Номер телефона,Город\n\
          Александр Иванов,+7 912 345-67-89,Москва\n\

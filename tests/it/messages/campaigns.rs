@@ -1,4 +1,4 @@
-//! Campaigns that there are not, and lists of them that cannot be had.
+//! Campaigns that do not exist, and campaign lists that cannot be fetched.
 
 use super::{ONE, Page};
 use crate::relay::always;

@@ -1,4 +1,4 @@
-//! Words that are no flags, and values that flags do not take.
+//! Words that are not flags, and values that flags do not accept.
 
 use super::Page;
 use crate::util::Folder;
@@ -81,7 +81,7 @@ fn of_the_command_line() {
         "sandbox --share-429 2",
         "sandbox --rate-limit auto",
         "sandbox --seed x",
-        // Flags that exclude each other, or need each other.
+        // Flags that exclude or require each other.
         "import leads.csv --sandbox --base-url http://127.0.0.1:1",
         "import leads.csv --sandbox --token-file token",
         "import leads.csv --quiet --verbose",
@@ -110,7 +110,7 @@ fn for_machines_they_are_one_object() {
     }
 }
 
-/// Who calls a command without saying what gets the help, on standard error.
+/// A command without its subcommand prints the help on standard error.
 #[test]
 fn a_command_that_has_commands_lists_them() {
     let folder = Folder::new();

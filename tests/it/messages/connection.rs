@@ -1,4 +1,4 @@
-//! Where the service is, and how it is reached.
+//! The address of the service, and how it is reached.
 
 use super::{Page, import};
 use crate::relay::Authority;

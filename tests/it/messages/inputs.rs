@@ -1,4 +1,4 @@
-//! Files that cannot be read, and files that are no lists.
+//! Files that cannot be read, and files that are not lists.
 
 use super::{ONE, Page, check, import};
 use crate::corpus::{gzip, zstd};

@@ -1,18 +1,18 @@
-//! Every error that a user can meet, provoked from outside: its text, word for word, and the
-//! exit code. A snapshot for each topic, to be read as a page.
+//! Every error that a user can get, provoked from outside: its exact text and the
+//! exit code. There is one snapshot for each topic, which can be read like a page.
 //!
-//! What `leadload config init` says while it asks is beside its own tests. What is not
-//! provoked here, since nobody outside of the program can:
+//! The messages of `leadload config init` while it asks are tested with its
+//! other tests. These errors cannot be provoked here, from outside the program:
 //!
-//! - a thread that has died (`broke off`), an HTTP client that cannot be made of certificates
-//!   that are there, a listing of more than 64 MiB, 1000 pages or five minutes;
-//! - a disk that is full or fails midway, a ledger that is deleted midway: `ledger` and
-//!   `outputs` do that, where a system has the means;
-//! - what may not be read or written: permissions do not apply to tests that run as the
-//!   superuser; the advice for each reason has a test beside it;
-//! - answers that never come, and hosts without an address: `connections`, `outages`;
-//! - a second sender: `ledger`, and a second writer: `outputs`, since their texts name a
-//!   process.
+//! - a thread that has died (`broke off`), an HTTP client that cannot be built from existing
+//!   certificates, a campaign list of more than 64 MiB, 1000 pages or five minutes;
+//! - a disk that is full or fails midway, a ledger that is deleted midway:
+//!   tested in `ledger` and `outputs`, if the system has the means;
+//! - files that may not be read or written: permissions do not apply to tests
+//!   that run as the superuser; the advice for each reason has a unit test;
+//! - answers that never come, and hosts without an address: tested in `connections`, `outages`;
+//! - a second sender (tested in `ledger`) and a second writer (tested in
+//!   `outputs`), because their texts name a process.
 
 mod campaigns;
 mod command_line;
@@ -35,15 +35,15 @@ use leadload::sandbox::Sandbox;
 use crate::transcript::transcript;
 use crate::util::{Folder, Output, Run};
 
-/// A number that a list can hold.
+/// A list of one number.
 const ONE: &str = "phone\n+447911000001\n";
 
-/// What commands have said.
+/// The messages of several commands.
 #[derive(Default)]
 struct Page(String);
 
 impl Page {
-    /// Adds what a command says that is refused. Standard output stays empty then.
+    /// Adds the message of a command that is refused, and prints nothing on standard output.
     fn add(&mut self, folder: &Folder, run: Run) {
         let typed = run.typed();
         let output = run.output();
@@ -51,7 +51,7 @@ impl Page {
         self.push(folder, &typed, output);
     }
 
-    /// The same for a command that had begun: its summary is not at issue.
+    /// Adds the message of a command that had begun. Its summary is not checked.
     fn add_of_begun(&mut self, folder: &Folder, run: Run) {
         let typed = run.typed();
         let output = run.output();
@@ -60,7 +60,7 @@ impl Page {
         self.push(folder, &typed, Output { stdout, ..output });
     }
 
-    /// The same for a command that is refused for what is in a file.
+    /// Adds the message of a command that is refused because of the content of a file.
     fn add_of_file(&mut self, folder: &Folder, text: &str, run: Run) {
         let output = run.output();
         assert_eq!(output.stdout, "", "{text}\n{}", output.stderr);
@@ -74,7 +74,7 @@ impl Page {
         self.0.push_str(&transcript(folder, typed, &output));
     }
 
-    /// Compares all of it with what was said before.
+    /// Compares all messages with the snapshot.
     #[track_caller]
     fn is(self, topic: &str) {
         insta::with_settings!({
@@ -87,7 +87,7 @@ impl Page {
     }
 }
 
-/// An import of `leads.csv` into a campaign, which says nothing but errors.
+/// An import of `leads.csv` into a campaign that only prints errors.
 fn import(folder: &Folder, service: &Sandbox, args: &[&str]) -> Run {
     folder.import_leads(service, &[args, &["--quiet"]].concat())
 }

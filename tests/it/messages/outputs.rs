@@ -27,7 +27,7 @@ fn of_outputs() {
     page.is("outputs");
 }
 
-/// Nobody can make a file in these folders, not even the superuser.
+/// Nobody can create a file in these folders, not even the superuser.
 #[test]
 #[cfg(target_os = "linux")]
 fn of_folders_that_take_no_file() {

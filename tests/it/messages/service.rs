@@ -1,5 +1,4 @@
-//! What stops a run: the service, the time that it was given, and what is odd about its
-//! answers.
+//! What stops a run: the service, or the time limit. Also unusual answers.
 
 use super::{Page, import};
 use crate::util::{Folder, REFUSALS_OF_ALL, contacts, contacts_of, scenario};

@@ -1,9 +1,9 @@
-//! The file of settings, and profiles.
+//! The settings file, and profiles.
 
 use super::Page;
 use crate::util::Folder;
 
-/// Files whose settings an import cannot use.
+/// Settings that an import cannot use.
 const WRONG: &[&str] = &[
     "regiom = 'GB'",
     "colour = 'blue'",

@@ -1,10 +1,10 @@
-//! What is no error, but worth knowing.
+//! Messages that are not errors but worth knowing.
 
 use crate::util::{Folder, Output, service};
 
 use super::{ONE, Page};
 
-/// The warnings alone.
+/// Only the warnings.
 fn warnings(output: Output) -> Output {
     let lines = output.stderr.lines();
     let warnings: Vec<&str> = lines
