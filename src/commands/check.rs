@@ -1,4 +1,4 @@
-//! `leadload check`: everything that an import does up to sending.
+//! `leadload check`: does everything that an import does before sending.
 
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ async fn check(
     let mut ended = inputs::ended(settings, intake, &found.tally, terminal.worked_s());
     ended.written = writer.finish(RunEnd::WHOLE).or_stopped(StoppedBy::Disk)?;
     ended.rows_total = Some(found.tally.counts.total());
-    // A check always reads all rows, but what it finds may stop an import.
+    // A check always reads all rows, but it may find a reason for which an import would stop.
     ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error));
     ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
     ended.campaign_names = looked_up.names;
@@ -96,7 +96,7 @@ fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
     inputs::report(checked.ended, format, &text)
 }
 
-/// What the ledger knows, if it exists and the service is known.
+/// What the ledger knows; empty if there is no ledger or it does not know the service.
 #[derive(Default)]
 pub(super) struct Remembered {
     pub(super) memory: Option<Memory>,
@@ -118,7 +118,7 @@ pub(super) async fn remember(settings: &ImportSettings) -> Result<Remembered, Fa
         };
         let rules = memory_rules(&settings, service, None, false);
         Ok(Remembered {
-            // A run may be in progress, or have been killed.
+            // A run may be in progress or have been killed, so its unfiled rows are needed too.
             memory: Some(Memory::new(ledger.recall_all(service)?, rules)),
             campaign_ids: ledger.campaign_ids(service)?,
             known_rate: ledger.known_rate(service)?,
@@ -127,8 +127,8 @@ pub(super) async fn remember(settings: &ImportSettings) -> Result<Remembered, Fa
     reading.await
 }
 
-/// How rows are looked up in earlier runs. A run that goes on knows its own rows from those of
-/// others.
+/// The rules for looking rows up in earlier runs. A run that
+/// continues tells its own rows from those of other runs.
 pub(super) fn memory_rules(
     settings: &ImportSettings,
     service: ServiceId,

@@ -1,4 +1,4 @@
-//! `check --save-mapping`: saves the mapping for next time.
+//! `check --save-mapping`: saves the mapping for the next import.
 
 use super::inputs::Request;
 use crate::command_line::CommandLine;
@@ -8,7 +8,7 @@ use crate::mapping::{AllowList, Mapping};
 use crate::report::SavedIn;
 use crate::settings::{ImportSettings, MappingToSave};
 
-/// The mapping of the inputs, if it should be saved. Errors come before the rows are read.
+/// The mapping of the inputs, if it is to be saved. Errors are reported before the rows are read.
 pub(super) fn prepare(
     request: &Request,
     intake: &Intake,
@@ -49,7 +49,7 @@ pub(super) fn write(
     Ok(saved)
 }
 
-/// The first of inputs that are all mapped alike.
+/// The first input, if all inputs are mapped alike.
 fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     let mut inputs = intake.inputs.iter();
     let first = inputs
@@ -82,7 +82,7 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     Ok(first)
 }
 
-/// The command that imports the inputs by the saved mapping.
+/// The command that imports the inputs with the saved mapping.
 fn next(saved: &MappingToSave, request: &Request) -> Option<CommandLine> {
     let mut flags = saved.flags.clone();
     if !saved.has_campaign {

@@ -1,4 +1,4 @@
-//! Options that can be wrong whatever the inputs are.
+//! Checks of options that do not depend on the inputs.
 
 use anyhow::{Result, anyhow, bail};
 
@@ -6,7 +6,7 @@ use crate::campaign::CampaignChoice;
 use crate::options::{DeliveryOptions, Options};
 use crate::rate::RateChoice;
 
-/// Checks them; the error comes with the option's key.
+/// Checks the options. An error comes with the option's key.
 pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, anyhow::Error)> {
     let Options { delivery, log, .. } = options;
     rate(delivery).map_err(|error| ("rate", error))?;
@@ -29,7 +29,7 @@ pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>> {
     CampaignChoice::given(text.map_or("", String::as_str))
 }
 
-/// The rate of any number of `--rate` flags.
+/// Combines the values of all `--rate` flags.
 pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice> {
     let mut given = delivery.rate.iter().flatten();
     let first = given.next();

@@ -9,8 +9,8 @@ use crate::ledger::LedgerPlace;
 use crate::options::Options;
 use crate::text::shown_name;
 
-/// The ledger that the options name, or else the user's own; the sandbox has none unless one
-/// is named. Without one, earlier runs are unknown.
+/// The ledger that the options name, otherwise the user's own. The sandbox
+/// has none unless one is named. Without a ledger, earlier runs are unknown.
 pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
     let file = match (options.ledger.ledger.as_deref(), options.connection.sandbox) {
         (Some(named), _) if named == Path::new("none") => return Ok(None),
@@ -20,12 +20,12 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
     };
     let text = file.to_string_lossy().to_lowercase();
     if text.contains("://") {
-        // Not quoted: there may be a password in it.
+        // Not quoted in the message: it may contain a password.
         bail!(
             "the ledger cannot be an address: it is a file on this computer\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger"
         );
     }
-    // SQLite does not take these for a file, and a ledger in memory is forgotten.
+    // To SQLite these are not files, and a ledger in memory would be lost.
     if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
         bail!(
             "the ledger cannot be `{}`, which names no file\n\nhint: name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger",
@@ -35,7 +35,8 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>> {
     Ok(Some(LedgerPlace::file(file)))
 }
 
-/// On Linux in the user's state folder, elsewhere in the folder for local data.
+/// The default path: in the user's state folder on
+/// Linux, in the folder for local data on other systems.
 fn default_file() -> Result<PathBuf> {
     let folders = ProjectDirs::from("", "", "leadload").ok_or_else(|| {
         anyhow!("there is no home folder to keep the ledger in\n\nhint: name a file for it with `--ledger` or LEADLOAD_LEDGER")

@@ -1,8 +1,8 @@
 //! A profile: options in the settings file under a name.
 //!
-//! Keys at the top of the file apply to all profiles; a profile's own override them. Every key
-//! and value is checked when the profile is read, whichever command uses it; an error names
-//! file, line, profile and key.
+//! Keys at the top of the file apply to all profiles; a profile's own keys
+//! override them. Every key and value is checked when the profile is read,
+//! whichever command uses it. An error names the file, line, profile and key.
 
 pub(in crate::settings) mod config_file;
 pub(in crate::settings) mod edit;
@@ -33,11 +33,11 @@ pub struct Profile {
     pub name: Option<String>,
     pub file: PathBuf,
     pub names: Vec<String>,
-    /// Its own options, as far as they can be read.
+    /// Its own options, those that can be read.
     pub(in crate::settings) own: Options,
     /// The options for all profiles.
     pub(in crate::settings) common: Options,
-    /// What is wrong with the others.
+    /// What is wrong with the options that cannot be read.
     pub(in crate::settings) wrong: Option<anyhow::Error>,
 }
 
@@ -45,8 +45,8 @@ impl Profile {
     /// The profile that is named, or the default one; `None` without a settings file.
     ///
     /// `--save-mapping` selects its profile too, if that exists: a mapping that is saved again
-    /// starts from the saved one. A profile that does not exist yet starts from the one that
-    /// would be in use anyway, and its file need not exist either.
+    /// starts from the saved one. If that profile does not exist yet, the mapping starts from
+    /// the profile that would be in use anyway, and the file need not exist either.
     pub(super) fn in_use(typed: &Options, environment: &Options) -> Result<Option<Profile>> {
         let save_in = typed.mapping.save_mapping.as_ref();
         let config = typed.place.config.as_ref();
@@ -71,8 +71,9 @@ impl Profile {
         }
     }
 
-    /// The profile with this name, or else `default`, or else none, over the settings for all
-    /// profiles. A name that does not exist is one of the things that can be wrong.
+    /// The profile with this name; without a name, the one called
+    /// `default`, if it exists. The settings for all profiles are read
+    /// too. If no profile has the name, that is recorded in `wrong`.
     pub(super) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
         let tables = tables(file)?;
         let meant = name.unwrap_or(DEFAULT_PROFILE);
@@ -99,7 +100,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Its own options over those for all profiles.
+    /// Its own options, completed by those for all profiles.
     pub(super) fn options(&self) -> Options {
         let mut options = self.own.clone();
         options.complete(&self.common);
@@ -122,8 +123,8 @@ impl Profile {
     }
 }
 
-/// Reads a table of options, which may be the one for all profiles. It continues after an error,
-/// since some of the other options apply to the message about it.
+/// Reads a table of options, which may be the one for all profiles. Reading continues
+/// after an error, since some of the other options apply to the message about it.
 fn read(
     file: &ConfigFile,
     place: &str,
@@ -180,7 +181,7 @@ fn set(
         .map_err(|wrong| anyhow!(declared.explain(&wrong, place)))
 }
 
-/// An error that shows only once a table was read, with the option's key.
+/// An error that can be detected only when the whole table was read, with the option's key.
 fn contradiction(options: &Options) -> Option<(&'static str, anyhow::Error)> {
     let url = options.connection.base_url.as_ref();
     let url = url.map_or(Ok(()), |url| BaseUrl::parse(url, true).map(drop));
@@ -188,7 +189,8 @@ fn contradiction(options: &Options) -> Option<(&'static str, anyhow::Error)> {
     url.and_then(|()| check_alone(options)).err()
 }
 
-/// The value of a key; null for dates and numbers with a point, which no option takes.
+/// The value of a key; null for dates and for numbers
+/// with a decimal point, which no option accepts.
 fn json_of(item: &Item) -> Json {
     fn of_value(value: &Value) -> Json {
         match value {
@@ -211,8 +213,8 @@ fn json_of(item: &Item) -> Json {
     value.map_or(Json::Null, |value| of_value(&value))
 }
 
-/// The option with a key, or why it cannot be in this table. An option without a flag is about
-/// one list, and so in one profile.
+/// The option with this key, or why it cannot be in this table. An option
+/// without a flag is about one list, so it can only be in a profile of its own.
 fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, String> {
     let mut options = Options::declared();
     options.retain(|declared| declared.has_flag || !is_common);
