@@ -33,7 +33,7 @@
 //! | [`campaign`] | ids and names | pure |
 //! | [`screen`] | repeated numbers, do-not-call lists, numbers that may belong to other people | bounded memory |
 //! | [`ledger`] | every lead that was ever sent | its module documentation lists its promises, each with tests |
-//! | [`intake`] | the modules from `source` to `ledger`, put together | one path for sending and for checking |
+//! | [`intake`] | `source` to `ledger`, put together | one path for sending and for checking |
 //! | [`lead`] | the types that all others share: rows, leads, statuses | no I/O |
 //! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; the only place that sends |
 //! | [`api`] | the service: client, wire format, verdicts | the only place that knows the service |

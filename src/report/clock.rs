@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The zone in which times are shown.
+/// The time zone in which times are shown.
 #[derive(Debug)]
 pub(super) struct Clock(pub(super) TimeZone);
 
 impl Clock {
-    /// For logs, which are read anywhere.
+    /// For logs, which are read in any time zone.
     pub(super) fn utc() -> Clock {
         Clock(TimeZone::UTC)
     }

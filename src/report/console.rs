@@ -1,7 +1,7 @@
 //! The two streams: data on standard output, everything else on standard error.
 //!
-//! Where the log is JSON, all of standard error is: each message is an event then.
-//! The form is set once, when the log is started.
+//! If the log is JSON, so is all of standard error: each message is
+//! then an event. The format is set once, when the log is started.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::exit::StoppedBy;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
-/// The form of standard error; text until the log is started.
+/// The format of standard error; text until the log is started.
 static FORM: OnceLock<LogFormat> = OnceLock::new();
 
 pub(super) fn set_form(form: LogFormat) {
@@ -23,8 +23,8 @@ fn is_json() -> bool {
     FORM.get() == Some(&LogFormat::Json)
 }
 
-/// Writes to standard output. A reader that has closed its end is a normal end;
-/// whatever else goes wrong is an error, or data would be lost unseen.
+/// Writes to standard output. A closed pipe counts as a normal end. Any
+/// other failure is an error, otherwise data would be lost without notice.
 pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout
@@ -40,8 +40,8 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes an error to standard error, also under `--quiet`. File names may have
-/// what would steer a terminal.
+/// Writes an error to standard error, even under `--quiet`.
+/// File names may contain characters that steer a terminal.
 pub fn error(text: &str) {
     if !is_json() {
         let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(text));
@@ -54,8 +54,8 @@ pub fn error(text: &str) {
     tracing::error!(event = "error", hint, "{what}");
 }
 
-/// Writes why a command ends before its end. A time that is up was planned: it is no error,
-/// and those who want to hear of errors only do not hear of it.
+/// Writes why a command ends early. The end of `--max-duration` was planned, so
+/// it is not an error, and it is not shown to users who want to see errors only.
 pub fn stop(by: StoppedBy, text: &str) {
     match by {
         StoppedBy::MaxDuration if enabled!(Level::WARN) => {

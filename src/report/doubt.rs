@@ -1,4 +1,4 @@
-//! That numbers may be of another country than the region that completes them.
+//! The error that numbers may belong to another country than the region that completes them.
 
 use thiserror::Error;
 
@@ -7,19 +7,19 @@ use crate::intake::Intake;
 use crate::screen::{Against, Doubt, Fitting, ListDoubt};
 use crate::text::{counted, grouped, in_lines, printable};
 
-/// Too many numbers may be of another country, so nothing is sent. Has line numbers and no
-/// phone numbers.
+/// Too many numbers may belong to another country, so nothing
+/// is sent. The text has line numbers but no phone numbers.
 #[derive(Debug, Error)]
 #[error("{what}\n\nhint: {hint}")]
 pub struct DoubtError {
-    /// How many numbers of which lists, and what speaks against their country.
+    /// How many numbers of which lists are doubtful, and what speaks against their country.
     pub what: String,
     hint: String,
     pub(super) countries: Countries,
 }
 
 impl DoubtError {
-    /// None where nothing keeps the lists from being sent.
+    /// `None` if there is no doubt that keeps the lists from being sent.
     pub fn of(intake: &Intake) -> Option<DoubtError> {
         let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
         Some(DoubtError {

@@ -1,4 +1,4 @@
-//! What a check finds beside what becomes of each row.
+//! What a check finds in addition to the outcome of each row.
 
 use std::path::PathBuf;
 
@@ -17,9 +17,9 @@ const BODIES: usize = 3;
 #[derive(Debug, Default)]
 pub struct Findings {
     pub bodies: Vec<String>,
-    /// Whether one of them has no campaign's id.
+    /// Whether one of the bodies has no campaign id.
     pub has_unknown_campaign: bool,
-    /// How many rows have been tried before, without an outcome that lasts.
+    /// How many ready rows were sent before without a final outcome.
     pub tried_before: u64,
     pub(super) kinds: Kinds,
 }
@@ -29,7 +29,7 @@ pub struct Findings {
 pub enum Lookup {
     NotNeeded,
     NotDone(String),
-    /// They were, and some of them may not each mean one campaign.
+    /// They were. Some names may be unclear: unknown or ambiguous.
     Done(Option<UnclearNames>),
 }
 
@@ -56,17 +56,17 @@ pub struct Checked<'a> {
 pub struct SavedIn {
     pub profile: String,
     pub file: PathBuf,
-    /// The columns that are new since it was kept before, and that it leaves out.
+    /// New columns since the mapping was saved before, which it leaves out.
     pub left_out: Vec<String>,
     pub newly_sent: Vec<String>,
     pub sent_no_more: Vec<String>,
-    /// The columns that it named, and that the list has no more.
+    /// The columns that the mapping named and the list no longer has.
     pub lost: Vec<String>,
     pub next: Option<CommandLine>,
 }
 
 impl Findings {
-    /// Takes a row, which is ready if it has no outcome yet.
+    /// Takes a row. If it has no outcome yet, it is ready.
     pub fn note(
         &mut self,
         mapping: &Mapping,

@@ -1,4 +1,4 @@
-//! Numbers by country and type.
+//! Counts numbers by country and type.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -9,8 +9,7 @@ use crate::text::grouped;
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     numbers: HashMap<NumberKind, u64>,
-    /// The latest kind and how many have come of it in a row, which are not yet among
-    /// the others.
+    /// The latest kind and how many numbers of it came in a row. They are not in `numbers` yet.
     latest: Option<(NumberKind, u64)>,
 }
 
@@ -23,7 +22,8 @@ pub(super) struct Country {
 }
 
 impl Kinds {
-    /// One number more. Lists come with many of one kind in a row.
+    /// Counts a number. Lists often have many of one kind
+    /// in a row, so these are counted without a lookup.
     pub(super) fn note(&mut self, kind: NumberKind) {
         match &mut self.latest {
             Some((latest, numbers)) if *latest == kind => *numbers += 1,
@@ -68,7 +68,7 @@ impl Country {
         }
     }
 
-    /// How many there are of each type: `3 mobile, 1 fixed`.
+    /// How many numbers of each type there are: `3 mobile, 1 fixed`.
     pub(super) fn lines(&self) -> String {
         let lines: Vec<String> = self
             .lines

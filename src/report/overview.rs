@@ -1,7 +1,6 @@
-//! What an import would do, before it does it: some ten lines, and the question.
+//! What an import would do, before it does it: about ten lines, and the question.
 //!
-//! In what form the inputs were read, and which columns are sent, is in the opening lines
-//! above.
+//! The form of the inputs and the columns that are sent are in the opening lines above.
 
 use std::cmp::Reverse;
 
@@ -19,7 +18,7 @@ const MAX_COUNTRIES: usize = 5;
 
 const MAX_REASONS: usize = 3;
 
-/// What follows the question: what may be answered, and the answer.
+/// The room after the question: the possible answers, and the answer.
 const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub struct Overview<'a> {
     pub campaigns: Option<&'a [Campaign]>,
     pub service: String,
     pub estimate: Option<Estimate>,
-    /// The country of numbers without a calling code, and who gives it.
+    /// The country of numbers without a calling code, and its source.
     pub region: Option<String>,
 }
 
@@ -82,7 +81,7 @@ impl Overview<'_> {
         }
     }
 
-    /// Rows that are leads already, or were refused by the service in this run.
+    /// Rows that are leads already, or that the service refused in this run.
     fn known(&self) -> String {
         let counts = &self.tally.counts;
         let settled = counts.of(Status::Created) + self.group_rows(Status::Duplicate);
@@ -130,7 +129,7 @@ impl Overview<'_> {
         groups.map(|group| group.suppressed).sum()
     }
 
-    /// Rows in a status, but for those that are left alone since they are known to be bad.
+    /// Rows with a status, except those left alone because they are known to be bad.
     fn group_rows(&self, status: Status) -> u64 {
         let groups = self.tally.groups.iter();
         let groups = groups.filter(|((of, _), _)| *of == status);
@@ -229,7 +228,7 @@ impl Overview<'_> {
     }
 }
 
-/// How many rows there are, and of which kinds where there are several.
+/// How many rows there are, and if there are several kinds, how many of each.
 fn in_parts(parts: &[(u64, &str)]) -> String {
     let all = parts.iter().map(|(rows, _)| rows).sum();
     let parts: Vec<String> = parts

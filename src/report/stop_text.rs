@@ -1,4 +1,4 @@
-//! Why a run ended early, in words: what happened, what the service said, what to do.
+//! Why a run ended early, in words: what happened, what the service said, and what to do.
 
 use crate::api::verdict::FatalCause;
 use crate::lead::{CampaignId, ErrorCode};
@@ -22,7 +22,7 @@ pub fn stop_text(stop: &Stop) -> String {
     paragraphs.join("\n\n")
 }
 
-/// What happened and what the service said of it, and what to do about it.
+/// What happened and what the service said about it, and what to do.
 fn words(stop: &Stop) -> (String, Option<String>) {
     let then = |what: &str| Some(format!("{what}, then {RUN_AGAIN}"));
     let (what, hint) = match &stop.reason {
@@ -95,7 +95,7 @@ fn words(stop: &Stop) -> (String, Option<String>) {
             campaigns(refused, *others_were_sent),
             refused.first().and_then(|(_, stop)| words(stop).1),
         ),
-        // Says what to do by itself.
+        // The text of the error says what to do.
         StopReason::Error { text, .. } => (text.clone(), None),
         StopReason::TestUnanswered { may_be_made, .. } => {
             let hint = if *may_be_made {

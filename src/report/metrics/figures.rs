@@ -1,4 +1,4 @@
-//! The values of all metrics, their text, and what an earlier command has left in the file.
+//! The values of all metrics, their text, and what an earlier command left in the file.
 
 use std::fmt::{Display, Write};
 use std::fs::File;
@@ -13,23 +13,22 @@ use crate::lead::{Counts, RunId};
 use crate::report::progress::WAITS_FOR;
 use crate::text::looks_secret;
 
-/// Families that the next command reads again.
+/// The families that the next command reads back.
 const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
 const LAST_UPDATE: &str = "run_last_update_time_seconds";
 const EXIT_CODE: &str = "exit_code";
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A run writes every ten seconds, but not while it reads a long list or waits for an
-/// answer to a question. Figures without an end that are older than this are those of a run
-/// that was killed.
+/// A run writes every ten seconds, except while it reads a long list or waits for an answer
+/// to a question. If figures without an end are older than this, their run was killed.
 const LONGEST_SILENCE: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    /// Those of the job, as they are written.
+    /// The labels of the job, as they are written.
     pub(super) labels: String,
-    /// When an import was complete before this one, in seconds.
+    /// When the last import before this one completed, in seconds.
     pub(super) earlier_success: Option<f64>,
     pub(super) run: Option<RunId>,
     pub(super) started: Timestamp,
@@ -44,7 +43,7 @@ pub(super) struct Figures {
     pub(super) exit_code: Option<ExitCode>,
 }
 
-/// The samples of a family: the label that each has beside those of the job, and its value.
+/// The samples of a family: the label that each has in addition to the job's labels, and its value.
 type Samples = Vec<(String, String)>;
 
 impl Figures {
@@ -141,7 +140,7 @@ impl Figures {
         text
     }
 
-    /// A list that was sent to its end is a success, also where some of its rows are bad.
+    /// A list that was sent to its end is a success, even if some of its rows are bad.
     fn last_success(&self) -> Option<f64> {
         match self.exit_code {
             Some(ExitCode::Complete | ExitCode::Problems) => Some(seconds(self.updated)),
@@ -150,7 +149,7 @@ impl Figures {
     }
 }
 
-/// One sample, or none where the value is not known.
+/// One sample; none if the value is not known.
 fn one(value: Option<impl Display>) -> Samples {
     let sample = value.map(|value| (String::new(), value.to_string()));
     sample.into_iter().collect()
@@ -172,9 +171,9 @@ fn seconds(time: Timestamp) -> f64 {
     time.as_duration().as_secs_f64()
 }
 
-/// Which job the metrics belong to, as two labels for every sample: the profile and the first
-/// input, without its folders. The collector reads all files in its folder as one, and samples
-/// of the same name with the same labels would fail the whole scrape.
+/// The labels that identify the job in every sample: the profile, and the first
+/// input without its folders. The collector reads all files in its folder as
+/// one, and samples with the same name and labels would fail the whole scrape.
 pub fn job_labels(profile: Option<&str>, inputs: &[PathBuf]) -> String {
     let input = inputs.first().map(|path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -187,8 +186,8 @@ pub fn job_labels(profile: Option<&str>, inputs: &[PathBuf]) -> String {
     )
 }
 
-/// A name as the format has it. All users can read the file, so a token that was typed in its
-/// place must not get into it.
+/// A label value in the Prometheus format. All users can read the file,
+/// so a token that was typed instead of a name must not get into it.
 fn label_value(name: &str) -> String {
     if looks_secret(name) {
         return "(not shown)".to_owned();
@@ -197,7 +196,7 @@ fn label_value(name: &str) -> String {
     escaped.replace('\n', "\\n")
 }
 
-/// The metrics that an earlier command has left in the file.
+/// The metrics that an earlier command left in the file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Earlier {
     pub(super) last_success: Option<f64>,
@@ -234,7 +233,7 @@ impl Earlier {
         earlier
     }
 
-    /// Whether these are most likely the figures of a run that goes on now.
+    /// Whether these are most likely the figures of a run that is still at work.
     pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
         let silence = self.updated.map(|updated| (seconds(now) - updated).abs());
         !self.has_ended && silence.is_some_and(|s| s <= LONGEST_SILENCE.as_secs_f64())

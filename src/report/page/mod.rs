@@ -1,17 +1,17 @@
-//! One page about a run or a check, for people who do not work at a terminal.
+//! A page about a run or a check, for people who do not work at a terminal.
 //!
 //! Promises:
-//! - It is one file: no script, font, image or style comes from elsewhere, and a policy in
-//!   its head has the browser refuse any.
-//! - Whatever comes from the input or the service is text and cannot become anything else:
-//!   `maud` escapes everything, and characters that steer a screen or turn the direction of
-//!   writing are replaced in the whole page, last.
-//! - It is of bounded size, and so is what is kept for it while rows are sent.
-//! - Nothing is shown by colour alone, and it can be read on a phone, in the dark, on paper
-//!   and by a screen reader.
+//! - It is one file: no script, font, image or style comes from elsewhere, and a policy in its
+//!   head makes the browser refuse any.
+//! - Everything from the input or the service is shown as text and cannot become anything else:
+//!   `maud` escapes it, and as the last step, characters that steer a screen or change the
+//!   direction of writing are replaced in the whole page.
+//! - Its size is bounded, and so is what is stored for it while rows are sent.
+//! - Nothing is shown by colour alone. It can be read on a phone, in dark mode, on paper and with a
+//!   screen reader.
 //!
-//! It may hold phone cells and what the service said, as results do: its file is for its
-//! owner alone.
+//! It may contain phone cells and what the service said,
+//! as the results do, so only the owner can read the file.
 
 mod facts;
 mod next;

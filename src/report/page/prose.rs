@@ -1,10 +1,10 @@
-//! Sentences as the page shows them.
+//! Sentences in the form that the page shows.
 
 use maud::{Markup, html};
 
 use crate::text::counted;
 
-/// A sentence in which text between backquotes is typed or found as it is.
+/// A sentence in which text between backquotes is shown as code.
 pub(super) fn marked(text: &str) -> Markup {
     let are_paired = text.matches('`').count().is_multiple_of(2);
     html! {
@@ -18,7 +18,7 @@ pub(super) fn marked(text: &str) -> Markup {
     }
 }
 
-/// What is typed as it is. A flag is not broken after its dashes at the end of a line.
+/// Text shown as code. A flag is not broken after its dashes at the end of a line.
 fn typed(text: &str) -> Markup {
     html! {
         code {
@@ -30,7 +30,7 @@ fn typed(text: &str) -> Markup {
     }
 }
 
-/// A message with its hint, each a paragraph.
+/// A message with its hint, each in paragraphs of its own.
 pub(super) fn message(text: &str) -> Markup {
     html! {
         @for paragraph in text.split("\n\n") {
@@ -53,7 +53,7 @@ pub(super) fn joined(parts: &[String]) -> String {
     }
 }
 
-/// The share of a whole: `94 %`, and where that would hide something `< 1 %` or `> 99 %`.
+/// The share of a whole: `94 %`; `< 1 %` or `> 99 %` if rounding would hide something.
 pub(super) fn share(part: u64, whole: u64) -> String {
     let percent = 100.0 * part as f64 / (whole as f64).max(1.0);
     match percent {
@@ -64,13 +64,13 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// How many there are beyond the `most` that were shown; nothing where that is all.
+/// How many items there are beyond the `most` that were shown; empty if there are no more.
 pub(super) fn and_more(all: usize, most: usize, noun: &str) -> Markup {
     let left = all.saturating_sub(most) as u64;
     html! { @if left > 0 { p { "And " (counted(left, &format!("more {noun}"))) "." } } }
 }
 
-/// A table; of each column its heading, and whether it holds numbers.
+/// A table. Each column has a heading, and whether it holds numbers.
 pub(super) fn table(class: &str, caption: &str, columns: &[(&str, bool)], rows: &Markup) -> Markup {
     html! {
         div.scroll {
