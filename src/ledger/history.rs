@@ -22,7 +22,7 @@ ORDER BY rowid";
 pub struct RunRecord {
     pub run: RunId,
     pub service: String,
-    /// The options that identify the run, in words; `None` when they were pruned.
+    /// The options that identify the run, in words; `None` if they were pruned.
     pub options: Option<Value>,
     pub began_at: Timestamp,
     /// When every row had its outcome.

@@ -70,7 +70,7 @@ impl Ledger {
     }
 
     /// Takes the rights to send to every service, so nothing is sent while they are held.
-    /// Takes none if another process is sending, and returns that process's service.
+    /// If another process is sending to a service, takes no right and returns that service.
     pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
         let mut all = Vec::new();
         for service in self.services()? {

@@ -119,7 +119,7 @@ impl Round {
     fn clear(&self, db: &mut Connection) -> rusqlite::Result<()> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut open = self.replay.open.clone();
-        // Without the claims that were settled or released since.
+        // Claims that were settled or released meanwhile are no longer open.
         follow(&change, Some(self.service), self.last, |_, run, entries| {
             for row in journal::ended(&entries) {
                 open.remove(&(run, row));

@@ -32,21 +32,21 @@ pub struct NewRun {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRecord {
-    /// As the user named it; `None` when it was pruned.
+    /// As the user named it; `None` if it was pruned.
     pub name: Option<String>,
-    /// Its absolute path; `None` for standard input, and when it was pruned.
+    /// Its absolute path; `None` for standard input, and if it was pruned.
     pub path: Option<PathBuf>,
     pub sha256: Sha256,
     pub bytes: u64,
     /// A digest of the names of its columns.
     pub columns: Sha256,
-    /// Its data rows, when it has been read to its end.
+    /// Its data rows; `None` until it has been read to its end.
     pub rows: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRecord {
-    /// As the user named it; `None` when it was pruned.
+    /// As the user named it; `None` if it was pruned.
     pub name: Option<String>,
     pub sha256: Sha256,
     pub numbers: u64,
@@ -72,12 +72,12 @@ impl OutputKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputRecord {
     pub run: RunId,
-    /// Its absolute path; `None` when it was pruned.
+    /// Its absolute path; `None` if it was pruned.
     pub path: Option<PathBuf>,
     pub kind: OutputKind,
-    /// The digest of its content, when it is complete.
+    /// The digest of its content; `None` until it is complete.
     pub sha256: Option<Sha256>,
-    /// Its rows without the header, when it is complete.
+    /// Its rows without the header; `None` until it is complete.
     pub rows: Option<u64>,
 }
 
@@ -133,7 +133,7 @@ pub struct Ending<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDefaults {
     pub service: String,
-    /// As they were given in [`NewRun`]; `None` when they were pruned.
+    /// As they were given in [`NewRun`]; `None` if they were pruned.
     pub defaults: Option<String>,
     /// The digest of the columns of each input.
     pub columns: Vec<Sha256>,

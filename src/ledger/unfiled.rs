@@ -39,7 +39,7 @@ pub(super) fn show(
     for service in services {
         let mut replay = Replay::default();
         follow(change, Some(service), 0, |_, run, entries| {
-            // Stores each line at once: there may be hundreds of thousands of rows.
+            // One journal line at a time: there may be hundreds of thousands of rows.
             let outcomes = replay.take(run, entries).into_iter();
             let outcomes: Vec<_> = outcomes.map(|outcome| (run, outcome)).collect();
             record::store(change, "temp.unfiled", service, &outcomes)?;

@@ -40,7 +40,7 @@ fn worded(step: &str, with_flags: bool) -> String {
     [before, words, after].concat()
 }
 
-/// How rows that have not become leads can be continued with.
+/// What happens next with rows that have not become leads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outlook {
     /// Whether the command was stopped and is to be run again; otherwise the rejects are imported.

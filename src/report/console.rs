@@ -55,7 +55,7 @@ pub fn error(text: &str) {
 }
 
 /// Writes why a command ends early. The end of `--max-duration` was planned, so
-/// it is not an error, and it is not shown to users who want to see errors only.
+/// it is not an error: it is shown as a note, and not at all with `--quiet`.
 pub fn stop(by: StoppedBy, text: &str) {
     match by {
         StoppedBy::MaxDuration if enabled!(Level::WARN) => {

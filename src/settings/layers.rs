@@ -71,7 +71,7 @@ impl Layer {
 pub struct Layers {
     layers: Vec<Layer>,
     pub profile: Option<Profile>,
-    /// Why the profile's token is not used, if the reason is that it belongs to another service.
+    /// Why the profile's token is withheld from the service; `None` if it is not.
     pub withheld: Option<String>,
     /// The settings file, token files and certificates of all sources: no output may replace them.
     pub reserved: Vec<PathBuf>,

@@ -55,7 +55,7 @@ impl Prepared {
         inputs::refuse_doubtful(&import.intake)?;
         let paths = inputs::output_paths(&import.settings, &import.intake)?;
         let writer = writer(&import.settings, &import.intake, &paths, record.as_ref())?;
-        // Done only when it is certain that no other run writes them.
+        // Done only when it is certain that no other run writes these files.
         import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
         let reached = service::reach(service, limits(&import.settings)).await?;

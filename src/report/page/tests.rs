@@ -54,7 +54,7 @@ fn outcomes(error: &str) -> [RowOutcome; 3] {
     ]
 }
 
-/// The page of a run that was stopped by a signal when three rows were done.
+/// The page of a run that was stopped early, when three rows had an outcome.
 fn page_of_a_stopped_run(header: &str, cell: &str, error: &str) -> String {
     page_of_a_stopped_run_of(|_| {}, header, cell, error)
 }
