@@ -1,4 +1,4 @@
-//! A command line to be shown to someone who may run it again.
+//! A command line that is shown to a user who may run it again.
 //!
 //! Rule: a line that is shown means the same when it is pasted; otherwise nothing is shown.
 
@@ -18,7 +18,8 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// The command of these arguments, the program's name first, with the options among them.
+    /// The command with these arguments, which begin with the
+    /// program's name. `typed` has the options among them.
     pub fn new(args: &[OsString], typed: Options) -> CommandLine {
         CommandLine {
             args: args.to_vec(),
@@ -32,25 +33,25 @@ impl CommandLine {
         CommandLine::new(args, Options::default())
     }
 
-    /// The same command on these inputs as if these options had been typed.
+    /// The same command on these inputs, as if these options had been typed.
     pub fn with_typed(&self, inputs: &[PathBuf], typed: Options) -> CommandLine {
-        // Program and command.
+        // The program and the command.
         let mut args: Vec<OsString> = self.args.iter().take(2).cloned().collect();
         args.extend(inputs.iter().map(|path| operand(path)));
         args.extend(typed.args(|_| true));
         CommandLine::new(&args, typed)
     }
 
-    /// The command that imports the rejects of this one; `None` if there are no rejects. If the
-    /// ledger `knows_run`, they find their mapping there.
+    /// The command that imports the rejects of this one; `None` if there are no
+    /// rejects. If the ledger `knows_run`, the rejects get their mapping from there.
     pub fn of_rejects(&self, rejects: &[PathBuf], knows_run: bool) -> Option<CommandLine> {
         self.import(rejects, &[], |declared| {
             declared.is_repeated_after_import || declared.is_passed_to_rejects() && !knows_run
         })
     }
 
-    /// The command that imports the inputs of this check with these flags, which select the
-    /// profile that the mapping was saved in.
+    /// The command that imports the inputs of this check.
+    /// `flags` select the profile that the mapping was saved in.
     pub fn of_import(&self, inputs: &[PathBuf], flags: &[OsString]) -> Option<CommandLine> {
         self.import(inputs, flags, |declared| declared.is_repeated_after_check)
     }
@@ -68,14 +69,14 @@ impl CommandLine {
         (!inputs.is_empty()).then(|| CommandLine::of(&args))
     }
 
-    /// The line to paste into a shell; `None` if an argument is not Unicode, or has characters
-    /// that cannot be shown or quoted.
+    /// The line to paste into a shell. `None` if an argument is not
+    /// Unicode, or has characters that cannot be shown or quoted.
     pub fn shown(&self) -> Option<&str> {
         self.shown.as_deref()
     }
 }
 
-/// A path that is not taken for a flag; `-` is standard input.
+/// A path as an argument that is not mistaken for a flag; `-` is standard input.
 pub fn operand(path: &Path) -> OsString {
     let is_like_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
     if is_like_flag && path != Path::new("-") {
@@ -89,7 +90,8 @@ fn joined(args: &[OsString], quote: impl Fn(&str) -> Option<String>) -> Option<S
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
         let text = arg.to_str()?;
-        // Characters that move the cursor or turn the direction of text must not reach a terminal.
+        // Characters that move the cursor or change the
+        // direction of text must not reach a terminal.
         if printable(text) != text {
             return None;
         }

@@ -8,14 +8,14 @@ use crate::message::Message;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// No row asks for attention.
+    /// Complete, and no row needs attention.
     Complete = 0,
     /// Complete, but some rows are invalid, rejected, failed or uncertain.
     Problems = 1,
-    /// Nothing was sent: usage, configuration, mapping or unreadable input.
+    /// Nothing was sent because of usage, configuration, mapping or unreadable input.
     Usage = 2,
     Service = 3,
-    /// Stopped before the end, as asked.
+    /// Stopped before the end, as requested.
     Interrupted = 4,
     Machine = 5,
     Busy = 6,
@@ -30,29 +30,29 @@ impl From<ExitCode> for std::process::ExitCode {
 /// What stopped a run, or kept it from starting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoppedBy {
-    /// The token is not accepted, or not allowed to make leads.
+    /// The token is not accepted, or not allowed to create leads.
     Token,
-    /// The campaign does not exist or takes no leads.
+    /// The campaign does not exist or accepts no leads.
     Campaign,
-    /// Balance, credit or plan.
+    /// Balance, credit or plan of the account.
     Balance,
-    /// The service is elsewhere, or wants a login.
+    /// The service redirects to another address or to a login.
     Redirect,
     /// The service does not answer.
     Outage,
-    /// What answers is not the service.
+    /// The answers cannot be those of the service.
     Unreadable,
-    /// The service rejects row after row alike.
+    /// The service rejects consecutive rows for the same reason.
     Rejections,
     Signal,
     MaxDuration,
     /// The disk, while results were written.
     Disk,
-    /// The ledger, once something was done.
+    /// The ledger cannot be used.
     Ledger,
-    /// The input changed or became unreadable midway.
+    /// The input changed or became unreadable during the run.
     Input,
-    /// Another run is at it, or writes the same outputs.
+    /// Another run is sending, or writes the same outputs.
     Busy,
     /// Flags, configuration or mapping.
     Usage,
@@ -104,15 +104,15 @@ impl fmt::Display for StoppedBy {
     }
 }
 
-/// A command that ends without having done its work. Errors are for this alone:
-/// what becomes of a row is data.
+/// A command that ends without having done its work. Errors
+/// are for this alone: the outcome of a row is data.
 #[derive(Debug)]
 pub struct Failure {
     pub stopped_by: StoppedBy,
     /// A message, or an error whose type is looked at, with a message as its context. Any other
     /// error is shown with its causes.
     pub error: anyhow::Error,
-    /// How many rows the inputs have, where they were read before it ended.
+    /// How many rows the inputs have, if they were read before the command ended.
     pub rows_total: Option<u64>,
 }
 
@@ -142,7 +142,7 @@ impl Failure {
     }
 }
 
-/// Says of an error what it stops, so that every place has to choose.
+/// Assigns an error to what it stops, so that every caller has to choose.
 pub trait OrStopped<T> {
     fn or_stopped(self, by: StoppedBy) -> Result<T, Failure>;
 }

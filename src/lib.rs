@@ -1,7 +1,7 @@
-//! Bulk lead importer: files of contacts in, leads at a calling-campaign service out, and a
-//! status for every row.
+//! Bulk lead importer: reads files of contacts, sends leads to a
+//! calling-campaign service, and reports a status for every row.
 //!
-//! # The way a row travels
+//! # The path of a row
 //!
 //! ```text
 //! files → source → mapping → phone → campaign → screen → ledger → pipeline → api → pipeline
@@ -14,31 +14,30 @@
 //!                                               └ a thread ┘         └ a thread ┘
 //! ```
 //!
-//! One direction. A row is read once, in batches; each stage hands batches on
-//! through a bounded channel. Every row ends as exactly one
-//! [`lead::RowOutcome`], which is data: errors are for what ends the run. No request
-//! leaves before its row is claimed in the ledger, and no line is written before its
-//! outcome is there.
+//! Rows move in one direction. A row is read once, in batches; each stage passes batches
+//! on through a bounded channel. Every row ends as exactly one [`lead::RowOutcome`],
+//! which is data: errors are only for what ends the run. No request leaves before its row
+//! is claimed in the ledger, and no line is written before its outcome is in the ledger.
 //!
 //! # The modules in that order, each with the rule that it follows
 //!
 //! | module | job | rule |
 //! |-|-|-|
 //! | [`cli`] | the command line: flags, help, and errors in it | no default that depends on anything |
-//! | [`options`] | the options of an import, each declared once, as data | code that lists options goes through the declarations |
-//! | [`settings`] | the values of options: the command line overrides the environment, that the profile, that the defaults | the only reader of environment variables and of the settings file; variables for proxies, system certificates, the terminal and its time zone are read by libraries |
+//! | [`options`] | the options of an import, each declared once, as data | code that lists options uses the declarations |
+//! | [`settings`] | the values of options: the command line overrides the environment, which overrides the profile, which overrides the defaults | the only reader of environment variables and of the settings file; variables for proxies, system certificates, the terminal and its time zone are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
-//! | [`source`] | files to rows | knows nothing of leads |
+//! | [`source`] | files to rows | knows nothing about leads |
 //! | [`mapping`] | header to plan, row to what is sent | pure |
-//! | [`phone`] | a cell to a number or a reason | pure; a number cannot be made another way |
+//! | [`phone`] | a cell to a number or a reason | pure; the only way to make a number |
 //! | [`campaign`] | ids and names | pure |
-//! | [`screen`] | numbers that repeat, do-not-call lists, numbers that may belong to other people | bounded memory |
-//! | [`ledger`] | every lead that was ever sent | its promises are at its head, each with its tests |
-//! | [`intake`] | the above put together | one path for sending and for checking |
+//! | [`screen`] | repeated numbers, do-not-call lists, numbers that may belong to other people | bounded memory |
+//! | [`ledger`] | every lead that was ever sent | its module documentation lists its promises, each with tests |
+//! | [`intake`] | `source` to `ledger`, put together | one path for sending and for checking |
 //! | [`lead`] | the types that all others share: rows, leads, statuses | no I/O |
-//! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; one place that sends |
-//! | [`api`] | the service: client, wire, verdict | the only place that knows the service |
-//! | [`results`] | results and rejects in input order, the page for people | the only writer of files about rows |
+//! | [`pipeline`] | the one loop: pace, attempts, stops, order | never prints; the only place that sends |
+//! | [`api`] | the service: client, wire format, verdicts | the only place that knows the service |
+//! | [`results`] | results and rejects in input order, and the report file | the only writer of files about rows |
 //! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | reads the events of a run and changes nothing |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`contain`] | libraries that panic | only what is needed to call them |

@@ -1,5 +1,5 @@
-//! Requests to stop that come from outside: Ctrl-C, a service manager, a closed
-//! terminal, and the end of the time that a run was given.
+//! Requests to stop that come from outside: Ctrl-C, a service manager,
+//! a closed terminal, and the end of the time that a run was given.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interrupt {
-    /// A signal, or what the system has instead.
+    /// A signal, or the equivalent on Windows.
     Signal,
     TimeUp,
 }
@@ -21,7 +21,7 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// From the messages of a channel, each of which is a signal.
+    /// Takes a channel on which each message stands for a signal.
     pub fn new(signals: mpsc::Receiver<()>) -> Interrupts {
         Interrupts {
             signals,
@@ -33,7 +33,7 @@ impl Interrupts {
         self.deadline = deadline;
     }
 
-    /// The next one. Nothing is lost when the waiting is given up.
+    /// Waits for the next interrupt. None is lost if the future is dropped.
     pub async fn next(&mut self) -> Interrupt {
         let time_up = async {
             match self.deadline {
@@ -44,7 +44,7 @@ impl Interrupts {
         let signal = async {
             match self.signals.recv().await {
                 Some(()) => {}
-                // No command listens any more.
+                // The sender is gone, so no signal can come any more.
                 None => future::pending().await,
             }
         };
@@ -69,8 +69,9 @@ pub fn listen() -> io::Result<Interrupts> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    // A file that would grow beyond its limit (`ulimit -f`) raises a signal that kills,
-    // until a command listens: then writing fails, which is reported like a full disk.
+    // A file that would grow beyond its limit (`ulimit -f`) raises a
+    // signal that kills the process, unless a handler is installed. With
+    // one, the write fails instead, which is reported like a full disk.
     drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
     Ok(forward(async move || {
         tokio::select! {
@@ -98,10 +99,10 @@ pub fn listen() -> io::Result<Interrupts> {
     }))
 }
 
-/// Until the runtime ends.
+/// Sends a message for each signal until the runtime ends.
 fn forward(mut next: impl AsyncFnMut() -> Option<()> + 'static) -> Interrupts {
     let (sender, receiver) = mpsc::channel(2);
-    // On the thread's own runtime, so that the signals' futures need not move.
+    // Runs on the current thread, so the signals' futures need not be `Send`.
     tokio::task::spawn_local(async move {
         while next().await.is_some() {
             if sender.send(()).await.is_err() {

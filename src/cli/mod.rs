@@ -1,7 +1,7 @@
-//! The command line: its flags, its help, and what it says about mistakes.
+//! The command line: its flags, its help, and its error messages.
 //!
-//! Rule: only what was typed. Defaults, the environment and what flags mean together are
-//! decided in `settings`.
+//! Rule: only what was typed. Defaults, the environment
+//! and what flags mean together are decided in `settings`.
 
 pub mod runs;
 pub mod sandbox;
@@ -224,28 +224,28 @@ pub struct ManArgs {
     pub folder: Option<PathBuf>,
 }
 
-/// The flags that `-h` shows of commands that have more than fit on a screen.
+/// The flags that `-h` shows, for commands with more flags than fit on a screen.
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
     "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
     "last", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
 ];
 
-/// The most flags of which `-h` shows all.
+/// If a command has at most this many flags, `-h` shows all of them.
 const MAX_SHORT_HELP: usize = 6;
 
-/// The flags of `import` that a command with its options does not take.
+/// The flags of `import` that another command with the same options does not accept.
 const NOT_TAKEN: [(&str, &[&str]); 2] = [
-    // It sends nothing.
+    // A check sends nothing.
     ("check", &["metrics_file", "test_to"]),
-    // They are no settings.
+    // These are not settings.
     ("show", &["again", "dry_run", "save_mapping", "test_to"]),
 ];
 
-/// The headings of the flags that the help of `config show` has.
+/// The headings of the flags that the help of `config show` lists.
 const HEADINGS_OF_SHOW: [&str; 2] = ["Service", "Output"];
 
-/// The command line, without the flags that a command has and need not show.
+/// The command line, with the flags hidden that a command accepts but need not show.
 pub fn command() -> clap::Command {
     Cli::command().mut_subcommands(offered)
 }
@@ -261,7 +261,7 @@ fn offered(command: clap::Command) -> clap::Command {
             || name == "show" && arg.get_help_heading().is_some_and(is_other)
             || name == "init" && id == "sandbox";
         let takes_value = arg.get_action().takes_values() && !arg.is_positional();
-        // A number below zero is refused with a hint at the values that are allowed.
+        // So that a negative number is refused with a hint about the allowed values.
         arg.hide(is_hidden).allow_negative_numbers(takes_value)
     })
 }
@@ -282,7 +282,8 @@ fn is_not_taken(command: &str, key: &str) -> bool {
     not_taken.any(|(name, keys)| *name == command && keys.contains(&key))
 }
 
-/// Parses a command line, the program's name first; help that was asked for is an error too.
+/// Parses a command line, which begins with the program's
+/// name. Help that was asked for is returned as an error too.
 pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
     let command = command().mut_subcommands(with_short_help);
     let matches = command.try_get_matches_from(args)?;
@@ -330,7 +331,7 @@ pub fn explained(error: &clap::Error) -> Message {
             let command = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             format!("there is no command {}", quoted_value(command))
         }
-        // It may be a token.
+        // The word may be a token.
         (ErrorKind::UnknownArgument, _) if !flag.starts_with('-') => {
             "there is one word too many".to_owned()
         }
@@ -347,7 +348,7 @@ pub fn explained(error: &clap::Error) -> Message {
     Message::new(what, hint(error, option.is_some()))
 }
 
-/// Whether a word that is no command is a list, or has the name of one.
+/// Whether a word that is not a command is a list, or looks like the name of one.
 fn is_list(word: &str) -> bool {
     const ENDINGS: [&str; 6] = ["csv", "xlsx", "ods", "xls", "gz", "zst"];
     let path = Path::new(word);
@@ -389,7 +390,7 @@ fn hint(error: &clap::Error, is_option: bool) -> String {
 }
 
 impl Command {
-    /// The options that were typed; commands other than `import` have some of them.
+    /// The options that were typed. Commands other than `import` have some of them.
     pub fn typed(&self) -> Options {
         let mut options = match self {
             Command::Import(args) | Command::Check(args) => args.options.clone(),

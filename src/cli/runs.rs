@@ -146,7 +146,7 @@ pub struct ForgetWhat {
 
 const NO_RUN: &str = "write the number of a run, or `last`";
 
-/// Longer is a phone number rather than a run.
+/// A longer number is a phone number rather than a run.
 const MAX_DIGITS: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +177,7 @@ fn e164(text: &str) -> Result<PhoneNumber, String> {
         .map_err(|_| "write it as in the results file, such as `+447911123456`".into())
 }
 
-/// The statuses of rows that were sent or refused.
+/// The statuses of rows that were sent or found invalid.
 fn status() -> impl TypedValueParser<Value = Status> {
     let words = [
         Status::Created,

@@ -4,7 +4,8 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
 use crate::sandbox::SandboxConfig;
 
-/// The flags as they were typed, until the scenario has been read that they override.
+/// The flags as they were typed. They are kept until
+/// the scenario has been read, which they override.
 #[derive(Clone, Debug)]
 pub struct SandboxArgs(ArgMatches);
 

@@ -1,8 +1,8 @@
 //! Questions to the user at the terminal.
 //!
-//! Line by line: that works on any terminal, screen readers read it out, and the terminal stays
-//! usable however the process ends. A signal ends a question. The time that an answer takes is
-//! no working time.
+//! Questions and answers are single lines: that works on any terminal, screen
+//! readers read it out, and the terminal stays usable however the process ends. A
+//! signal ends a question. The time until the answer does not count as working time.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -24,18 +24,18 @@ use crate::report::{Width, console, paragraph};
 use crate::signals::{self, Interrupt, Interrupts};
 use crate::text::printable;
 
-/// Whether the user can answer. With log lines in JSON a question would be one of them.
+/// Whether the user can answer. With JSON log lines a question would be mixed with them.
 pub(super) fn can_ask(log_format: LogFormat) -> bool {
     log_format == LogFormat::Text && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// The user's side of a command.
+/// The terminal of a running command, and how long the command has waited there.
 pub(super) struct Terminal {
     pub(super) began: Instant,
     waited: Cell<Duration>,
 }
 
-/// Work that the user can end before anything was sent.
+/// Runs work that the user can interrupt, before anything is sent.
 pub(super) fn interruptible<T>(
     work: impl AsyncFnOnce(&Terminal) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -55,8 +55,7 @@ impl Terminal {
         }
     }
 
-    /// The time that the command has worked: waiting for an answer or for another run is not
-    /// counted.
+    /// The time that the command has worked, without waiting for an answer or for another run.
     pub(super) fn worked_s(&self) -> f64 {
         let worked = self.began.elapsed().saturating_sub(self.waited.get());
         worked.as_secs_f64()
@@ -100,7 +99,7 @@ impl Terminal {
         self.answer(question, read_hidden_line).await
     }
 
-    /// Asks for a yes; any other answer is a no.
+    /// Asks for a yes; any other answer means no.
     pub(super) async fn yes(&self, question: &str) -> Result<bool, Failure> {
         let answer = self.line(&format!("{question} [y/N]")).await?;
         Ok(is_yes(&answer.unwrap_or_default()))
@@ -127,8 +126,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for the answer on a thread of its own, which ends with the process if it never
-    /// comes.
+    /// Waits for the answer on a thread of its own. If no
+    /// answer comes, the thread ends with the process.
     async fn answer(
         &self,
         question: &str,
@@ -150,7 +149,7 @@ fn show(question: &str) {
     let _ = write!(io::stderr(), "{question} ");
 }
 
-/// That the user did not say yes.
+/// The error if the user did not say yes.
 #[derive(Debug, Error)]
 #[error("Cancelled. Nothing was {0}.")]
 pub(super) struct Cancelled(pub(super) &'static str);
@@ -161,7 +160,7 @@ impl From<Cancelled> for Failure {
     }
 }
 
-/// Writes a choice, numbered from 1.
+/// Writes a choice with its number, from 1.
 pub(super) fn list(at: usize, what: &str) {
     console::note(&format!("  {}  {what}\n", at + 1));
 }
@@ -175,7 +174,7 @@ fn is_yes(answer: &str) -> bool {
 }
 
 fn read_line() -> io::Result<Option<String>> {
-    // A terminal can send anything, also what is not Unicode.
+    // A terminal can send anything, even text that is not Unicode.
     let mut answer = Vec::new();
     let read = io::stdin().lock().read_until(b'\n', &mut answer)?;
     if !answer.ends_with(b"\n") {
@@ -201,12 +200,11 @@ fn forget_typed() {
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
-/// Other systems cannot do that without unsafe code.
+/// Other systems cannot do this without unsafe code.
 #[cfg(not(unix))]
 fn forget_typed() {}
 
-/// While it exists, the terminal does not show what is typed; also a signal that ends the
-/// question ends it.
+/// Hides what is typed, until it is dropped. A signal that ends the question drops it too.
 #[cfg(unix)]
 struct NoEcho {
     before: Termios,
@@ -226,7 +224,7 @@ impl NoEcho {
 #[cfg(unix)]
 impl Drop for NoEcho {
     fn drop(&mut self) {
-        // This drops input that was pasted behind the line: it is part of a secret too.
+        // This drops pasted input after the line: it is part of a secret too.
         let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &self.before);
         let _ = writeln!(io::stderr());
     }

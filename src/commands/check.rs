@@ -1,4 +1,4 @@
-//! `leadload check`: everything that an import does up to sending.
+//! `leadload check`: does everything that an import does before sending.
 
 use std::collections::HashMap;
 
@@ -101,7 +101,7 @@ fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
     inputs::report(checked.ended, format, &text)
 }
 
-/// What the ledger knows, if it exists and the service is known.
+/// What the ledger knows; empty if there is no ledger or it does not know the service.
 #[derive(Default)]
 pub(super) struct Remembered {
     pub(super) memory: Option<Memory>,
@@ -123,7 +123,7 @@ pub(super) async fn remember(settings: &ImportSettings) -> Result<Remembered, Fa
         };
         let rules = memory_rules(&settings, service, None, false);
         Ok(Remembered {
-            // A run may be in progress, or have been killed.
+            // A run may be in progress or have been killed, so its unfiled rows are needed too.
             memory: Some(Memory::new(ledger.recall_all(service)?, rules)),
             campaign_ids: ledger.campaign_ids(service)?,
             known_rate: ledger.known_rate(service)?,
@@ -132,8 +132,8 @@ pub(super) async fn remember(settings: &ImportSettings) -> Result<Remembered, Fa
     reading.await
 }
 
-/// How rows are looked up in earlier runs. A run that goes on knows its own rows from those of
-/// others.
+/// The rules for looking rows up in earlier runs. A run that
+/// continues tells its own rows from those of other runs.
 pub(super) fn memory_rules(
     settings: &ImportSettings,
     service: ServiceId,

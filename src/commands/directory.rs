@@ -1,4 +1,4 @@
-//! The campaigns of the service, and what their names mean.
+//! The campaigns of the service, and the ids of campaign names.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -42,8 +42,8 @@ impl Directory {
         Ok(self.listed().unwrap_or_default())
     }
 
-    /// Requests the campaigns if only their names are missing: a command can do without those,
-    /// but not without a valid token.
+    /// Requests the campaigns if they are not listed yet. Only their names are
+    /// missing then: a command can do without those, but not without a valid token.
     pub(super) async fn list_if_possible(&mut self) -> Result<(), Failure> {
         if self.listed.is_some() {
             return Ok(());
@@ -62,8 +62,8 @@ impl Directory {
         Ok(())
     }
 
-    /// The campaigns of the rows by name, and of rows without one. The list is requested only if
-    /// there are names.
+    /// Resolves the campaign names of the rows, and of the default for
+    /// rows without one. The list is requested only if there are names.
     pub(super) async fn book(
         &mut self,
         names_in_column: &NamesInRows,
@@ -83,20 +83,20 @@ impl Directory {
     }
 }
 
-/// The campaign names in the input, read on a thread of its own: the input may be long, and
-/// the user may want to stop.
+/// The campaign names in the input. They are read on a thread of
+/// their own: the input may be long, and the user may want to stop.
 pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
     let intake = intake.clone();
     service::on_a_thread(move || intake.campaign_names()).await
 }
 
-/// The campaigns that the token sees.
+/// The campaigns that the service lists for the token.
 pub(super) async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
     let reached = service::reach(service, TIMEOUT).await?;
     reached.client.campaigns().await.map_err(list_failure)
 }
 
-/// What a check knows of campaign names.
+/// What a check knows about campaign names.
 pub(super) struct LookedUp {
     /// The ids of the names, if they were looked up.
     pub(super) ids: Option<HashMap<String, CampaignId>>,
@@ -105,8 +105,8 @@ pub(super) struct LookedUp {
     pub(super) lookup: Lookup,
 }
 
-/// Looks up all names in rows and flags, if a service is given. No error of the service ends a
-/// check, which needs neither a service nor a token.
+/// Looks up all names in rows and flags, if a service is given. An error of the
+/// service does not end a check, which needs neither a service nor a token.
 pub(super) async fn look_up(
     layers: &Layers,
     settings: &ImportSettings,

@@ -1,5 +1,5 @@
-//! Prepares every row without sending it: for `leadload check`, and for an import that first
-//! shows what it would send.
+//! Prepares every row without sending it, for `leadload check`
+//! and for an import that first shows what it would send.
 
 use super::inputs;
 use crate::campaign::CampaignBook;
@@ -13,10 +13,10 @@ use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Tall
 use crate::settings::ImportSettings;
 use crate::source::Row;
 
-/// Where `auto` starts: the only limit that such a service has ever published.
+/// The rate at which `auto` starts: the only limit that such a service has ever published.
 const START_RATE: Rate = Rate::per_minute(100);
 
-/// The fastest that `auto` gets.
+/// The highest rate that `auto` reaches.
 const MAX_RATE: Rate = Rate::per_second(10);
 
 pub(super) struct Found {
@@ -75,8 +75,8 @@ pub(super) async fn run(
     })
 }
 
-/// The name of the row's campaign, if its id is not known. The cells of a row that may have
-/// shifted are ignored.
+/// The name of the row's campaign, if its id is not known. If
+/// the cells of the row may have shifted, they are ignored.
 fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> {
     match mapping.campaign_column {
         Some(_) if mapping.shape.misshapen(row).is_some() => None,
@@ -90,7 +90,7 @@ impl Found {
         self.tally.counts.of(Status::Ready)
     }
 
-    /// The time to send the ready rows; `None` without a limit.
+    /// How long it takes to send the ready rows; `None` if no limit applies.
     pub(super) fn estimate(&self, rate: &RateChoice, known: Option<KnownRate>) -> Option<Estimate> {
         match (rate, known) {
             (RateChoice::Limits(rates), _) => Estimate::within(rates, self.ready()),

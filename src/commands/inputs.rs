@@ -1,4 +1,4 @@
-//! What checking and sending have in common: the inputs, opened and planned.
+//! What checking and sending have in common: opens the inputs and plans how to read them.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -27,10 +27,10 @@ use crate::settings::{
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
-/// What the user wants from a command that reads lists.
+/// The request of a command that reads lists.
 pub(super) struct Request {
     pub(super) files: Vec<PathBuf>,
-    /// Where outputs go that are not named.
+    /// Where the outputs go that the user did not name.
     pub(super) unnamed: OutputChoice,
     pub(super) layers: Layers,
     /// The command line, with answers to questions as if they had been typed.
@@ -48,8 +48,8 @@ impl Request {
     }
 }
 
-/// Opens all files and detects their form. Rejects among them add options of the run that wrote
-/// them.
+/// Opens all files and detects their form. If some are
+/// rejects, the options of the run that wrote them are added.
 pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
     let surveyed = survey_forms(request).await?;
     let options = request.layers.options();
@@ -65,8 +65,8 @@ pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>,
     Ok(surveyed)
 }
 
-/// Detects the form of all files, on a thread of its own: standard input may be slow, a file
-/// may be long, and the user may want to stop.
+/// Detects the form of all files. It uses a thread of its own: standard
+/// input may be slow, a file may be long, and the user may want to stop.
 pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
     let form = form_choice(&request.layers.options().reading);
     let files = request.files.clone();
@@ -78,7 +78,7 @@ pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput
     .await
 }
 
-/// Plans the inputs; their do-not-call lists are not read yet.
+/// Plans how to read the inputs; the do-not-call lists are not read yet.
 pub(super) async fn plan(
     settings: &ReadingSettings,
     surveyed: Vec<InspectedInput>,
@@ -114,7 +114,7 @@ pub(super) async fn protect(
     mut intake: Intake,
     settings: &ReadingSettings,
 ) -> Result<Intake, Failure> {
-    // Not earlier: a question may have the inputs planned again.
+    // Not earlier: after a question the inputs may be planned again.
     intake.inputs.iter().for_each(warn_of_new_columns);
     let paths = settings.suppress.clone();
     service::on_a_thread(move || {
@@ -146,7 +146,7 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses an export that came out empty, or nearly so. Rejects are no export.
+/// Refuses an export that is empty or almost empty. This does not apply to rejects.
 fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     let mut inputs = intake.inputs.iter();
     if least == 0 || inputs.all(|planned| planned.mapping.rejects_form.is_some()) {
@@ -186,7 +186,8 @@ pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
     })
 }
 
-/// Opens files that must exist, and each once. Standard input is read to its end.
+/// Opens the files, which must exist, and refuses one that
+/// is given twice. Standard input is read to its end.
 fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
     for path in paths {
@@ -216,7 +217,7 @@ pub(super) fn output_paths(
     Ok(paths)
 }
 
-/// The report, if one is wanted: checked to be writable before anything is sent.
+/// The report, if one is wanted. Creating it checks that it can be written before anything is sent.
 pub(super) fn report_file(paths: &OutputPaths) -> Result<Option<ReportFile>, Failure> {
     let report = paths.report.as_deref().map(ReportFile::create);
     report.transpose().map_err(OutputError::before_sending)
@@ -234,7 +235,7 @@ pub(super) fn write_report(
 }
 
 pub(super) fn show(settings: &ImportSettings) -> Show {
-    // Standard error has log lines for machines only.
+    // Standard error then has only log lines, for programs to read.
     if settings.options.log.format() == LogFormat::Json {
         return Show::Log;
     }
@@ -250,7 +251,7 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
 pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
     let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
-        // An input that cannot be read is reported when its rows are.
+        // An input that cannot be read is reported when its rows are read.
         if let Ok(rows) = intake.count_rows() {
             let _ = total.set(rows);
         }
@@ -267,7 +268,7 @@ fn warn_of_new_columns(planned: &PlannedInput) {
     }
 }
 
-/// Warns that a list on the command line replaces one that may protect people from calls.
+/// Warns if a list on the command line replaces a list that may protect people from calls.
 fn warn_of_replaced_lists(layers: &Layers) {
     for (flag, key) in [("--only", "only"), ("--suppress", "suppress")] {
         for (text, place) in layers.replaced(key) {
@@ -280,7 +281,7 @@ fn warn_of_replaced_lists(layers: &Layers) {
     }
 }
 
-/// How a command ended that has read these inputs, as far as nothing stopped it.
+/// How a command that has read these inputs ended, if nothing stopped it.
 pub(super) fn ended<'a>(
     settings: &ImportSettings,
     intake: &'a Intake,
@@ -306,11 +307,11 @@ pub(super) fn ended<'a>(
     }
 }
 
-/// Reports how it ended, with `summary` on standard output.
+/// Reports how the command ended, and prints `summary` to standard output.
 pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result<(), Failure> {
     let rows = ended.tally.counts.total();
     if ended.stop.is_some() {
-        // The reason for missing rows is reported as the stop.
+        // The stop is the reason for missing rows and is reported below.
     } else if rows == 0 {
         warn!(event = "warning", "there are no rows to import");
     } else if ended.tally.counts.of(Status::Excluded) == rows {
@@ -319,7 +320,7 @@ pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result
             "no row matches `--only`, so all are excluded"
         );
     }
-    // In text form the summary has them.
+    // In text form the summary has the notes.
     if format == Format::Json {
         for note in &ended.written.notes {
             warn!(event = "warning", "{note}");

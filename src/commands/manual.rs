@@ -1,5 +1,5 @@
-//! `leadload man` and `leadload completions`: the manual, and scripts that complete commands and
-//! flags in a shell.
+//! `leadload man` and `leadload completions`: the manual,
+//! and scripts that complete commands and flags in a shell.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Complete)
 }
 
-/// Prints the page of the program, or writes a page for every command into a folder.
+/// Prints the program's manual page, or writes a page for every command into a folder.
 pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let program = cli::command();
     let Some(folder) = &args.folder else {

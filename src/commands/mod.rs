@@ -1,6 +1,6 @@
-//! An outline for each command.
+//! The outline of each command.
 //!
-//! Rule: reads like a table of contents; the work is in the other modules.
+//! Rule: this reads like a table of contents; the work is done in the other modules.
 
 mod ask;
 mod campaigns;
@@ -34,7 +34,7 @@ use crate::report::{Log, console, json_failure, log_failure};
 use crate::results::OutputChoice;
 use crate::settings::{Layers, environment};
 
-/// Runs the command that `args` (the program's name first) ask for.
+/// Runs the command of the command line `args`, which begins with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let command = match cli::parse(&args) {
@@ -94,15 +94,15 @@ fn perform(
     }
 }
 
-/// Prints help to standard output, and errors in the command line to standard error, for
-/// readers of JSON as JSON too.
+/// Prints help to standard output and command line errors to standard
+/// error. If JSON is asked for, errors go to standard output as JSON too.
 fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             console::note(&error.render().to_string());
             return ExitCode::Usage;
         }
-        // Of a command's command it would begin with a name that nobody can type.
+        // clap's text for a subcommand of a command would begin with a name that nobody can type.
         ErrorKind::DisplayVersion => {
             let _ = console::print(&format!("leadload {}\n", env!("CARGO_PKG_VERSION")));
             return ExitCode::Complete;
@@ -120,7 +120,7 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
     report(&failure, wants_in(args, "--format"))
 }
 
-/// Whether a command line that cannot be parsed has this flag with `json`.
+/// Whether the command line, which cannot be parsed, has this flag with the value `json`.
 fn wants_in(args: &[OsString], flag: &str) -> bool {
     let joined = format!("{flag}=json");
     let mut pairs = args.windows(2);
@@ -130,7 +130,7 @@ fn wants_in(args: &[OsString], flag: &str) -> bool {
 fn start_log(log: &LogOptions) -> Log {
     let level = match (log.is_quiet(), log.verbose.unwrap_or(0)) {
         (true, _) => Level::ERROR,
-        // Machines need to know that a command began and ended well.
+        // Programs that read the log need to know that a command began and how it ended.
         (false, 0) if log.format() == LogFormat::Text => Level::WARN,
         (false, 0 | 1) => Level::INFO,
         (false, _) => Level::DEBUG,
@@ -140,7 +140,7 @@ fn start_log(log: &LogOptions) -> Log {
 
 fn report(failure: &Failure, json: bool) -> ExitCode {
     if json {
-        // If that fails, the exit code still tells.
+        // If that fails, the exit code still reports the failure.
         let _ = console::print(&json_failure(failure));
     }
     if failure.stopped_by.exit_code() == ExitCode::Interrupted {

@@ -1,7 +1,7 @@
-//! What an import and a check ask the user, if the command would end otherwise.
+//! What an import and a check ask the user, in cases that would otherwise end the command.
 //!
-//! Rule: every answer is an option that could have been typed, so the commands that are shown
-//! afterwards have it too. An empty answer leads to the same error as without a terminal.
+//! Rule: every answer is an option that could have been typed, so commands that are shown
+//! afterwards include it. An empty answer leads to the same error as without a terminal.
 
 use super::ask::{self, Terminal, list, note};
 use super::directory::Directory;
@@ -18,11 +18,11 @@ use crate::screen::{Doubt, are_many};
 use crate::settings::ImportSettings;
 use crate::text::{counted, printable};
 
-/// The columns left for an answer beside its question.
+/// How many columns of the terminal are left for an answer, next to its question.
 const WIDTH_OF_ANSWER: usize = 20;
 
 /// Whether the user may be asked about lists: not in a trial, which calls no one,
-/// not with `--yes`, and not if a list comes from standard input.
+/// not with `--yes` or `--test-to`, and not if a list comes from standard input.
 fn can_ask(request: &Request) -> bool {
     let options = request.layers.options();
     let reads_input = request.files.iter().any(|path| path.as_os_str() == "-");
@@ -31,8 +31,8 @@ fn can_ask(request: &Request) -> bool {
     !is_trial && !is_silent && !reads_input && ask::can_ask(options.log.format())
 }
 
-/// Plans the inputs and reads the do-not-call lists. Where an answer can help, the user is asked,
-/// and they are planned again with the answer.
+/// Plans the inputs and reads the do-not-call lists. If an answer can
+/// help, asks the user, and plans the inputs again with the answer.
 pub(super) async fn plan(
     request: &mut Request,
     mut surveyed: Vec<InspectedInput>,
@@ -155,9 +155,9 @@ async fn doubtful_region(
     Ok(answer)
 }
 
-/// Asks for the country if more of the first rows lack one than a slip explains.
+/// Asks for the country if many of the first rows lack one: more than a slip explains.
 async fn missing_region(intake: &Intake, terminal: &Terminal) -> Result<Option<Options>, Failure> {
-    // An input that cannot be read is reported when its rows are.
+    // An input that cannot be read is reported when its rows are read.
     let Ok((_, sampled)) = intake.sampled(intake.inputs.iter()) else {
         return Ok(None);
     };
@@ -183,7 +183,7 @@ async fn country_or_column(
         let Some(text) = line(question, terminal).await? else {
             return Ok(None);
         };
-        // Written small it is an answer to a question, and not Norway.
+        // In lower case it answers a yes/no question and does not mean Norway.
         if matches!(&*text, "n" | "no") {
             return Ok(None);
         }
@@ -248,7 +248,7 @@ pub(super) fn no_campaign() -> Failure {
     )
 }
 
-/// A line that is not empty.
+/// Asks for a line; `None` if it is empty.
 async fn line(question: &str, terminal: &Terminal) -> Result<Option<String>, Failure> {
     let question = paragraph(question, Width::of_stderr().less(WIDTH_OF_ANSWER));
     let answer = terminal.line(&question).await?;

@@ -1,4 +1,4 @@
-//! Rejects that come back: the options of the run that wrote them.
+//! Importing rejects again: adds the options of the run that wrote them.
 
 use sha2::{Digest, Sha256};
 use tracing::warn;
@@ -11,9 +11,9 @@ use crate::options::Options;
 use crate::settings::Layers;
 use crate::text::printable;
 
-/// Adds the options of the run that rejects among the inputs name, below what was typed. The
-/// run must have gone to this service, if one is given: another one has other campaigns with
-/// the same ids.
+/// Finds the run that rejects among the inputs name, and adds its options with
+/// lower precedence than what was typed. If a service is given, the run must
+/// have used that service: another one has other campaigns with the same ids.
 pub(super) fn add_options(
     layers: &mut Layers,
     inputs: &[InspectedInput],
@@ -32,7 +32,8 @@ pub(super) fn add_options(
     let mut found: Option<(RunId, String)> = None;
     for (input, run) in rejects {
         let known = ledger.as_ref().map(|ledger| ledger.defaults_of(run));
-        // Every ledger has a run with this number: the right one had inputs with these columns.
+        // Every ledger may have a run with this number:
+        // the right run had inputs with these columns.
         let is_another = |known: &StoredDefaults| {
             service.is_some_and(|service| service != known.service)
                 || !has_columns(&known.columns, &input.own_columns())
@@ -64,7 +65,7 @@ pub(super) fn add_options(
         return Ok(());
     };
     let options: Options = serde_json::from_str(&options).map_err(|error| {
-        // To go on would ignore the run's do-not-call lists.
+        // Continuing would ignore the run's do-not-call lists.
         ledger.damaged(format!("the settings of run {run}: {error}"))
     })?;
     if layers.typed().phones.suppress.is_none() {
@@ -86,7 +87,7 @@ fn warn_of_unknown_run(input: &InspectedInput, run: RunId, why: &str, layers: &L
     );
 }
 
-/// The do-not-call lists of a run apply to its rejects too.
+/// Refuses if a do-not-call list of the run is missing: it applies to the run's rejects too.
 fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
     let mut lists = options.phones.suppress.iter().flatten();
     let Some(missing) = lists.find(|list| !list.exists()) else {
@@ -102,8 +103,8 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
     ))
 }
 
-/// Whether one of the inputs with these digests had these columns, or all but one of them: the
-/// user may have added one, such as the country that a number lacked.
+/// Whether one of the inputs with these digests had these columns, or all but one of
+/// them: the user may have added a column, such as the country that a number lacked.
 fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
     let is_known = |columns: &[&str]| inputs.contains(&columns_digest(columns));
     let is_known_without = |added: usize| {
@@ -113,7 +114,7 @@ fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
     is_known(columns) || (0..columns.len()).any(is_known_without)
 }
 
-/// A digest of column names, in any order, since a spreadsheet may have reordered them.
+/// A digest of the column names in any order, since a spreadsheet program may have reordered them.
 pub(super) fn columns_digest(names: &[&str]) -> [u8; 32] {
     let mut names = names.to_vec();
     names.sort_unstable();

@@ -32,7 +32,7 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
 }
 
 async fn wait_for_signal(addr: SocketAddr) -> io::Result<()> {
-    // Before the announcement, so that a signal sent in reply to it is not missed.
+    // Before the address is announced, so that a signal sent in reply is not missed.
     let mut signals = signals::listen()?;
     // The one line that scripts wait for.
     let mut stdout = io::stdout().lock();
@@ -46,7 +46,7 @@ async fn wait_for_signal(addr: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// The scenario with the flags over it.
+/// The scenario, with the flags overriding it.
 fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
     let mut config = SandboxConfig::default();
     args.override_in(&mut config)?;
@@ -79,7 +79,7 @@ fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
         )
     })?;
     toml::from_str(&text).map_err(|error| {
-        // Not the error's own text: it shows the line, which may have a token.
+        // Not the error's own text: it shows the line, which may contain a token.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);
         Message::new(
@@ -104,7 +104,7 @@ mod tests {
         path
     }
 
-    /// What `leadload sandbox` does with these flags, the last one naming a file.
+    /// The configuration of `leadload sandbox` with these flags, the last of which takes `file`.
     fn configured(flags: &str, file: Option<PathBuf>) -> anyhow::Result<SandboxConfig> {
         let words = ["leadload", "sandbox"]
             .into_iter()

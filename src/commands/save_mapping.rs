@@ -1,4 +1,4 @@
-//! `check --save-mapping`: saves the mapping for next time.
+//! `check --save-mapping`: saves the mapping for the next import.
 
 use super::inputs::Request;
 use crate::command_line::CommandLine;
@@ -7,7 +7,7 @@ use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
 use crate::settings::{ImportSettings, MappingToSave};
 
-/// The mapping of the inputs, if it should be saved. Errors come before the rows are read.
+/// The mapping of the inputs, if it is to be saved. Errors are reported before the rows are read.
 pub(super) fn prepare(
     request: &Request,
     intake: &Intake,
@@ -33,7 +33,7 @@ pub(super) fn prepare(
     Ok(Some(to_save))
 }
 
-/// The first of inputs that are all mapped alike.
+/// The first input, if all inputs are mapped alike.
 fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     let mut inputs = intake.inputs.iter();
     let first = inputs

@@ -1,4 +1,4 @@
-//! Connects to the service or the sandbox, and runs async work and work that blocks.
+//! Connects to the service or the sandbox, and runs async and blocking work.
 
 use std::future::Future;
 use std::thread;
@@ -14,7 +14,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
 
-/// A client, and the sandbox, which lives as long as this value.
+/// A client, and the sandbox, which runs until this value is dropped.
 pub(super) struct Reached {
     pub(super) client: Client,
     _sandbox: Option<Sandbox>,
@@ -26,7 +26,7 @@ pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reache
         Service::At(connection) => (connection.clone(), None),
         Service::Sandbox => {
             let config = SandboxConfig {
-                // Nothing reads them, and they would take memory.
+                // Nothing reads the variables, and storing them would take memory.
                 keep_variables: Some(false),
                 ..SandboxConfig::default()
             };
@@ -57,7 +57,7 @@ pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reache
     })
 }
 
-/// Runs on one thread, which all requests share: a second one costs more than it gains.
+/// Runs the work on one thread, which all requests share: a second thread costs more than it gains.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -66,7 +66,8 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     LocalSet::new().block_on(&runtime, work)
 }
 
-/// The result of work that blocks. If the future is dropped, the work goes on unobserved.
+/// Runs blocking work on a thread of its own and returns its result. If
+/// the future is dropped, the work continues and its result is ignored.
 pub(super) async fn on_a_thread<T, E>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, Failure>

@@ -1,4 +1,4 @@
-//! Values in columns that SQLite has no type for.
+//! Conversions for values that SQLite has no column type for.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -45,8 +45,8 @@ pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-/// A path, as text of its own bytes: SQLite compares and keeps text byte by byte, so a name that
-/// is no UTF-8 is found again too.
+/// A path, stored as text with exactly its own bytes: SQLite compares and
+/// keeps text byte by byte, so a name that is not UTF-8 is found again too.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathText<'a>(pub(super) &'a Path);
 
@@ -57,12 +57,12 @@ impl ToSql for PathText<'_> {
     }
 }
 
-/// What a path is known by when it is pruned.
+/// A digest of the path, by which it is known after it was pruned.
 pub(super) fn place(path: &Path) -> [u8; 32] {
     Sha256::digest(path.as_os_str().as_encoded_bytes()).into()
 }
 
-/// The path in the column of this name, read back.
+/// Reads the column `path` back.
 pub(super) fn path(row: &Row<'_>) -> rusqlite::Result<Option<PathBuf>> {
     let text = row.get_ref("path")?.as_bytes_or_null()?;
     Ok(text.map(|text| os_text(text).into()))
@@ -74,13 +74,14 @@ fn os_text(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }
 
-/// Elsewhere names are Unicode, except for unpaired surrogates, which are read as `\u{FFFD}`.
+/// On other systems names are Unicode, except for
+/// unpaired surrogates, which are read as `\u{FFFD}`.
 #[cfg(not(unix))]
 fn os_text(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// A value that is kept as JSON, read back.
+/// A value that is stored as JSON.
 #[derive(Debug)]
 pub(super) struct Json<T>(pub(super) T);
 
@@ -98,13 +99,13 @@ impl FromSql for ErrorCode {
     }
 }
 
-/// What is stored for a line: its distance from the row, which is the same for every
-/// row of a plain file, and 1 in the first: no byte.
+/// What is stored for a line: its distance from the row. The distance is the same
+/// for every row of a plain file; in the first file it is 1, which takes no byte.
 pub(super) fn line_offset(row: RowId, line: u64) -> i64 {
     line.wrapping_sub(row.0).cast_signed()
 }
 
-/// The place of an input among the others, of which there are few.
+/// The position of an input among all inputs of its run. There are only a few.
 pub(super) fn position(file: usize) -> i64 {
     (file as u64).cast_signed()
 }

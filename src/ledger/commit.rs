@@ -1,4 +1,4 @@
-//! Groups of claims and outcomes are written, each as a whole.
+//! Writes groups of claims and outcomes, each group completely or not at all.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
@@ -9,7 +9,8 @@ use crate::lead::{RowId, RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
-/// A run that goes on counts from the beginning again, and keeps the higher counts until then.
+/// A run that continues counts from zero again; the higher
+/// counts of earlier starts stay until it has passed them.
 const RECORD_PROGRESS: &str = "
 UPDATE runs SET
     reached = max(reached, :reached),
@@ -29,14 +30,15 @@ INSERT INTO known_bad (service, digest, run, row) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excluded.row";
 
 impl Ledger {
-    /// The service at this address, where any lead went there.
+    /// The service at this address; `None` if no lead was ever sent there.
     pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
         self.reading(|db| service_at(db, address))
     }
 
-    /// The service at this address, which becomes known when it is new.
+    /// The service at this address, which is added if it is new.
     pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
-        // Most often it is known, and then nothing is written: another process may be writing.
+        // Usually the service is known, and then nothing
+        // is written: another process may be writing.
         if let Some(known) = self.known_service(address)? {
             return Ok(known);
         }
@@ -46,9 +48,9 @@ impl Ledger {
         })
     }
 
-    /// Writes the group, of which claims count as the first: a row may be claimed and settled
-    /// in one. When this returns, all of it is on disk; after an error nothing of it is in
-    /// the ledger, and the same group can be committed again.
+    /// Writes the group. Its claims come before its settlements, so a row may be claimed
+    /// and settled in one group. When this returns, the whole group is on disk; after an
+    /// error nothing of it is in the ledger, and the same group can be committed again.
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<(), LedgerError> {
         self.refuse_replaced()?;
         let service = self.changing(|change| write(change, run, group))?;
@@ -64,7 +66,7 @@ fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<Service
 }
 
 fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Result<ServiceId> {
-    // First, since it fails where there is no such run.
+    // This comes first since it fails if there is no such run.
     let service = record_progress(change, run.0.cast_signed(), group)?;
     journal::append(change, run, group)?;
     let run = run.0.cast_signed();
@@ -110,8 +112,8 @@ fn add_invalid(change: &Transaction<'_>, run: i64, rows: &[InvalidRow]) -> rusql
     Ok(())
 }
 
-/// Records cells that are not worth sending again as they are. They count once a rejects file
-/// of the run holds them: see `runs::end`.
+/// Records cells that are not worth sending again unchanged. They count
+/// only when a rejects file of the run holds them: see `runs::end`.
 fn add_bad(
     change: &Transaction<'_>,
     service: ServiceId,

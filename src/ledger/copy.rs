@@ -1,4 +1,4 @@
-//! A copy of the ledger, while it is in use or not.
+//! Copies the ledger, even while it is in use.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::{Ledger, LedgerError, LedgerPlace};
 
 #[derive(Debug)]
 pub enum CopyError {
-    /// The ledger cannot be read, or what was written is none.
+    /// The ledger cannot be read, or the copy is not a ledger.
     Ledger(LedgerError),
     Output(io::Error),
 }
@@ -21,12 +21,13 @@ impl From<LedgerError> for CopyError {
 }
 
 impl Ledger {
-    /// Writes all that is committed into the file `to`, which has to be empty; returns how
-    /// many runs the copy knows.
+    /// Writes everything that is committed into the file `to`,
+    /// which has to be empty. Returns how many runs the copy knows.
     ///
-    /// SQLite reads the ledger as it is at one instant, with the log beside it, in which a killed
-    /// run may have left what the file alone does not have. A process that sends meanwhile is
-    /// not waited for and does not wait. The copy is one file, without what was deleted.
+    /// SQLite reads the ledger as it is at one moment, together with the log
+    /// next to it, where a killed run may have left entries that the file
+    /// alone does not have. A process that is sending neither waits for this
+    /// nor delays it. The copy is a single file, without deleted data.
     pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
         let name = to
             .to_str()
@@ -34,14 +35,14 @@ impl Ledger {
         self.db.execute("VACUUM INTO ?1", [name]).map_err(|error| {
             match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => CopyError::Output(io::ErrorKind::StorageFull.into()),
-                // The system does not say which of the two it is about.
+                // The system does not say whether the error is about the ledger or the copy.
                 Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
                     CopyError::Output(io::Error::other(error.to_string()))
                 }
                 _ => CopyError::Ledger(LedgerError::of(&self.place, error)),
             }
         })?;
-        // A copy that cannot be opened is no backup, and that must be found out now.
+        // A copy that cannot be opened is no backup, and that must be noticed now.
         let place = LedgerPlace::file(to);
         let no_ledger = || LedgerError::not_a_ledger(&place);
         let copy = Ledger::read(&place)?.ok_or_else(no_ledger)?;

@@ -1,4 +1,4 @@
-//! What a run looks up about earlier ones.
+//! What a run looks up about earlier runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
 ORDER BY starts.began_at DESC, run DESC, start DESC LIMIT 1";
 
 impl Ledger {
-    /// The ids of campaigns that runs of the service have named, by name, as the service last
-    /// reported them.
+    /// The ids of campaigns by name, from the options of all runs
+    /// of the service. If runs disagree, the latest one counts.
     pub fn campaign_ids(
         &self,
         service: ServiceId,
@@ -41,8 +41,8 @@ impl Ledger {
         })
     }
 
-    /// The runs that have sent any of these inputs to the service, known by their path or by
-    /// what they hold; in order.
+    /// The runs that have sent any of these inputs to the service, in
+    /// order. An input is recognized by its path or by its content.
     pub fn senders_of(
         &self,
         service: ServiceId,
@@ -60,8 +60,7 @@ impl Ledger {
         Ok(found?.into_iter().collect())
     }
 
-    /// What a rejects file of this run takes for its defaults; nothing where there is no such
-    /// run.
+    /// The defaults for a rejects file of this run; `None` if there is no such run.
     pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
         let columns = "SELECT columns FROM inputs WHERE run = ?1 ORDER BY position";
         self.reading(|db| {
@@ -76,8 +75,8 @@ impl Ledger {
         })
     }
 
-    /// The latest start in this service that has no end: who is sending, where the sender's lock
-    /// is held, and who was killed last, where it is free.
+    /// The latest start for this service that has no end. If the sender's lock is held,
+    /// this is the process that is sending; if it is free, the one that was killed last.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
         self.reading(|db| at_work(db, service))
     }

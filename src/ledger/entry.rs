@@ -1,4 +1,4 @@
-//! What is written into the ledger, row by row.
+//! The entries of the ledger: what is written for each row.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,29 +11,30 @@ use crate::rate::KnownRate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceId(pub(super) i64);
 
-/// A digest of a row's cells, by which a row is recognized without keeping what is in it.
+/// A digest of a row's cells, which recognizes the row without storing its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellsDigest(pub [u8; 16]);
 
-/// Entries that are committed together, all or none. What the journal does not keep is skipped.
+/// Entries that are committed together, all or none. Fields that
+/// the journal does not store are marked with `serde(skip)`.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Group {
-    /// Rows whose first request may leave once the group is committed.
+    /// Rows whose first request may leave when the group is committed.
     pub claims: Vec<Claim>,
     pub settlements: Vec<Settlement>,
-    /// Claimed rows of which certainly no request was taken: as if they had never been claimed.
+    /// Claimed rows of which no request can have been taken: they count as never claimed.
     pub releases: Vec<RowId>,
     #[serde(skip)]
     pub invalid: Vec<InvalidRow>,
-    /// The rows of the run by status, as far as they are known.
+    /// The run's rows by status, as counted so far.
     #[serde(skip)]
     pub counts: Counts,
-    /// What was learned of the rate that the service takes, where that is new. It is no reason
-    /// to send a group to the writer, and waits for the next one: lost with a kill, it is
-    /// learned again. A group that has nothing else is written all the same.
+    /// What was learned about the rate that the service accepts, if that is new. It is no
+    /// reason to send a group to the writer but waits for the next one: if a kill loses
+    /// it, it is learned again. A group that has nothing else is written all the same.
     #[serde(skip)]
     pub learned: Option<KnownRate>,
-    /// Requests that were started since the last group.
+    /// Requests that started since the last group.
     #[serde(skip)]
     pub starts: Vec<StartsInSecond>,
     #[serde(skip)]
@@ -42,7 +43,7 @@ pub struct Group {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartsInSecond {
-    /// The second, counted from 1970.
+    /// In seconds since 1970.
     pub second: i64,
     pub requests: u32,
 }
@@ -58,7 +59,7 @@ pub struct Claim {
     pub row: RowId,
     /// Its input, counted from 0.
     pub file: usize,
-    /// Its line there, from 1.
+    /// Its line in the input, counted from 1.
     pub line: u64,
     pub number: PhoneNumber,
     pub campaign: CampaignId,
@@ -69,7 +70,7 @@ pub struct Settlement {
     pub claim: Claim,
     /// Created, duplicate, rejected, failed or uncertain.
     pub outcome: RowOutcome,
-    /// Its cells, where it was rejected.
+    /// The digest of its cells, if it was rejected.
     #[serde(skip)]
     pub cells: Option<CellsDigest>,
 }
@@ -80,9 +81,9 @@ pub struct InvalidRow {
     pub row: RowId,
     /// Its input, counted from 0.
     pub file: usize,
-    /// Its line there, from 1.
+    /// Its line in the input, counted from 1.
     pub line: u64,
-    /// Its campaign, where the id is known.
+    /// Its campaign, if the id is known.
     pub campaign: Option<CampaignId>,
     /// The phone cell as it was read.
     pub cell: String,
@@ -94,7 +95,7 @@ impl CellsDigest {
     pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>) -> CellsDigest {
         let mut digest = Sha256::new();
         for cell in cells {
-            // The lengths too: the cells `a`, `bc` differ from `ab`, `c`.
+            // The length of each cell is included: the cells `a`, `bc` differ from `ab`, `c`.
             digest.update((cell.len() as u64).to_le_bytes());
             digest.update(cell);
         }
@@ -120,7 +121,7 @@ impl Group {
         }
     }
 
-    /// Records a wait that the service asks for; of several the longest counts.
+    /// Records a wait that the service asked for; of several the longest counts.
     pub fn set_pause(&mut self, pause: AskedPause) {
         let is_longer = self.pause.is_none_or(|known| known.until < pause.until);
         if is_longer {
@@ -138,7 +139,7 @@ impl Group {
         }
     }
 
-    /// Whether everything in it may be lost.
+    /// Whether the group has nothing that must be written: `counts` and `learned` may be lost.
     pub fn is_empty(&self) -> bool {
         self.claims.is_empty()
             && self.settlements.is_empty()

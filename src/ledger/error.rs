@@ -24,7 +24,7 @@ impl LedgerError {
         LedgerError(Message::new(what, hint))
     }
 
-    /// What the operating system says of the ledger, or of a file beside it.
+    /// For an error of the operating system about the ledger's file or one of the files next to it.
     pub(super) fn unusable(place: &LedgerPlace, error: io::Error) -> LedgerError {
         LedgerError::new(
             format!("cannot use the ledger `{place}`: {error}"),
@@ -86,7 +86,7 @@ impl LedgerError {
     }
 }
 
-/// Whether a value was read that no version of the program writes.
+/// Whether the database has a value that no version of the program writes.
 fn is_unreadable(error: &rusqlite::Error) -> bool {
     use rusqlite::Error;
     matches!(

@@ -1,7 +1,7 @@
-//! The rows that runs sent or found invalid, in order.
+//! Exports the rows that runs sent or found invalid, in the order of the input.
 //!
-//! They are kept by number, so they have to be sorted: SQLite does that in files of its own,
-//! which no other program can open, and in little memory.
+//! The ledger stores them by number, so they have to be sorted. SQLite does
+//! that with little memory, in temporary files that no other program can open.
 
 use rusqlite::{Row, params};
 use serde_json::json;
@@ -15,9 +15,9 @@ use crate::phone::PhoneNumber;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     pub runs: Vec<RunId>,
-    /// Those for this campaign; all where none is named.
+    /// Rows of this campaign; `None` for all campaigns.
     pub campaign: Option<CampaignId>,
-    /// Those that ended in one of these; all where none is named.
+    /// Rows with one of these statuses; empty for all.
     pub statuses: Vec<Status>,
 }
 
@@ -28,16 +28,16 @@ pub struct ExportedRow {
     pub row: RowId,
     /// Its input, counted from 0.
     pub file: usize,
-    /// Its line there, from 1.
+    /// Its line in the input, counted from 1.
     pub line: u64,
-    /// The number that it was sent with, or the cell as it was read.
+    /// The number that it was sent with, or the phone cell of an invalid row as it was read.
     pub phone: String,
     pub campaign: Option<CampaignId>,
     pub outcome: RowOutcome,
 }
 
-/// [`COLUMNS`], of a row that is invalid as of one that was sent, and after them the cell in
-/// place of a number.
+/// Selects [`COLUMNS`] from both sent and invalid rows, followed by
+/// the phone cell, which an invalid row has instead of a number.
 fn select() -> String {
     format!(
         "SELECT {COLUMNS}, NULL AS cell FROM sent
@@ -52,8 +52,8 @@ fn select() -> String {
 }
 
 impl Ledger {
-    /// Passes every row of the selection to `each`, by run and by row, as they are at this
-    /// instant, until `each` fails.
+    /// Passes every row of the selection to `each`, ordered by run
+    /// and row, as they are at this moment. Stops when `each` fails.
     pub fn export<E: From<LedgerError>>(
         &self,
         selection: &Selection,
@@ -64,7 +64,7 @@ impl Ledger {
         let services = self.services()?;
         let mut result = Ok(());
         self.reading(|db| {
-            // One instant for all of it; what is made for it goes with it.
+            // One snapshot for all rows; the temporary tables made for it are removed with it.
             let snapshot = db.unchecked_transaction()?;
             unfiled::show(&snapshot, services)?;
             let mut select = snapshot.prepare(&select())?;
@@ -72,7 +72,7 @@ impl Ledger {
             let mut last = None;
             while let Some(row) = rows.next()? {
                 let place = (row.get::<_, u64>("run")?, row.get::<_, u64>("row")?);
-                // One that was invalid, and could be sent by a later version, is in both tables.
+                // A row that was invalid, and that a later version could send, is in both tables.
                 if last.replace(place) == Some(place) {
                     continue;
                 }
@@ -119,7 +119,7 @@ mod tests {
     use crate::ledger::testing::{TestLedger, at};
     use crate::ledger::{Claim, Group, Settlement, journal};
 
-    /// A ledger with that many runs.
+    /// A ledger with `count` runs.
     fn with_runs(count: u8) -> TestLedger {
         let mut test = TestLedger::new();
         for content in 1..=count {
@@ -186,7 +186,7 @@ mod tests {
         ));
     }
 
-    /// Numbers that fall as rows rise, so that nothing is in order by chance.
+    /// Numbers fall while rows rise, so that nothing is in order by chance.
     fn number(row: u64) -> u64 {
         447_911_000_000 - row
     }
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(seen, 1);
     }
 
-    /// Where a row is kept, and how it is exported from there.
+    /// Puts a row in the place that `home` names, and returns the status it is exported with.
     fn place(test: &TestLedger, row: u64, home: u8) -> Option<Status> {
         match home {
             0 => return None,

@@ -1,4 +1,4 @@
-//! The ledger's file: opened, made on first use, refused where it is of another version.
+//! The ledger's file: opens it, creates it on first use, and refuses a file of another version.
 
 use std::fs::File;
 #[cfg(unix)]
@@ -17,20 +17,21 @@ use super::{LedgerError, LedgerPlace, ServiceId, schema};
 use crate::private_file;
 use crate::source::folder_of;
 
-/// More statements than there are: none is prepared twice.
+/// More than the number of different statements, so none is prepared twice.
 const MAX_STATEMENTS: usize = 64;
 
-/// The head of a database up to its application id (<https://www.sqlite.org/fileformat2.html>).
+/// The length of a database header up to the application
+/// id (<https://www.sqlite.org/fileformat2.html>).
 const HEAD_LEN: u64 = 72;
 
-/// How long to wait for another program that holds the file, such as a run for another service
-/// that files a lot.
+/// How long to wait for another program that holds the file,
+/// such as a run for another service that files many rows.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an empty file may be one that another process is making.
+/// How long an empty file may be one that another process is creating.
 const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
 
-/// How large the log beside the ledger stays when it starts again from its beginning.
+/// The size that the log keeps when SQLite starts to write it from its beginning again.
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -42,8 +43,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the ledger to write in it. Where there is none it is made, with its folder, readable
-    /// by its owner only. Fails where it is not a ledger of this version.
+    /// Opens the ledger for writing. If there is none, it is created with its folder,
+    /// readable by its owner only. Fails if the file is not a ledger of this version.
     pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
         refuse_lost(place)?;
         make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
@@ -55,8 +56,8 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Opens the ledger to read in it, while another process may write; nothing where there is
-    /// none. Fails where it is not a ledger of this version.
+    /// Opens the ledger for reading, while another process may write; `None` if
+    /// there is no ledger. Fails if the file is not a ledger of this version.
     pub fn read(place: &LedgerPlace) -> Result<Option<Ledger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(place, error);
         refuse_lost(place)?;
@@ -66,7 +67,7 @@ impl Ledger {
         refuse_other_kinds(place.path()).map_err(unusable)?;
         let ledger = Ledger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
-        // One that was made and never written has no tables yet.
+        // A ledger that was created but never written has no tables yet.
         let version = ledger.checked(schema::version(&ledger.db))?;
         Ok((version > 0).then_some(ledger))
     }
@@ -75,14 +76,14 @@ impl Ledger {
         &self.place
     }
 
-    /// The error for a value that was read from it and makes no sense.
+    /// The error for a value in the ledger that makes no sense.
     pub fn damaged(&self, detail: String) -> LedgerError {
         LedgerError::damaged(&self.place, detail)
     }
 
     fn connect(place: &LedgerPlace, access: OpenFlags) -> Result<Ledger, LedgerError> {
-        // Without the flag that gives names that begin with `file:` another meaning, and
-        // without SQLite's own locks: a connection is used by one thread at a time.
+        // Without `SQLITE_OPEN_URI`, which gives names that begin with `file:` another meaning,
+        // and without SQLite's own locks: only one thread uses a connection at a time.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(place.path(), flags);
         let db = opened.map_err(|error| LedgerError::of(place, error))?;
@@ -97,9 +98,9 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Makes sure that it is a ledger, and of this version.
+    /// Makes sure that the file is a ledger of this version.
     fn refuse_others(&self) -> Result<(), LedgerError> {
-        // First of all, since another command may be making it right now.
+        // This comes first, since another command may be creating the ledger right now.
         let is_new = self.checked(is_empty(&self.db))?;
         let version = self.checked(schema::version(&self.db))?;
         let application_id = self.checked(schema::application_id(&self.db))?;
@@ -134,8 +135,8 @@ impl Ledger {
         self.checked(query(&self.db))
     }
 
-    /// What `work` returns, when all that it has changed is on disk; after an error nothing is
-    /// changed.
+    /// Returns what `work` returns, when all its changes
+    /// are on disk; after an error nothing is changed.
     pub(super) fn changing<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -160,16 +161,16 @@ impl Ledger {
         })
     }
 
-    /// Writes nothing more of the log into the file, which may be another one by now, or
-    /// damaged: not when this process ends either.
+    /// Stops SQLite from applying the log to the file when this
+    /// process ends: the file may be damaged, or another one by now.
     pub(super) fn keep_log_from_file(&self) {
         let closing = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         let _ = self.db.set_db_config(closing, true);
     }
 }
 
-/// Where two commands make the ledger at the same moment, SQLite refuses this to the later one
-/// instead of waiting.
+/// If two commands create the ledger at the same moment, SQLite refuses
+/// this to the later one instead of waiting, so it tries again.
 fn keep_a_log(db: &Connection) -> rusqlite::Result<()> {
     let began = Instant::now();
     loop {
@@ -185,20 +186,20 @@ fn keep_a_log(db: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Settings of every connection that writes.
+/// Sets up a connection that writes.
 fn begin_to_write(db: &Connection) -> rusqlite::Result<()> {
     // Readers and the writer do not wait for each other …
     keep_a_log(db)?;
     // … what is committed is on disk …
     db.pragma_update(None, "synchronous", "FULL")?;
-    // … also where `fsync` alone leaves it in the disk's own memory (macOS) …
+    // … even if `fsync` alone leaves it in the disk's own memory (macOS) …
     db.pragma_update(None, "fullfsync", true)?;
     db.pragma_update(None, "checkpoint_fullfsync", true)?;
-    // … the log, which a reader can hold up, shrinks again …
+    // … the log, which may grow while a reader is active, shrinks again …
     db.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
-    // … what is deleted is gone …
+    // … deleted data is overwritten …
     db.pragma_update(None, "secure_delete", true)?;
-    // … and rows of a run that is forgotten go with it.
+    // … and the rows of a forgotten run are deleted with it.
     db.pragma_update(None, "foreign_keys", true)
 }
 
@@ -207,9 +208,9 @@ fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0)
 }
 
-/// Refuses to make a new ledger where files beside it show that there was one: everyone who was
-/// called would be called again, and SQLite would throw away the log. An empty file without a
-/// log may be one that another process is just making.
+/// Refuses to create a new ledger if files next to it show that there was one:
+/// everyone who was called would be called again, and SQLite would throw away the
+/// log. An empty file without a log may be one that another process is just creating.
 fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
     let has_been_used = || {
@@ -232,8 +233,8 @@ fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Makes an empty file where there is none: SQLite would make one that others can read,
-/// and gives the files beside it the permissions of this one.
+/// Creates an empty file if there is none. SQLite would create one that others
+/// can read; and it gives the files next to it the permissions of this one.
 fn make(path: &Path) -> io::Result<()> {
     private_file::folders().create(folder_of(path))?;
     refuse_other_kinds(path)?;
@@ -244,15 +245,15 @@ fn make(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether nothing or the head of a ledger is in it: any other file is named by mistake, and
-/// stays as it is.
+/// Whether the file is empty or begins like a ledger. Any
+/// other file was named by mistake and is not changed.
 fn is_new_or_ours(file: &mut File) -> io::Result<bool> {
     let mut head = Vec::new();
     file.take(HEAD_LEN).read_to_end(&mut head)?;
     Ok(head.is_empty() || head.ends_with(&schema::APPLICATION_ID.to_be_bytes()))
 }
 
-/// Checked before opening, which would wait for ever at a pipe.
+/// Checked before the file is opened: opening a pipe would wait forever.
 fn refuse_other_kinds(path: &Path) -> io::Result<()> {
     match path.metadata() {
         Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -260,8 +261,8 @@ fn refuse_other_kinds(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Also where the file was there before: what will be in it is about people. One that belongs
-/// to another user is used as it is.
+/// Restricts an existing file too: it will hold personal data.
+/// A file that belongs to another user is used as it is.
 #[cfg(unix)]
 fn keep_private(file: &File) {
     use std::os::unix::fs::PermissionsExt;

@@ -1,20 +1,20 @@
-//! When settled rows are filed: moved from the journal to where they are found by number.
+//! When settled rows are filed: moved from the journal to the table that is searched by number.
 //!
-//! Numbers come in no order, and every page of the table that one of them touches is written
-//! again. So rows wait until many share a page, then are filed in the order of their numbers, in
-//! slices between which groups are committed. The more is on file, the more rows wait.
+//! Numbers come in no order, and every table page that one of them falls on is written again. So
+//! rows wait until many share a page. Then they are filed in the order of their numbers, in slices;
+//! groups are committed between the slices. The more rows the table has, the more rows wait.
 
 use super::round::{Limits, Round};
 use super::{Ledger, LedgerError, ServiceId};
 
-/// What this connection knows of its own filing. All of it can be lost: a round that
-/// is begun again ends the same.
+/// The filing state of this connection. All of it may be
+/// lost: a round that starts again gives the same result.
 #[derive(Debug, Default)]
 pub(super) struct Filing {
     pub(super) limits: Limits,
     /// The service that groups were committed for.
     service: Option<ServiceId>,
-    /// Settled rows of it that no round has moved.
+    /// Settled rows of the service that no round has moved yet.
     unfiled: usize,
     round: Option<Round>,
 }
@@ -27,9 +27,9 @@ impl Filing {
 }
 
 impl Ledger {
-    /// Files a slice of the rows that this connection has settled, if enough are waiting or some
-    /// are being filed. Returns whether there is more to do. After an error nothing is lost, and
-    /// the next call begins the round again.
+    /// Files a slice of the rows that this connection has settled, if enough are
+    /// waiting or a round is under way. Returns whether there is more to do.
+    /// After an error nothing is lost, and the next call starts the round again.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
         self.refuse_replaced()?;
         let mut round = match (self.filing.round.take(), self.filing.service) {
@@ -53,9 +53,9 @@ impl Ledger {
         }
     }
 
-    /// Files all settled rows of the service, by whatever process they were settled.
+    /// Files all settled rows of the service, including those that other processes settled.
     pub(super) fn file_service(&mut self, service: ServiceId) -> Result<(), LedgerError> {
-        // What is under way is begun again, which does no harm.
+        // A round that is under way starts again, which does no harm.
         self.filing.round = None;
         loop {
             let mut round = self.gather(service)?;

@@ -1,7 +1,7 @@
-//! What the ledger knows of runs.
+//! The ledger's history of runs.
 //!
-//! Reading it needs no right to write and holds no writer up, also while a run is being sent.
-//! All that one call returns is of the same instant.
+//! Reading it needs no write access and delays no writer, even while a run
+//! is being sent. Everything that one call returns is from the same moment.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
@@ -22,7 +22,7 @@ ORDER BY rowid";
 pub struct RunRecord {
     pub run: RunId,
     pub service: String,
-    /// What makes it the same run, in words; none once it was pruned.
+    /// The options that identify the run, in words; `None` if they were pruned.
     pub options: Option<Value>,
     pub began_at: Timestamp,
     /// When every row had its outcome.
@@ -36,11 +36,11 @@ pub struct RunRecord {
     pub outputs: Vec<OutputRecord>,
 }
 
-/// A process that has worked at a run.
+/// A process that has worked on a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartRecord {
     pub began_at: Timestamp,
-    /// When it ended; none if it was killed, or is sending.
+    /// When it ended; `None` if it was killed or is still sending.
     pub ended_at: Option<Timestamp>,
     pub process: u32,
     pub host: String,
@@ -55,9 +55,9 @@ pub struct StartRecord {
 pub enum RunState<'a> {
     Complete,
     AtWork,
-    /// Its last start ended before that, for this reason.
+    /// The last start ended before the run was complete, for this reason.
     Stopped(&'a str),
-    /// Its last start has recorded no end.
+    /// The last start has recorded no end.
     Killed,
 }
 
@@ -72,7 +72,7 @@ impl RunRecord {
         }
     }
 
-    /// The campaign that the user chose by this name, where the run knows its id.
+    /// The campaign that the user chose by this name, if the run knows its id.
     pub fn campaign_called(&self, name: &str) -> Option<CampaignId> {
         let ids = self.options.as_ref()?.get("campaign_ids")?;
         ids.get(name)?.as_i64().map(CampaignId)
@@ -82,7 +82,7 @@ impl RunRecord {
 impl Ledger {
     pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let services = self.services()?;
-        // Before the runs are read: one that ends meanwhile is shown as it ended.
+        // Read before the runs: a run that ends meanwhile is shown as it ended.
         let mut busy = Vec::new();
         for service in services {
             if self.is_sender_locked(service)? {
@@ -98,7 +98,7 @@ impl Ledger {
     }
 }
 
-/// All runs; those of the `busy` services may be at work.
+/// Reads all runs. Those of the `busy` services may be at work.
 fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>> {
     let instant = db.unchecked_transaction()?;
     let select = "SELECT runs.*, address FROM runs JOIN services ON services.id = service

@@ -1,17 +1,17 @@
-//! Whether the file at the ledger's path is still the one that is open.
+//! Checks whether the file at the ledger's path is still the one that is open.
 //!
-//! What is written to a file that was deleted, replaced by a backup, or moved aside by a program
-//! that synchronizes folders is lost without an error. And what is in the log beside it must not
-//! get into another file, which it would destroy.
+//! If the file was deleted, replaced by a backup, or moved aside by a program that
+//! synchronizes folders, everything written to it is lost without an error. And the
+//! content of the log next to it must not get into another file, which it would destroy.
 //!
-//! Checked before each commit, by what the file system says of the names: closing any handle of
-//! a file removes SQLite's locks on it for the whole process. A file that was copied over the
-//! open one looks the same to the file system. So a start of a run is brought into the file
-//! itself when it begins, and looked for whenever the file has changed since: a backup from
-//! before, or another ledger, does not have it.
+//! The check is made before each commit, by what the file system says about the names:
+//! closing any handle of a file removes SQLite's locks on it for the whole process. A file
+//! that was copied over the open one looks the same to the file system. So when a start of
+//! a run begins, its record is written to the file itself, and is looked up whenever the
+//! file has changed since: an older backup or another ledger does not have it.
 //!
-//! Where files cannot be told apart by their names (Windows), an open one can be neither removed
-//! nor renamed.
+//! On systems where files cannot be told apart this way
+//! (Windows), an open file can be neither removed nor renamed.
 
 use std::fs;
 use std::path::Path;
@@ -31,18 +31,18 @@ const ATTEMPTS: u32 = 5;
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// By what the ledger's file and the log beside it are known from others of these names.
+/// What tells the ledger's file and its log from other files of the same names.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
     file: Option<(u64, u64)>,
-    /// Known once there is a log, which stays the same as long as the ledger is open.
+    /// Known when there is a log, which stays the same as long as the ledger is open.
     log: Option<(u64, u64)>,
-    /// When the file had last been written when it was last found to be the right one.
+    /// The modification time of the file when it was last checked.
     modified: Option<SystemTime>,
-    /// The start by which the file is known, once it has one; and its time, process and
-    /// computer, which tell it from those of other ledgers.
+    /// The start that identifies the file, when there is one: its run, its number, and
+    /// its time, process and computer, which tell it from starts in other ledgers.
     start: Option<(RunId, u32, String)>,
-    /// What was found when it was another one.
+    /// The error since the file was found to be another one.
     lost: Option<LedgerError>,
 }
 
@@ -54,7 +54,8 @@ impl Identity {
         }
     }
 
-    /// Whether the file has the start, where it has been written since this was last checked.
+    /// Whether the file has the start. Looked up only if
+    /// the file has been written since the last check.
     fn has_start(&mut self, path: &Path) -> bool {
         let modified = path.metadata().and_then(|found| found.modified()).ok();
         let Some((run, start, origin)) = self.start.as_ref().filter(|_| modified != self.modified)
@@ -72,19 +73,19 @@ impl Identity {
 }
 
 impl Ledger {
-    /// Makes the file known by a start that has just begun.
+    /// Lets the file be recognized by a start that has just begun.
     pub(super) fn mark_file(&mut self, run: RunId, start: u32) {
         if self.identity.file.is_none() {
             return;
         }
-        // Where a reader holds what was there before, it stays in the log.
+        // If a reader holds an older state, the start stays in the log and is not used.
         let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
         let _ = self.db.query_row(checkpoint, [], |_| Ok(()));
         let origin = origin_in_file(self.place.path(), run, start);
         self.identity.start = origin.map(|origin| (run, start, origin));
     }
 
-    /// Makes sure that what is open is what others find at the path.
+    /// Makes sure that the open file is the one that others find at the path.
     pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
         if self.identity.lost.is_none() && !self.is_still_there() {
             self.identity.lost = Some(self.lose());
@@ -106,8 +107,8 @@ impl Ledger {
         is_same_log && identity_at(path) == identity.file && identity.has_start(path)
     }
 
-    /// The log is of the file that was there before. It is kept from the one that is there now:
-    /// the next program that opens that would write it there.
+    /// The log belongs to the file that was there before. It is kept away from the
+    /// present file: the next program that opens that file would write the log into it.
     fn lose(&self) -> LedgerError {
         let place = &self.place;
         if !place.path().exists() {
@@ -132,8 +133,8 @@ impl Ledger {
     }
 }
 
-/// Of a start as it is in the file itself, without the log. Opened beside SQLite's own handles,
-/// which it takes care of.
+/// Reads the origin of a start from the file itself, without the log. The
+/// file is opened through SQLite, which takes care of its own other handles.
 fn origin_in_file(path: &Path, run: RunId, start: u32) -> Option<String> {
     let mut url = Url::from_file_path(fs::canonicalize(path).ok()?).ok()?;
     url.set_query(Some("immutable=1"));

@@ -1,12 +1,11 @@
-//! The journal: rows before their first request leaves, and what became of them.
+//! The journal: rows before their first request leaves, and their outcomes.
 //!
 //! It is only appended to, one line for each group: a statement for each lead would cost several
-//! times what the lead itself does, and rows kept by number from the start would dirty a page of
-//! a large table twice. Outcomes wait here until many can be filed at once (see
-//! [`super::filing`]).
+//! times as much as the lead itself, and rows stored by number from the start would dirty a page of
+//! a large table twice. Outcomes wait here until many can be filed at once (see [`super::filing`]).
 //!
-//! What comes later counts: a claim is open until the row's outcome or release. One that is
-//! written again (see [`super::round`]) is the same claim.
+//! Later entries count: a claim is open until the row's outcome or release.
+//! A claim that is written again (see [`super::round`]) is the same claim.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +17,13 @@ use crate::lead::{RowId, RunId};
 
 const APPEND: &str = "INSERT INTO journal (run, entries) VALUES (?1, ?2)";
 
-/// What follows a line of the journal, of one service or (NULL) of all.
+/// The lines after a line of the journal, for one service or (NULL) for all.
 const AFTER: &str = "
 SELECT seq, run, entries FROM journal
 WHERE seq > ?2 AND (?1 IS NULL OR run IN (SELECT id FROM runs WHERE service = ?1))
 ORDER BY seq";
 
-/// Writes what a group has of claimed rows at the end of the journal, if there is anything.
+/// Appends a group's claims, settlements and releases to the journal, if it has any.
 pub(super) fn append(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Result<()> {
     if has_claimed_rows(group) {
         let mut append = change.prepare_cached(APPEND)?;
@@ -47,25 +46,25 @@ impl FromSql for Group {
     }
 }
 
-/// Rows whose claims are not open any more.
+/// Rows whose claims are no longer open.
 pub(super) fn ended(group: &Group) -> impl Iterator<Item = RowId> {
     let settled = group.settlements.iter();
     let settled = settled.map(|settlement| settlement.claim.row);
     settled.chain(group.releases.iter().copied())
 }
 
-/// What the journal says, as far as it has been read.
+/// The state that the journal gives, up to the last line that was read.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
     /// Claims without an outcome.
     pub(super) open: BTreeMap<(RunId, RowId), Claim>,
-    /// Whether some claim is not open any more.
+    /// Whether any claim has been settled or released.
     pub(super) has_ended: bool,
 }
 
 impl Replay {
-    /// Reads another line. Returns the rows that have their outcome, in the order in which
-    /// they were settled.
+    /// Takes the next line. Returns the rows that have their
+    /// outcome, in the order in which they were settled.
     pub(super) fn take(&mut self, run: RunId, group: Group) -> Vec<Settlement> {
         let claims = group.claims.iter();
         self.open
@@ -78,8 +77,8 @@ impl Replay {
     }
 }
 
-/// Reads what follows a line of the journal (`seq`), of one service or of all, for as long as
-/// `take` wants more: it gets the line's number, run and entries.
+/// Reads the lines of the journal after number `line`, of one service or of all,
+/// until `take` returns `false`. `take` gets each line's number, run and entries.
 pub(super) fn follow(
     db: &Connection,
     service: Option<ServiceId>,

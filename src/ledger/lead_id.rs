@@ -1,9 +1,9 @@
-//! Lead ids as they are stored.
+//! The storage form of lead ids.
 //!
-//! The service's ids are text to us, but most are whole numbers or UUIDs, which take a
-//! quarter to a half of the space in a form of their own: without it ten million leads with
-//! UUIDs take more than 600 MiB. What is read is always, to the letter, what was written: a
-//! text that its short form would not give back stays text.
+//! To us the service's ids are text, but most are whole numbers or UUIDs, which need a
+//! quarter to half of the space in a form of their own: with plain text ten million
+//! leads with UUIDs take more than 600 MiB. Reading always returns exactly the text
+//! that was written: a text that its short form would not reproduce is stored as text.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
 
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// The kind of value it is stored as, and what is read again.
+    /// The kind of value that it is stored as, and the text that is read back.
     fn written_and_read(text: &str) -> (String, String) {
         let db = Connection::open_in_memory().unwrap();
         let row = db.query_row("SELECT typeof(?1), ?1", [stored(text)], |row| {

@@ -1,9 +1,9 @@
-//! The right to send to a service: one process at a time for each ledger.
+//! The lock that lets one process at a time send to a service, for each ledger.
 //!
-//! It is a lock of the operating system on a file beside the ledger, which the death of its
-//! process frees, however it dies. The file says who has it, where it can be read meanwhile
-//! (not on Windows). It stays: were it removed, two processes could each hold the lock of a
-//! different file of this name.
+//! It is a lock of the operating system on a file next to the ledger. The system frees
+//! it when its process ends, however it ends. The file says who holds the lock; on
+//! Windows that cannot be read while the lock is held. The file is never removed:
+//! otherwise two processes could each hold the lock of a different file with this name.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -17,8 +17,8 @@ use jiff::Timestamp;
 use super::{Ledger, LedgerError, ServiceId};
 use crate::private_file;
 
-/// How often a lock is tried: a process that looks whether it is held, holds it itself for an
-/// instant.
+/// How often to try a lock: a process that checks whether
+/// the lock is held holds it itself for a moment.
 const ATTEMPTS: u32 = 5;
 
 const PAUSE: Duration = Duration::from_millis(20);
@@ -38,15 +38,15 @@ impl fmt::Display for LockHolder {
     }
 }
 
-/// The right to send, which is given up when it is dropped.
+/// The right to send, until this is dropped.
 #[derive(Debug)]
 pub struct SenderLock {
     _file: File,
 }
 
 impl Ledger {
-    /// Takes the right to send to a service, unless another process has it. Fails where the file
-    /// system has no locks.
+    /// Takes the right to send to a service; `None` if another
+    /// process has it. Fails if the file system has no locks.
     pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
         let file = self.lock_file(service)?;
         for attempt in 1..=ATTEMPTS {
@@ -60,7 +60,7 @@ impl Ledger {
         Ok(None)
     }
 
-    /// Takes the right to send to a service, however long another process has it.
+    /// Takes the right to send to a service, waiting as long as another process has it.
     pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
         let file = self.lock_file(service)?;
         match file.lock() {
@@ -69,8 +69,8 @@ impl Ledger {
         }
     }
 
-    /// Takes the rights to send to every service, so that nothing is sent while they are held;
-    /// or none, and returns a service that another process sends to.
+    /// Takes the rights to send to every service, so nothing is sent while they are held.
+    /// If another process is sending to a service, takes no right and returns that service.
     pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
         let mut all = Vec::new();
         for service in self.services()? {
@@ -82,7 +82,7 @@ impl Ledger {
         Ok(Ok(all))
     }
 
-    /// Who has the right to send to a service, or had it last, as far as that can be read.
+    /// Who has the right to send to a service, or had it last; `None` if that cannot be read.
     pub fn lock_holder(&self, service: ServiceId) -> Option<LockHolder> {
         let line = fs::read_to_string(self.place.lock_file(service).ok()?).ok()?;
         let mut words = line.trim().splitn(3, ' ');
@@ -102,7 +102,7 @@ impl Ledger {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(unusable(error)),
         };
-        // Shared, so that two who look do not take each other for a sender.
+        // Shared, so that two processes that check do not mistake each other for a sender.
         match file.try_lock_shared() {
             Ok(()) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),
@@ -132,8 +132,8 @@ impl Ledger {
 }
 
 impl SenderLock {
-    /// The lock of a file that is locked. Who has it is for people to read: where that cannot
-    /// be written the lock holds all the same.
+    /// Turns the lock on `file` into a [`SenderLock`]. The file says who holds it,
+    /// for people to read; if that cannot be written, the lock holds all the same.
     fn held(mut file: File) -> SenderLock {
         let (process, host) = (std::process::id(), gethostname());
         let line = format!("{process} {} {}\n", Timestamp::now(), host.display());

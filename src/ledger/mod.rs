@@ -1,28 +1,30 @@
-//! Every lead that was ever sent: claimed before its request leaves, settled after its answer
-//! has come. A file of SQLite, from which a run goes on and a results file can be made again.
-//! A method fails where the ledger cannot be read or written, and says what to do.
+//! The record of every lead that was ever sent. A row is claimed before its
+//! request leaves and settled after its answer has come. The ledger is an SQLite
+//! file: with it a run can continue and a results file can be made again. A method
+//! fails if the ledger cannot be read or written; its error says what to do.
 //!
 //! # Promises
 //!
 //! 1. A row is claimed on disk before its first request leaves. Whatever happens then, the
 //!    ledger knows that the service may have taken it.
-//! 2. A group is committed as a whole or not at all. What [`Ledger::commit`] has returned for
-//!    is on disk; after an error nothing of the group is, and it can be committed again.
-//! 3. A settled row stays settled: no kill, at no instant, changes or removes it. Only
+//! 2. A group is committed completely or not at all. When [`Ledger::commit`] has returned, the
+//!    group is on disk; after an error nothing of it is, and it can be committed again.
+//! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only
 //!    [`Ledger::forget_run`] and [`Ledger::forget_number`] do.
 //! 4. After [`Ledger::recover`] every row that was ever claimed and not released is a
-//!    [`Record`], found by its number: settled, or `uncertain` where no answer came.
-//! 5. What is pruned or forgotten is nowhere in the ledger's files when the call returns.
+//!    [`Record`], found by its number: settled, or `uncertain` if no answer came.
+//! 5. When the call that prunes or forgets data returns, the data is in none of the ledger's
+//!    files.
 //!
-//! Each has its tests in `promises`; `model` does anything in any order, kills it anywhere, and
-//! compares what is known with a model in memory.
+//! Each promise has its tests in `promises`. `model` performs random operations, kills
+//! the process at any point, and compares what the ledger knows with a model in memory.
 //!
 //! # What is on disk, and what a kill leaves
 //!
-//! A row's claim and its outcome are appended to the `journal`, a line for each group. From
-//! there it is filed in `sent`, where it is found by its number.
+//! A row's claim and its outcome are appended to the `journal`, one line for each
+//! group. From there they are filed in the table `sent`, which is searched by number.
 //!
-//! | instant | on disk | recovery after a kill |
+//! | moment | on disk | recovery after a kill |
 //! |-|-|-|
 //! | before the claim is committed | nothing | nothing: no request has left |
 //! | before the answer | a claim | `uncertain`, `answer_lost` |
@@ -32,33 +34,34 @@
 //! | after the claim is released | the claim and the release | nothing: no request was taken |
 //! | while it is pruned or forgotten | all, or the rest | the run is still there, not marked as pruned: the same command finishes |
 //!
-//! A row that an earlier start of the run has left uncertain is claimed again under the same
-//! key; its record stays until the next one replaces it.
+//! If an earlier start of the run left a row uncertain, the row is claimed again
+//! under the same key. Its record stays until the next outcome replaces it.
 //!
-//! *Power loss* is a kill, as far as the disk keeps what it reports as written: every commit
-//! waits for it (`synchronous=FULL`, and `fullfsync` where `fsync` alone would not). *A full
-//! disk* fails the commit or the slice that needs space; nothing is half written, and the run
-//! can go on when there is space. *A copy* of the ledger's file is whole only together with the
-//! log beside it (`-wal`); [`Ledger::copy_into`] makes one that is. *Another file in its place*,
-//! or copied over it, is noticed before the next commit (`identity`): nothing more is written,
-//! and its log is kept from that file.
+//! *Power loss* has the effect of a kill, provided that the disk keeps what it reports as
+//! written: every commit waits for the disk (`synchronous=FULL`, and `fullfsync` if `fsync`
+//! alone would not). *A full disk* fails the commit or the slice that needs space; nothing is
+//! half written, and the run can continue when there is space. *A copy* of the ledger's file
+//! is complete only together with the log next to it (`-wal`); [`Ledger::copy_into`] makes a
+//! complete copy. *Another file in its place*, or copied over it, is noticed before the next
+//! commit (`identity`): nothing more is written, and the log is not applied to that file.
 //!
-//! # Who may use it at once
+//! # Concurrent use
 //!
-//! One [`Ledger`] that sends for each service, which [`SenderLock`] ensures; each touches the
-//! rows of its own service only. Any number of readers ([`Recall`], [`Ledger::read`]): they see
-//! what is committed and never wait; only [`Ledger::prune`] and its like wait for them. A ledger
-//! of another version is refused to readers and writers alike.
+//! For each service one [`Ledger`] may send, which [`SenderLock`] ensures; it changes only the
+//! rows of its own service. There may be any number of readers ([`Recall`], [`Ledger::read`]):
+//! they see what is committed and never wait. Only [`Ledger::prune`] and the methods that
+//! forget wait for readers. Readers and writers alike refuse a ledger of another version.
 //!
 //! # Files
 //!
-//! [`Ledger`] is one type: `file` has it, with the state of `filing` and `identity`, and every
-//! other file has the methods of its subject. Beside that no two files import each other.
+//! [`Ledger`] is one type. It is defined in `file`, with the state
+//! of `filing` and `identity`; every other file adds the methods
+//! of its subject. Apart from that no two files import each other.
 //!
 //! # Cost
 //!
-//! The journal is appended to, and filing writes the table in order, so a lead costs much the
-//! same whether it is the first or the ten-millionth. Measured in `benches/ledger.rs`.
+//! The journal is only appended to, and filing writes the table in order, so the first
+//! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
 
 mod columns;
 mod commit;

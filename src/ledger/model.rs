@@ -1,5 +1,5 @@
-//! The ledger beside a model of itself in memory: whatever is done, and whenever the
-//! process is killed, both know the same.
+//! Compares the ledger with a model of it in memory: after any
+//! operations, and a kill at any moment, both know the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const NUMBERS: u64 = 5;
 
 type Key = (RunId, u64);
 
-/// What can be done to a ledger.
+/// An operation on a ledger.
 #[derive(Debug, Clone)]
 enum Action {
     Claim(u64),
@@ -24,7 +24,8 @@ enum Action {
     Commit,
     FileSome,
     FileAll,
-    /// The process is killed; then this, recovery, and the same run again or a new one.
+    /// Kills the process. Then follow the upkeep, recovery,
+    /// and a new run (`true`) or the same run again.
     Kill(Upkeep, bool),
 }
 
@@ -107,10 +108,10 @@ struct Model {
     /// Claimed rows, with their outcome if they have one.
     journal: BTreeMap<Key, Option<RowOutcome>>,
     bad: BTreeMap<CellsDigest, RunId>,
-    /// Runs that have done nothing since they were pruned: not pruned again.
+    /// Runs that have done nothing since they were pruned, so they are not pruned again.
     pruned: BTreeSet<RunId>,
-    /// Runs that have gone on, which is later than anything is pruned (see
-    /// [`Sample::start`]): pruned every time.
+    /// Runs that continued after a kill. [`Sample::start`] gives that
+    /// a time later than any pruning, so they are pruned every time.
     resumed: BTreeSet<RunId>,
 }
 
@@ -224,14 +225,14 @@ fn record((run, row): Key, outcome: RowOutcome) -> Record {
     }
 }
 
-/// A ledger, its model, and the process that works at both.
+/// A ledger, its model, and the process that works on both.
 struct World {
     sample: Sample,
     model: Model,
     run: RunId,
-    /// What has been gathered and not committed.
+    /// Entries that are gathered but not committed.
     group: Group,
-    /// The rows that this process has claimed, and whether they have ended.
+    /// The rows that this process has claimed, and whether they are settled or released.
     rows: BTreeMap<u64, bool>,
 }
 
@@ -248,7 +249,7 @@ impl World {
         }
     }
 
-    /// Does it, where a process would.
+    /// Performs the action, if a process could do it now.
     fn perform(&mut self, action: &Action) {
         match action {
             Action::Claim(row) if !self.rows.contains_key(row) => {
@@ -294,7 +295,7 @@ impl World {
         }
     }
 
-    /// Returns whether the run is gone.
+    /// Returns whether the run was removed.
     fn upkeep(&mut self, upkeep: Upkeep) -> bool {
         let (ledger, model, run) = (&mut self.sample.ledger, &mut self.model, self.run);
         match upkeep {
@@ -316,7 +317,8 @@ impl World {
         matches!(upkeep, Upkeep::ForgetRun)
     }
 
-    /// What is on file is true; and were the process killed now, all would be known.
+    /// Checks that filed rows are correct, and that everything
+    /// would be known if the process were killed now.
     fn check(&self) {
         self.check_filed();
         let (mut killed, mut model) = (self.sample.killed(), self.model.clone());
@@ -344,7 +346,7 @@ impl World {
         }
     }
 
-    /// A row on file is as it was recovered, or as it has been settled since.
+    /// Checks that each filed row is as recovery left it, or as it has been settled since.
     fn check_filed(&self) {
         let mut recall = self.sample.recall();
         let mut look = recall.look().unwrap();

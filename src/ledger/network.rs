@@ -1,20 +1,20 @@
 //! Whether a ledger is on a network file system.
 //!
-//! Its promises need two things of the file system: locks that every process obeys, and a
-//! log beside the ledger whose index processes share in memory. Over a network neither is
-//! certain, and only the file system knows whether it works.
+//! The ledger's promises need two things from the file system: locks that every process
+//! obeys, and a log next to the ledger whose index the processes share in memory. Over
+//! a network neither is certain, and only the file system knows whether it works.
 
 use std::path::Path;
 
-/// What the network file system is called that `path`, or the folder in which it will be made,
-/// is on. Nothing for a local one, and where that is not known.
+/// The name of the network file system that holds `path`, or the folder in
+/// which `path` will be created. `None` if it is a local one or not known.
 pub(super) fn network_file_system(path: &Path) -> Option<&'static str> {
     let path = std::path::absolute(path).ok()?;
     kind_at(path.ancestors().find(|place| place.exists())?)
 }
 
-/// By the numbers of statfs(2). Those that are programs (FUSE) are not known from each other:
-/// many encrypt a local folder.
+/// Recognizes file systems by their numbers in statfs(2). FUSE file systems share
+/// one number, so they cannot be told apart; many of them encrypt a local folder.
 #[cfg(target_os = "linux")]
 fn kind_at(path: &Path) -> Option<&'static str> {
     match rustix::fs::statfs(path).ok()?.f_type as u32 {
@@ -36,7 +36,7 @@ fn kind_at(path: &Path) -> Option<&'static str> {
 #[cfg(windows)]
 fn kind_at(path: &Path) -> Option<&'static str> {
     use std::path::{Component, Prefix};
-    // A drive letter of a share becomes the share's own name.
+    // `canonicalize` turns the drive letter of a share into the name of the share.
     match path.canonicalize().ok()?.components().next()? {
         Component::Prefix(prefix) => match prefix.kind() {
             Prefix::UNC(..) | Prefix::VerbatimUNC(..) => Some("a shared folder"),
@@ -46,7 +46,7 @@ fn kind_at(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Other systems do not say it in one way.
+/// Other systems have no common way to tell.
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 fn kind_at(_path: &Path) -> Option<&'static str> {
     None

@@ -1,4 +1,4 @@
-//! The files that runs have written, by which they are known again.
+//! The files that runs have written, recorded so that they are recognized later.
 
 use std::path::PathBuf;
 
@@ -13,15 +13,15 @@ const ADD: &str = "
 INSERT INTO outputs (run, path, kind, sha256, rows, place) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 impl Ledger {
-    /// Records what files hold, before they get their names: a file under its name is known
-    /// then, whenever the run is killed.
+    /// Records the content of files before they get their final names: then
+    /// a file under its final name is known, whenever the run is killed.
     pub fn record_outputs(
         &mut self,
         run: RunId,
         outputs: &[OutputRecord],
     ) -> Result<(), LedgerError> {
         self.changing(|change| {
-            // All that was begun is complete, or not there.
+            // Every file that this start began is either complete now or does not exist.
             let begun = "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL";
             change.execute(begun, [run.0])?;
             for output in outputs {
@@ -35,14 +35,14 @@ impl Ledger {
         })
     }
 
-    /// What is known of these places, by any run.
+    /// The files that any run has written, or begun to write, at these paths.
     pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputRecord>, LedgerError> {
         let known = "SELECT * FROM outputs WHERE place = ?1 ORDER BY run";
         self.reading(|db| {
             let mut found = Vec::new();
             for path in paths {
                 let at: Vec<OutputRecord> = all(db, known, [place(path)], OutputRecord::read)?;
-                // Also where that was pruned.
+                // Set here since the stored path may have been pruned.
                 let path = Some(path);
                 found.extend(at.into_iter().map(|output| OutputRecord {
                     path: path.cloned(),

@@ -1,10 +1,10 @@
-//! What is known of a service's pace: the rate that it takes, what earlier processes have sent
-//! to it lately, and how long it has asked not to be sent anything.
+//! What is known about a service's pace: the rate that it accepts, what earlier
+//! processes have sent to it lately, and until when it has asked to be left alone.
 //!
-//! It is about the service and not about a run, so neither pruning nor forgetting removes it.
-//! Requests are counted by the second in which they were started. A run's count is written
-//! with the next group of entries, so the last ones before a kill may be missing; each of
-//! those was for a row whose claim is still open, and
+//! This is about the service and not about a run, so neither pruning nor forgetting
+//! removes it. Requests are counted by the second in which they started. A run's count is
+//! written with the next group of entries, so the last requests before a kill may be
+//! missing. Each of those was for a row whose claim is still open, and
 //! [`Ledger::recover`](super::Ledger::recover) counts these as started when it finds them.
 
 use std::num::NonZeroU32;
@@ -17,7 +17,7 @@ use super::columns::all;
 use super::{AskedPause, Group, Ledger, LedgerError, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
 
-/// Nothing is limited over a longer span, in seconds.
+/// The longest span of any rate limit, in seconds.
 const DAY: i64 = 24 * 3600;
 
 const LEARN: &str = "
@@ -36,7 +36,7 @@ const DROP_OLD: &str = "DELETE FROM recent_starts WHERE service = ?1 AND second 
 const RECENT: &str = "
 SELECT second, requests FROM recent_starts WHERE service = ?1 AND second >= ?2 ORDER BY second";
 
-/// A longer wait that the service asked for before stays.
+/// Keeps a longer wait that the service asked for earlier.
 const PAUSE: &str = "
 UPDATE services SET pause_until_ms = ?2, pause_http_status = ?3
 WHERE id = ?1 AND coalesce(pause_until_ms < ?2, true)";
@@ -49,12 +49,12 @@ WHERE id = ?1 AND pause_until_ms IS NOT NULL";
 pub struct RecentUse {
     /// The requests of the last day, in order of time.
     pub starts: Vec<StartsInSecond>,
-    /// The last wait that it asked for, which may have passed.
+    /// The last wait that the service asked for; it may be over.
     pub pause: Option<AskedPause>,
 }
 
 impl Ledger {
-    /// What was learned last of the rate that the service takes; nothing before the first time.
+    /// The last rate that was learned for the service; `None` if there is none yet.
     pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
         self.reading(|db| {
             let rate = db.query_row(KNOWN_RATE, [service.0], |row| {
@@ -107,7 +107,7 @@ pub(super) fn record(
     group: &Group,
 ) -> rusqlite::Result<()> {
     if let Some(KnownRate { rate, is_stated }) = group.learned {
-        // No span is longer than a day, nor any shorter than a millisecond.
+        // A rate's span is between a millisecond and a day.
         let per_ms = u32::try_from(rate.per.as_millis()).unwrap_or(u32::MAX);
         let values = params![service.0, rate.requests.get(), per_ms.max(1), is_stated];
         change.prepare_cached(LEARN)?.execute(values)?;
@@ -120,7 +120,7 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Adds requests to those that are counted, and drops what is too old to matter.
+/// Adds to the counted requests, and drops those that are too old to matter.
 pub(super) fn add_starts(
     change: &Transaction<'_>,
     service: ServiceId,

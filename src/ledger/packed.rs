@@ -1,5 +1,5 @@
-//! Outcomes of a round, packed: one takes 50 to 80 bytes of memory, a third of what it takes as
-//! it is read.
+//! The outcomes of a round, packed: each takes 50 to
+//! 80 bytes of memory, a third of its unpacked size.
 
 use std::mem;
 use std::ops::Range;
@@ -11,19 +11,19 @@ use super::Settlement;
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
 
-/// More bytes than a round ever has. What is not used takes no memory; and from 32 MiB on
-/// glibc returns memory to the system once it is freed.
+/// More bytes than any round has. Unused capacity takes no memory, and glibc
+/// returns blocks of 32 MiB and more to the system as soon as they are freed.
 const CAPACITY: usize = 33 << 20;
 
 #[derive(Debug)]
 pub(super) struct PackedOutcomes {
     places: Vec<Place>,
-    /// One behind the other, in the order in which they were settled.
+    /// The packed outcomes one after the other, in the order in which they were settled.
     bytes: Vec<u8>,
 }
 
-/// An outcome's number, and where in the bytes it begins. In this order of numbers the
-/// outcomes of one row stay as they were settled: the last counts.
+/// The number of an outcome, and where its bytes begin. Sorted by both, the outcomes
+/// of one row stay in the order in which they were settled: the last one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     number: PhoneNumber,
@@ -31,8 +31,8 @@ struct Place {
 }
 
 impl PackedOutcomes {
-    /// Has its capacity from the beginning: vectors that grow leave holes behind, 9 MiB in an
-    /// import of three million rows.
+    /// Reserves the whole capacity at once: growing vectors leave
+    /// holes in memory, 9 MiB in an import of three million rows.
     pub(super) fn new() -> PackedOutcomes {
         PackedOutcomes {
             places: Vec::with_capacity(CAPACITY / size_of::<Place>()),
@@ -44,7 +44,7 @@ impl PackedOutcomes {
         self.places.len()
     }
 
-    /// The bytes of memory that they take, roughly.
+    /// The memory that the outcomes take, in bytes, roughly.
     pub(super) fn size(&self) -> usize {
         size_of::<Place>() * self.places.len() + self.bytes.len()
     }
@@ -61,7 +61,7 @@ impl PackedOutcomes {
         self.places.sort_unstable();
     }
 
-    /// Some of them, by their places in the order that they are in.
+    /// The outcomes at these positions of the present order.
     pub(super) fn unpack(&self, which: Range<usize>) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
         let places = self.places[which].iter();
         places

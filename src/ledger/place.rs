@@ -1,4 +1,4 @@
-//! Where a ledger is, and which files belong to it: nothing outside this module names them.
+//! Where a ledger is, and which files belong to it: only this module knows their names.
 
 use std::fmt;
 use std::io;
@@ -8,11 +8,11 @@ use super::ServiceId;
 use super::network::network_file_system;
 use crate::paths::{absolute_place, is_same_place};
 
-/// What SQLite appends to the name of a database for the files beside it.
+/// What SQLite appends to the name of a database for the files next to it.
 const LOG: &str = "-wal";
 const OF_SQLITE: [&str; 4] = ["", LOG, "-shm", "-journal"];
 
-/// What we append for the files that are locked while something is sent.
+/// What we append for the files that are locked while something is being sent.
 const LOCK: &str = ".sender-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +31,13 @@ impl LedgerPlace {
         LedgerPlace { file: path.into() }
     }
 
-    /// Whether there is anything, as far as the file system says.
+    /// Whether the ledger's file exists; `true` if the file system cannot tell.
     pub fn exists(&self) -> bool {
         self.file.try_exists().unwrap_or(true)
     }
 
-    /// Whether a file is the ledger's, or one of those beside it, be it there already or not.
+    /// Whether a path is that of the ledger's file or of one of
+    /// the files next to it, even if that does not exist yet.
     pub fn owns(&self, path: &Path) -> bool {
         let is_beside = |ledger: &Path| {
             let (Ok(path), Ok(ledger)) = (absolute_place(path), absolute_place(ledger)) else {
@@ -51,8 +52,8 @@ impl LedgerPlace {
             || real.is_ok_and(|real| is_beside(&real))
     }
 
-    /// The name of the network file system that it is on; nothing on a local one, and where that
-    /// is not known.
+    /// The name of the network file system that holds the
+    /// ledger; `None` if it is a local one or not known.
     pub fn network_file_system(&self) -> Option<&'static str> {
         network_file_system(&self.file)
     }
@@ -65,13 +66,13 @@ impl LedgerPlace {
         beside(&self.file, LOG)
     }
 
-    /// The name under which the log is kept from another file that took the ledger's place.
+    /// The name under which the log is kept when another file has taken the ledger's place.
     pub(super) fn log_apart(&self, stamp: &str) -> PathBuf {
         beside(&self.file, &format!("{LOG}.{stamp}"))
     }
 
-    /// The file that is locked by the process that sends to the service. It is beside the file
-    /// itself, so that a process that comes by a link meets the others.
+    /// The file that a process locks while it sends to the service. It is next to the ledger's
+    /// real file, so that processes that open the ledger by a link use the same lock.
     pub(super) fn lock_file(&self, service: ServiceId) -> io::Result<PathBuf> {
         let real = self.file.canonicalize()?;
         Ok(beside(&real, &format!("{LOCK}{}", service.0)))

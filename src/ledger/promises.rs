@@ -1,4 +1,4 @@
-//! A test for each promise at the head of the module.
+//! Tests for each promise in the documentation of `ledger`.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use super::samples::{
 use super::{CellsDigest, Group, Ledger, Pruned, Record, Scope, Settlement};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
 
-/// Where rows are: open claims, outcomes in the journal, on file.
+/// Counts the open claims, the outcomes in the journal, and the filed rows.
 fn places(sample: &Sample) -> (usize, usize, i64) {
     let (mut replay, mut outcomes) = (Replay::default(), 0);
     let read = follow(&sample.ledger.db, None, 0, |_, run, entries| {
@@ -226,9 +226,9 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
     other
         .commit(other_run, &settlements([1], &created()))
         .unwrap();
-    // Gathered, and two slices of three placed.
+    // The round is gathered, and two slices of three are placed.
     (0..3).for_each(|_| assert!(sample.ledger.file_some().unwrap()));
-    // The other's was the last; its place is given again.
+    // The other process's line was the journal's last; its number is used again.
     other.file_all().unwrap();
     sample.commit(RUN, settlements([7], &created()));
     while sample.ledger.file_some().unwrap() {}
@@ -319,7 +319,7 @@ fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
             cells: Some(CellsDigest([row as u8 + 7; 16])),
         });
     }
-    // A run that was killed has left no rejects: its bad rows were not reported.
+    // A killed run has left no rejects file, so its bad rows were not reported.
     let killed = sample.run();
     sample.commit(killed, group.clone());
     sample.commit(RUN, group.clone());
@@ -335,7 +335,7 @@ fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
     assert!(!sample.is_known_bad(CellsDigest([10; 16]), later));
 }
 
-/// A run with an invalid row, a rejected row, an unfiled one and an open claim.
+/// A ledger whose run has an invalid row, a rejected row, an unfiled one and an open claim.
 fn with_texts() -> Sample {
     let mut sample = Sample::new();
     sample.commit(RUN, claims([1, 2]));

@@ -1,8 +1,8 @@
-//! What the ledger knows is removed for good.
+//! Removes data from the ledger for good.
 //!
-//! What is deleted is overwritten (`secure_delete`), the file is rebuilt without it, and the
-//! log beside it is emptied. Only then is the run marked as pruned, or removed itself: after a
-//! kill in between the same command finishes the work.
+//! Deleted data is overwritten (`secure_delete`), the file is rebuilt without it,
+//! and the log next to it is emptied. Only then is the run marked as pruned, or
+//! removed itself: after a kill in between the same command finishes the work.
 
 use jiff::Timestamp;
 use rusqlite::{ErrorCode, Transaction};
@@ -15,14 +15,14 @@ use crate::phone::PhoneNumber;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Runs whose cells, texts and names of files are gone.
+    /// Runs whose cells, texts and file names were removed.
     pub runs: u64,
-    /// Rows of theirs that had any.
+    /// Rows of these runs that had a cell or a text.
     pub rows: u64,
 }
 
-/// Runs that last did something before then, and have done something since they were
-/// pruned. A start without an end was killed: its beginning counts.
+/// Runs that were last active before a given time, and were active since they were
+/// last pruned. A start without an end was killed: the time of its beginning counts.
 const OLD_RUNS: &str = "
 SELECT id FROM (
     SELECT id, pruned_at, max(began_at, coalesce(
@@ -32,7 +32,7 @@ SELECT id FROM (
 )
 WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
-/// Of the first two it is counted how many rows had any.
+/// The first two statements change rows; their numbers are added up for [`Pruned::rows`].
 const PRUNE: [&str; 6] = [
     "UPDATE sent SET error = NULL
      WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
@@ -50,7 +50,7 @@ const PRUNE: [&str; 6] = [
 const MARK_PRUNED: &str =
     "UPDATE runs SET pruned_at = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
 
-/// The tables that have anything of a run. Its row in `runs` stays until the rest is gone.
+/// The tables that hold data of a run. The run's row in `runs` stays until the rest is gone.
 const OF_RUN: [&str; 7] = [
     "sent",
     "journal",
@@ -61,19 +61,19 @@ const OF_RUN: [&str; 7] = [
     "outputs",
 ];
 
-/// Created and duplicate, as `columns::status_code` has them.
+/// The statuses are created and duplicate, as numbered by `columns::status_code`.
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
 
-/// A number has at least that many digits.
+/// The fewest digits that a number has.
 const MIN_DIGITS: usize = 7;
 
 impl Ledger {
-    /// Removes cells, texts and names of files from runs that ended before `older_than`
-    /// (or began then, and were killed). Numbers, campaigns and lead ids stay: what has
-    /// been sent is not sent again.
+    /// Removes cells, texts and file names of runs that ended before
+    /// `older_than`, or that began before it and were killed. Numbers,
+    /// campaigns and lead ids stay: what has been sent is not sent again.
     ///
-    /// Only while nothing is sent.
+    /// Call it only while nothing is being sent.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
         let values = [older_than.as_second()];
         let runs: Vec<i64> = self.reading(|db| all(db, OLD_RUNS, values, |row| row.get(0)))?;
@@ -98,10 +98,10 @@ impl Ledger {
         })
     }
 
-    /// Removes all that is known of a run, and the run. Returns how many leads these
-    /// were that were settled: their numbers count as new.
+    /// Removes a run and everything that is known about it. Returns how many leads it
+    /// had that were created or duplicates: their numbers count as new afterwards.
     ///
-    /// Only while nothing is sent.
+    /// Call it only while nothing is being sent.
     pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
         self.file_everything()?;
         let run = run.0.cast_signed();
@@ -119,10 +119,10 @@ impl Ledger {
         Ok(leads)
     }
 
-    /// Removes all that is known of a number, whatever the service. Returns how many
-    /// leads these were.
+    /// Removes everything that is known about a number, for all services.
+    /// Returns how many leads it had that were created or duplicates.
     ///
-    /// Only while nothing is sent.
+    /// Call it only while nothing is being sent.
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         self.file_everything()?;
         let key = [number.key().cast_signed()];
@@ -144,7 +144,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Rebuilds the file without what has been deleted, and empties the log.
+    /// Rebuilds the file without the deleted data, and empties the log.
     fn scrub(&self) -> Result<(), LedgerError> {
         let not_yet = || {
             LedgerError::new(
@@ -167,7 +167,8 @@ impl Ledger {
     }
 }
 
-/// What the journal has of a number: claims, since all outcomes have been filed.
+/// Removes a number's entries from the journal. These
+/// are claims, since all outcomes have been filed.
 fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
     let mut changed = Vec::new();
     follow(change, None, 0, |seq, _, mut entries| {
@@ -189,8 +190,8 @@ fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Re
     Ok(())
 }
 
-/// A row that could not be sent may have had the number all the same: too many cells,
-/// or a country that was not allowed.
+/// Removes the cells of invalid rows that may hold the number. Such a row may have a valid
+/// number: it may have been refused for too many cells or a country that was not allowed.
 fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
     let digits = number.key().to_string();
     let cells = "SELECT run, row, cell FROM invalid_rows WHERE cell IS NOT NULL";
@@ -210,8 +211,8 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
     Ok(())
 }
 
-/// Whether a cell may be a way of writing the number: with the calling code or without, and
-/// with anything between the digits.
+/// Whether a cell may be a spelling of the number: with or without
+/// the calling code, and with anything between the digits.
 fn may_be(cell: &str, digits: &str) -> bool {
     let written: String = cell.chars().filter(char::is_ascii_digit).collect();
     let written = written.trim_start_matches('0');

@@ -1,12 +1,12 @@
-//! What the ledger knows of a number, looked up while another thread writes.
+//! Looks up what the ledger knows about a number, while another thread writes.
 //!
-//! A connection of its own that only reads: it never waits for the writer, nor the writer for it.
-//! It sees what has been filed; after [`Ledger::recover`] that is everything of the service but
-//! what the current run has sent since.
+//! A [`Recall`] has its own, read-only connection: it never waits for the writer,
+//! nor the writer for it. It sees filed rows; after [`Ledger::recover`] that is
+//! everything about the service except what the current run has sent since.
 //!
-//! A query needs a snapshot of the ledger, and taking one costs as much as the query. So there is
-//! a [`Look`] for many queries, prepared once. While one is held, the log beside the ledger
-//! cannot start again from its beginning and grows: it is for some thousand rows, not to be kept.
+//! A query needs a snapshot of the ledger, and taking one costs as much as the query. So a [`Look`]
+//! takes one snapshot for many queries, which it prepares once. While a snapshot is held, SQLite
+//! cannot reuse the log and the log grows: hold a `Look` for some thousand rows, not longer.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
 
@@ -28,7 +28,7 @@ pub struct Recall {
     pub(super) ledger: Ledger,
 }
 
-/// The ledger as it was at the first query; one for some thousand rows.
+/// The ledger as it was at the first query; for some thousand rows.
 pub struct Look<'a> {
     of_service: CachedStatement<'a>,
     of_campaign: CachedStatement<'a>,
@@ -42,31 +42,31 @@ pub struct Look<'a> {
 /// Where a number may be sent only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// In each campaign; this one is looked up.
+    /// Once in each campaign; this campaign is looked up.
     Campaign(CampaignId),
     Service,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The earliest lead that the service has made, else the earliest that it says it
-    /// already has.
+    /// The earliest lead that the service has created,
+    /// otherwise the earliest that it reported as a duplicate.
     pub settled: Option<Record>,
-    /// The latest that may have been taken.
+    /// The latest row that may have been taken.
     pub uncertain: Option<Record>,
-    /// The latest that was refused.
+    /// The latest row that was refused.
     pub rejected: Option<Record>,
 }
 
 impl Ledger {
-    /// What it knows of numbers, read through a connection of its own while this one writes.
+    /// Opens a connection for looking numbers up while this one writes.
     pub fn recall(&self) -> Result<Recall, LedgerError> {
         let gone = || LedgerError::gone(&self.place);
         let ledger = Ledger::read(&self.place)?.ok_or_else(gone)?;
         Ok(Recall { ledger })
     }
 
-    /// The same, with rows of the service that are not filed yet as they are at this instant.
+    /// The same, including the service's rows that are not filed yet, as they are now.
     pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
         let recall = self.recall()?;
         recall.ledger.reading(|db| {
@@ -79,15 +79,15 @@ impl Ledger {
 }
 
 impl Recall {
-    /// Begins to look rows up: some thousand, in tenths of a second.
+    /// Begins a series of lookups: some thousand rows, within tenths of a second.
     pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
         let Ledger { db, place, .. } = &self.ledger;
         look(db, place).map_err(|error| LedgerError::of(place, error))
     }
 }
 
-/// The snapshot is taken with the first query. There is no other of the connection: a look
-/// borrows it exclusively.
+/// The first query takes the snapshot. The connection has no
+/// other transaction, since a look borrows it exclusively.
 fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look<'a>> {
     let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
     Ok(Look {
@@ -101,8 +101,8 @@ fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look
 }
 
 impl Look<'_> {
-    /// What is known of the number. Reads every record of it in that scope, of which
-    /// there are few unless duplicates were allowed: then use [`row`](Self::row).
+    /// What is known about the number. Reads every record that the number has in this
+    /// scope. There are few unless duplicates were allowed: then use [`row`](Self::row).
     pub fn find(
         &mut self,
         service: ServiceId,
@@ -120,7 +120,7 @@ impl Look<'_> {
         self.checked(known)
     }
 
-    /// The record of one row of one run; costs the same however many its number has.
+    /// The record of one row of one run; costs the same however many records the number has.
     pub fn row(
         &mut self,
         service: ServiceId,
@@ -140,8 +140,8 @@ impl Look<'_> {
         self.checked(found)
     }
 
-    /// Whether another run than `run` has found that these cells cannot be sent, or that the
-    /// service refuses them, and has ended with a rejects file that has them.
+    /// Whether a run other than `run` found these cells invalid, or had them
+    /// rejected by the service, and ended with a rejects file that holds them.
     pub fn is_known_bad(
         &mut self,
         service: ServiceId,
@@ -166,7 +166,7 @@ impl Known {
             Status::Created | Status::Duplicate => keep(&mut self.settled, record, is_earlier),
             Status::Uncertain => keep(&mut self.uncertain, record, is_later),
             Status::Rejected => keep(&mut self.rejected, record, is_later),
-            // Nothing was taken of the others: as if they had never been sent.
+            // Nothing was taken of the other rows: they count as never sent.
             _ => {}
         }
     }

@@ -18,9 +18,9 @@ pub struct Record {
     pub number: PhoneNumber,
     /// Its input, counted from 0.
     pub file: usize,
-    /// Its line there, from 1.
+    /// Its line in the input, counted from 1.
     pub line: u64,
-    /// What became of it; times are whole seconds.
+    /// Its outcome; times are whole seconds.
     pub outcome: RowOutcome,
 }
 
@@ -28,12 +28,12 @@ pub struct Record {
 pub(super) const COLUMNS: &str = "number, service, campaign, run, row, file, line_offset, status,
     http_status, attempts, lead_id, settled_at, error_code, error";
 
-/// Rows that one statement inserts: to begin and end one costs SQLite as much as to insert a
-/// row or two.
+/// How many rows one statement inserts: to start and finish a
+/// statement costs SQLite as much as to insert a row or two.
 const AT_ONCE: usize = 16;
 
-/// Inserts rows into `table`, each with its run and in the place of what is known of it: its
-/// last outcome is the one that stays.
+/// Inserts rows into `table`, each with its run. A row
+/// replaces its earlier record, so its last outcome stays.
 pub(super) fn store(
     change: &Transaction<'_>,
     table: &str,
@@ -74,7 +74,7 @@ fn values(service: ServiceId, run: RunId, settled: &Settlement) -> [Value; 14] {
 }
 
 impl Record {
-    /// Reads a row of a query that begins with [`COLUMNS`].
+    /// Reads a result row of a query that begins with [`COLUMNS`].
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
         let at: i64 = row.get(4)?;
         Ok(Record {
@@ -89,7 +89,7 @@ impl Record {
     }
 }
 
-/// What became of the row, of a query that begins with [`COLUMNS`].
+/// Reads the outcome from a result row of a query that begins with [`COLUMNS`].
 pub(super) fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
     let lead_id: Option<StoredLeadId> = row.get(10)?;
     let settled_at: Option<Seconds> = row.get(11)?;

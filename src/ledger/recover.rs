@@ -1,5 +1,4 @@
-//! What runs that ended, however they ended, have left behind is put in order before the next
-//! one begins.
+//! Cleans up what earlier runs have left behind, however they ended, before the next run begins.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use super::journal::{Replay, follow};
 use super::{Claim, Ledger, LedgerError, ServiceId, Settlement, StartsInSecond, pace, record};
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
 
-/// A start without an end was killed: no process is sending.
+/// No process is sending, so a start without an end was killed.
 const NOTE_KILLED: &str = "
 UPDATE starts SET stopped_by = 'killed'
 WHERE ended_at IS NULL AND run IN (SELECT id FROM runs WHERE service = ?1)";
@@ -24,11 +23,11 @@ WHERE number = ?1 AND service = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
 const NO_ANSWER: &str = "the run ended before the answer came";
 
 impl Ledger {
-    /// Puts in order what earlier runs of the service have left, so that nothing of it is in
-    /// the journal any more: settled rows are filed, and claims without an outcome become rows
-    /// that are uncertain. Returns how many of those there were.
+    /// Cleans up what earlier runs of the service have left, so that the journal
+    /// has no entries of the service: settled rows are filed, and claims without
+    /// an outcome become uncertain rows. Returns how many rows became uncertain.
     ///
-    /// Only for the process that may send to the service now, before its first claim.
+    /// Call it only in the process that may send to the service now, before its first claim.
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
         loop {
             self.file_service(service)?;
@@ -39,8 +38,9 @@ impl Ledger {
     }
 }
 
-/// Nothing where an outcome has come since all were filed: from a process that has lost the
-/// lock, but no outcome is ever thrown away.
+/// Turns open claims into uncertain rows. Returns `None` if the journal
+/// has an outcome that came after all rows were filed: only a process
+/// that has lost the lock writes one, but no outcome is ever thrown away.
 fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<Option<u64>> {
     let mut replay = Replay::default();
     let mut is_filed = true;
@@ -54,7 +54,7 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     let mut uncertain = without_answer(change, service, replay.open, NO_ANSWER)?;
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
-    // Whatever was not counted before the kill was a request for one of these.
+    // A request that was not counted before the kill was for one of these rows.
     let started = StartsInSecond {
         second: Timestamp::now().as_second(),
         requests: u32::try_from(uncertain.len()).unwrap_or(u32::MAX),
@@ -66,8 +66,8 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     Ok(Some(uncertain.len() as u64))
 }
 
-/// What becomes of open claims, by run and row: one attempt may have left, beside those of
-/// earlier starts.
+/// The outcomes of open claims, by run and row: one
+/// attempt may have left, besides those of earlier starts.
 pub(super) fn without_answer(
     db: &Connection,
     service: ServiceId,

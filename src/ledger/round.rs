@@ -1,10 +1,10 @@
 //! One round of filing, slice by slice.
 //!
-//! A round *gathers* what there is to file, packed in memory; it *places* the rows in `sent`, in
-//! the order of their numbers, a slice in each transaction; and when all of them are there it
-//! *clears* them from the journal, and writes the claims that are open again behind them.
-//! Whenever the process ends, a row is in the journal, in `sent`, or in both with the same
-//! outcome, and a round that begins again overwrites it with itself.
+//! A round *gathers* what there is to file, packed in memory. It *places* the rows in `sent`
+//! in the order of their numbers, one slice in each transaction. When all rows are placed,
+//! it *clears* them from the journal, and appends the claims that are still open to the
+//! journal again. Whenever the process ends, a row is in the journal, in `sent`, or in both
+//! with the same outcome; a round that starts again overwrites the record with an equal one.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ DELETE FROM journal WHERE seq <= ?2 AND run IN (SELECT id FROM runs WHERE servic
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Settled rows are filed when there are so many: each of them takes 50 to 80 bytes of memory
-    /// meanwhile, and about 2 microseconds when a killed run is recovered.
+    /// How many settled rows start a round. Each of them takes 50 to 80 bytes of
+    /// memory meanwhile, and about 2 microseconds when a killed run is recovered.
     pub(super) most: usize,
-    /// About how much memory they may take, of the 64 MiB that a run may use beside its
-    /// numbers: a service may refuse many, with a sentence for each. The others are left to
-    /// another round.
+    /// About how much memory they may take, of the 64 MiB that a run may
+    /// use apart from its numbers: a service may refuse many rows, with
+    /// a sentence for each. Further rows are left to another round.
     pub(super) most_bytes: usize,
-    /// Rows that are placed at a time, in some tens of milliseconds.
+    /// How many rows are placed in one transaction, which takes some tens of milliseconds.
     pub(super) slice: usize,
 }
 
@@ -41,22 +41,22 @@ impl Default for Limits {
     }
 }
 
-/// A round that is under way. What comes meanwhile belongs to the next one.
+/// A round that is under way. Entries that come meanwhile belong to the next round.
 #[derive(Debug)]
 pub(super) struct Round {
     service: ServiceId,
-    /// The last line of the journal that it has.
+    /// The number of the last journal line in this round.
     last: i64,
     outcomes: PackedOutcomes,
     replay: Replay,
-    /// Whether there was more than fits one round.
+    /// Whether there was more than fits in one round.
     is_full: bool,
     /// How many rows have been placed.
     placed: usize,
 }
 
 impl Round {
-    /// Gathers what there is to file.
+    /// Reads the entries that are to be filed.
     pub(super) fn gather(
         db: &Connection,
         service: ServiceId,
@@ -93,14 +93,15 @@ impl Round {
         self.is_full
     }
 
-    /// Places a slice, or clears what has been placed; returns whether the round is over.
+    /// Places a slice, or clears the placed rows from
+    /// the journal. Returns whether the round is over.
     pub(super) fn advance(
         &mut self,
         db: &mut Connection,
         limits: Limits,
     ) -> rusqlite::Result<bool> {
         if self.placed == self.len() {
-            // Where no claim has ended there is nothing to be cleared away.
+            // If no claim was settled or released, there is nothing to clear.
             if self.replay.has_ended {
                 self.clear(db)?;
             }
@@ -118,7 +119,7 @@ impl Round {
     fn clear(&self, db: &mut Connection) -> rusqlite::Result<()> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut open = self.replay.open.clone();
-        // What has ended since.
+        // Claims that were settled or released meanwhile are no longer open.
         follow(&change, Some(self.service), self.last, |_, run, entries| {
             for row in journal::ended(&entries) {
                 open.remove(&(run, row));
@@ -158,13 +159,13 @@ mod tests {
         let mut round = Round::gather(&sample.ledger.db, sample.service, limits).unwrap();
         while !round.advance(&mut sample.ledger.db, limits).unwrap() {}
         assert!(round.is_full());
-        // One more than fits, since that shows that it is full.
+        // One row more than fits: only that row shows that the round is full.
         let size = round.outcomes.size();
         let of_one = size / round.len();
         assert!((most_bytes..=most_bytes + 2 * of_one).contains(&size));
         let filed = sample.number("SELECT count(*) FROM sent");
         assert_eq!(filed, round.len() as i64);
-        // All the others are still there to be filed.
+        // All other rows are still there to be filed.
         sample.ledger.filing.limits = limits;
         sample.ledger.file_service(sample.service).unwrap();
         assert_eq!(sample.number("SELECT count(*) FROM sent"), 100);

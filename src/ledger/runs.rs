@@ -1,8 +1,8 @@
-//! Runs: when they begin, go on and end.
+//! Runs: how they begin, continue and end.
 //!
-//! A run is the same as long as its identity is, until it is complete: the next start then
-//! begins a new one. The files that a start will write are recorded before it writes them, so
-//! that one it leaves behind is known as its own.
+//! A start belongs to the latest run with the same identity; if that run is complete,
+//! it begins a new one. The files that a start will write are recorded before it
+//! writes them, so that the next start recognizes a file that was left behind.
 
 use gethostname::gethostname;
 use jiff::Timestamp;
@@ -14,10 +14,10 @@ use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
 use super::{Ledger, LedgerError, ServiceId};
 use crate::lead::{Counts, RunId};
 
-/// The runs whose rows all come back in this one, so that its files have what theirs have: they
-/// sent the same lists, by their paths, to the same campaign, and no more of the rows. Lists
-/// from standard input are the same if they hold the same. Of a run that was pruned this is not
-/// known.
+/// The runs whose rows are all rows of this run too, so that this run's files contain
+/// what theirs contain: they sent the same lists, by their paths, to the same
+/// campaign, and did not select more rows. Lists from standard input are the same if
+/// their contents are. A run that was pruned is not found: its options are unknown.
 const COVERED: &str = "
 SELECT other.id FROM runs AS this JOIN runs AS other USING (service)
 WHERE this.id = ?1 AND other.id <> this.id AND other.options IS NOT NULL
@@ -50,23 +50,23 @@ impl Ledger {
         })
     }
 
-    /// Goes on with the latest run of this identity, unless that is complete: then a new
-    /// one begins. Everything that is known of this start is on disk afterwards; after an error
-    /// nothing has begun.
+    /// Continues the latest run of this identity, or begins a new one if
+    /// that run is complete. When this returns, everything that is known
+    /// about this start is on disk; after an error nothing has begun.
     pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
         let begun = self.changing(|change| begin(change, run, now))?;
         self.mark_file(begun.run, begun.start);
         Ok(begun)
     }
 
-    /// The rows of a run by their outcome, as the start that came furthest has counted them.
+    /// The rows of a run by their outcome, as counted by the start that got furthest.
     pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
         let counts = "SELECT counts FROM runs WHERE id = ?1";
         self.reading(|db| db.query_row(counts, [run.0], |row| row.get(0)))
             .map(|Json(counts)| counts)
     }
 
-    /// Records how a start has ended. Where that fails it looks as if it had been killed.
+    /// Records how a start has ended. If that fails, the start looks as if it had been killed.
     pub fn end(
         &mut self,
         run: RunId,
@@ -76,7 +76,7 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         self.refuse_replaced()?;
         self.changing(|change| end(change, run, start, ending, now))?;
-        // Now there is time. What cannot be filed is filed before the next run.
+        // There is time for filing now. Rows that cannot be filed are filed before the next run.
         let _ = self.file_all();
         Ok(())
     }
@@ -128,8 +128,8 @@ fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite:
     step.query_row(insert, values, |row| row.get(0).map(RunId))
 }
 
-/// What can be pruned from a run is written at every start: the names of its inputs may have
-/// changed, too.
+/// Writes the data that pruning removes from a run. This is done at
+/// every start, since the names of the inputs may have changed too.
 fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     let update = "UPDATE runs SET options = ?2, defaults = ?3, pruned_at = NULL,
         completed_at = NULL WHERE id = ?1";
@@ -189,8 +189,8 @@ fn insert_lists(
     Ok(())
 }
 
-/// Files that an earlier start has completed stay known as it left them: they are there until
-/// this one has completed its own.
+/// Files that an earlier start has completed stay recorded:
+/// they exist until this start has completed its own.
 fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     step.execute(
         "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL",
@@ -204,8 +204,8 @@ fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite:
     Ok(())
 }
 
-/// The latest unfinished run of the same inputs, whatever its service: an address that was
-/// mistyped is a difference worth reporting too.
+/// The latest unfinished run of the same inputs, for any service:
+/// a mistyped address is a difference worth reporting too.
 fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
     let latest = "SELECT runs.id, address, options FROM runs
         JOIN services ON services.id = service
@@ -247,12 +247,12 @@ fn end(
     )?;
     if ending.has_rejects {
         step.execute(
-            // Rows below the last one that was read are in no file of this start.
+            // Rows after the last one that was read are in no file of this start.
             "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1 AND row <= ?2",
             params![run.0, ending.last_read],
         )?;
     }
-    // A start that stopped early may have counted less far than the one before it.
+    // A start that stopped early may have counted fewer rows than the one before it.
     step.execute(
         "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END,
             read_to = max(read_to, ?6), counts = CASE

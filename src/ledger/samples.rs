@@ -15,7 +15,7 @@ use crate::phone::PhoneNumber;
 pub(super) const CAMPAIGN: CampaignId = CampaignId(17);
 pub(super) const RUN: RunId = RunId(1);
 
-/// When [`run`]s begin.
+/// When each [`run`] begins.
 pub(super) const BEGAN_AT: i64 = 1_700_000_000;
 
 /// A ledger in a folder of its own, with one run.
@@ -29,7 +29,7 @@ impl Sample {
     pub(super) fn new() -> Sample {
         let folder = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
-        // What has been written to the system is what these tests are about.
+        // These tests are about what was written to the system, not about what is on disk.
         let fast = ledger.db.pragma_update(None, "synchronous", "OFF");
         fast.unwrap();
         let service = ledger.service("https://calls.example").unwrap();
@@ -47,7 +47,7 @@ impl Sample {
         run_of(&self.ledger.db, self.service)
     }
 
-    /// Records that the run goes on, later than anything is pruned.
+    /// Records that the run continues, at a time later than any pruning.
     pub(super) fn start(&self, run: RunId) {
         let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, host, version)
             VALUES (?1, 2, 9000000000, 1, 'h', '1')";
@@ -59,13 +59,13 @@ impl Sample {
         self.ledger.commit(run, &group).unwrap();
     }
 
-    /// Files in such small pieces that few rows are many slices.
+    /// Sets slices so small that a few rows make several of them.
     pub(super) fn file_in_small_slices(&mut self) {
         let limits = &mut self.ledger.filing.limits;
         (limits.most, limits.slice) = (6, 2);
     }
 
-    /// What a process that is killed now leaves behind: the files as they are.
+    /// What the process would leave behind if it were killed now: the files as they are.
     pub(super) fn killed(&self) -> Sample {
         let folder = tempfile::tempdir().unwrap();
         for name in ["ledger.db", "ledger.db-wal"] {
@@ -94,7 +94,7 @@ impl Sample {
         look.find(self.service, number, scope).unwrap()
     }
 
-    /// What is on file of the [`claim`] of this row.
+    /// The filed record of the row's [`claim`].
     pub(super) fn row(&self, run: RunId, row: u64) -> Option<Record> {
         let Claim {
             row,
@@ -123,12 +123,12 @@ impl Sample {
         look.is_known_bad(self.service, digest, run).unwrap()
     }
 
-    /// The single value that a query gives.
+    /// The single value that a query returns.
     pub(super) fn number(&self, sql: &str) -> i64 {
         self.ledger.db.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// Whether the bytes are anywhere in the ledger's files.
+    /// Whether the text is anywhere in the ledger's files.
     pub(super) fn holds(&self, text: &str) -> bool {
         files(self.folder.path()).iter().any(|file| {
             let bytes = fs::read(file).unwrap();
@@ -152,7 +152,7 @@ pub(super) fn run_of(db: &Connection, service: ServiceId) -> RunId {
     RunId(id.unwrap().cast_unsigned())
 }
 
-/// A number of its own for each row.
+/// A different number for each row.
 pub(super) fn number(row: u64) -> PhoneNumber {
     PhoneNumber::from_key(447_911_000_000 + row * 61_803 % 1_000_000).unwrap()
 }

@@ -6,11 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 /// that wrote an earlier one was ever released.
 pub(super) const VERSION: u32 = 8;
 
-/// What marks a database as a ledger (`application_id`): "Lead" in ASCII.
+/// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
 
-/// Times are seconds since 1970, UTC, unless their name says milliseconds. A campaign is the
-/// service's id.
+/// Times are seconds since 1970, UTC, unless the column's name says
+/// milliseconds. A campaign is stored as the service's id for it.
 const TABLES: &str = "
 -- The services that leads were sent to, by address.
 CREATE TABLE services (
@@ -170,7 +170,7 @@ CREATE TABLE recent_starts (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Makes the tables in a database that has none; all of them or nothing.
+/// Creates the tables in a database that has none: all of them or none.
 pub(super) fn create(db: &mut Connection) -> rusqlite::Result<()> {
     if version(db)? == VERSION {
         return Ok(());
@@ -186,12 +186,12 @@ pub(super) fn create(db: &mut Connection) -> rusqlite::Result<()> {
     change.commit()
 }
 
-/// The version of the tables; 0 where there are none.
+/// The version of the tables; 0 if there are none.
 pub(super) fn version(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// What kind of database it says it is; 0 if nothing.
+/// The kind of database, as its header says; 0 if it says nothing.
 pub(super) fn application_id(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "application_id", |row| row.get(0))
 }

@@ -29,7 +29,7 @@ impl TestLedger {
         service(&self.ledger, "https://another.example")
     }
 
-    /// A run of one input that holds only this byte.
+    /// A run with one input, which holds only this byte.
     pub(super) fn run_of(&self, content: u8) -> NewRun {
         NewRun {
             service: self.service,
@@ -43,7 +43,7 @@ impl TestLedger {
         }
     }
 
-    /// Runs SQL that no part of the program would.
+    /// Runs SQL that no part of the program would run.
     pub(super) fn sql(&self, sql: &str) {
         self.ledger.db.execute_batch(sql).unwrap();
     }
@@ -67,7 +67,7 @@ pub(super) fn input(content: u8) -> InputRecord {
     }
 }
 
-/// That many seconds after 1970.
+/// The time `second` seconds after 1970 began.
 pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }

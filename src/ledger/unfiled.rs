@@ -1,8 +1,8 @@
-//! Rows that are still in the journal, made visible to a reader: those of a run that is being
-//! sent, or that was killed.
+//! Makes rows that are still in the journal visible to a
+//! reader: rows of a run that is being sent or was killed.
 //!
-//! Nothing in the ledger is changed. The rows are copied into a table of the connection's own,
-//! and a view takes the name of the table of filed rows and puts the two together.
+//! Nothing in the ledger is changed. The rows are copied into a temporary table of this connection.
+//! A temporary view with the name `sent` hides the table of filed rows and combines both.
 
 use rusqlite::Transaction;
 
@@ -29,8 +29,8 @@ SELECT * FROM main.sent AS filed WHERE NOT EXISTS (
 
 const NO_ANSWER_YET: &str = "no answer yet, or the run ended before it came";
 
-/// Makes the rows of the services visible, as they are in this transaction. What is claimed
-/// may have been taken.
+/// Makes the services' rows visible, as they are in this transaction. A claimed
+/// row without an outcome appears as uncertain: it may have been taken.
 pub(super) fn show(
     change: &Transaction<'_>,
     services: impl IntoIterator<Item = ServiceId>,
@@ -39,7 +39,7 @@ pub(super) fn show(
     for service in services {
         let mut replay = Replay::default();
         follow(change, Some(service), 0, |_, run, entries| {
-            // A line at a time: there may be hundreds of thousands of rows.
+            // One journal line at a time: there may be hundreds of thousands of rows.
             let outcomes = replay.take(run, entries).into_iter();
             let outcomes: Vec<_> = outcomes.map(|outcome| (run, outcome)).collect();
             record::store(change, "temp.unfiled", service, &outcomes)?;

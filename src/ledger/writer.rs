@@ -1,14 +1,14 @@
 //! The thread that owns the ledger while a run is sent.
 //!
-//! It is given a [`Group`] of entries at a time, and the next one only when this one has been
-//! answered: what comes up meanwhile makes the next group, so that a slow disk makes large
-//! groups and a fast one small ones. Batches whose outcomes are in a group go through the same
-//! thread, and are passed on (to the writer of results) only after its commit.
+//! It gets one [`Group`] of entries at a time, and the next only after it has answered this
+//! one. Entries that come up meanwhile make up the next group, so a slow disk makes large
+//! groups and a fast one small groups. Batches whose outcomes are in a group go through the
+//! same thread, which passes them on (to the writer of results) only after the commit.
 //!
-//! A group that cannot be committed is kept and tried again with the next one: when the disk
-//! has space again by the end of the run, nothing is lost. If it never has, its batches are
-//! passed on at the end all the same: nothing else may know of these leads. While there is no
-//! other work, settled rows are filed.
+//! A group that cannot be committed is kept and tried again together with the next
+//! one: if the disk has space again before the run ends, nothing is lost. If not, the
+//! group's batches are passed on at the end all the same, since nothing else may know
+//! about these leads. While there is no other work, the thread files settled rows.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use super::{Group, Ledger, LedgerError};
 use crate::lead::RunId;
 
-/// A handle on the thread. `B` is a batch.
+/// A handle to the thread. `B` is the type of a batch.
 #[derive(Debug)]
 pub struct LedgerWriter<B> {
     requests: SyncSender<CommitRequest<B>>,
@@ -26,14 +26,14 @@ pub struct LedgerWriter<B> {
     thread: JoinHandle<Ledger>,
 }
 
-/// A group, and the batches that are passed on once it is committed.
+/// A group, and the batches to pass on when it is committed.
 type CommitRequest<B> = (Group, Vec<B>);
 
 #[derive(Debug)]
 pub struct Committed {
-    /// Whether the group, and all before it, is on disk.
+    /// Whether this group and all groups before it are on disk.
     pub result: Result<(), LedgerError>,
-    /// Whether its batches could be passed on: the receiver was still there.
+    /// Whether the batches could be passed on: `false` if the receiver is gone.
     pub is_taken: bool,
 }
 
@@ -59,19 +59,19 @@ impl<B: Send + 'static> LedgerWriter<B> {
         }
     }
 
-    /// Sends a group, and the batches that are passed on once it is committed. Not before the
-    /// group before it has been answered.
+    /// Sends a group, and the batches to pass on when it is
+    /// committed. Wait for the answer to the group before it first.
     pub fn commit(&self, group: Group, batches: Vec<B>) {
-        // A thread that has died is noticed by the answer that does not come.
+        // If the thread has died, the missing answer will show it.
         let _ = self.requests.send((group, batches));
     }
 
-    /// Waits for the answer to the group that was sent; nothing if the thread has died.
+    /// Waits for the answer to the group that was sent; `None` if the thread has died.
     pub async fn committed(&mut self) -> Option<Committed> {
         self.answers.recv().await
     }
 
-    /// Ends the thread and gives the ledger back; nothing if it has died.
+    /// Ends the thread and returns the ledger; `None` if the thread has died.
     pub fn close(self) -> Option<Ledger> {
         drop(self.requests);
         self.thread.join().ok()
@@ -106,7 +106,7 @@ impl<B> Worker<B> {
                     let _ = answer.send(self.commit(request));
                     is_filing = true;
                 }
-                // What cannot be filed now stays where it is, and is found there.
+                // Rows that cannot be filed now stay in the journal and are found there later.
                 Err(TryRecvError::Empty) => is_filing = self.ledger.file_some().unwrap_or(false),
                 Err(TryRecvError::Disconnected) => {
                     self.pass_on();
@@ -133,7 +133,7 @@ impl<B> Worker<B> {
         Committed { result, is_taken }
     }
 
-    /// Whether the receiver was there to take them all.
+    /// Passes the batches on. Returns whether the receiver took them all.
     fn pass_on(&mut self) -> bool {
         let mut batches = self.batches.drain(..);
         batches.all(|batch| self.next.blocking_send(batch).is_ok())

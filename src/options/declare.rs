@@ -1,7 +1,7 @@
-//! How options are declared, and what follows from it.
+//! How options are declared, and what is derived from a declaration.
 //!
 //! An option is declared once, as a field of a group: its flag and help as clap attributes, its
-//! value by its type, and its scope. Other places derive what they need from that.
+//! kind of value by its type, and its scope. Other modules derive what they need from that.
 
 use super::field::Wrong;
 use crate::message::Message;
@@ -16,7 +16,7 @@ pub enum Scope {
     Connection,
     Reading,
     Mapping,
-    /// One list: how much of it, and its outputs.
+    /// One list: how much of it is read, and its outputs.
     List,
     Delivery,
     Output,
@@ -24,32 +24,32 @@ pub enum Scope {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its key in a settings file; its flag is the same with `-`.
+    /// Its key in a settings file; its flag is the same with `-` instead of `_`.
     pub key: &'static str,
     pub scope: Scope,
     pub variable: Option<&'static str>,
-    /// Its default, unless that depends on something.
+    /// Its default, unless the default depends on something.
     pub default: Option<&'static str>,
-    /// Whether another value makes another run. The detected form of a list and its detected
-    /// columns do that too; they are no options.
+    /// Whether another value makes another run. The detected form
+    /// and columns of a list do that too, but are not options.
     pub is_identity: bool,
     /// Whether its value is never shown.
     pub is_secret: bool,
     /// Whether its value may be personal data, which error messages do not show.
     pub is_personal: bool,
-    /// Whether it names a file that an import writes. Two profiles would overwrite each
-    /// other's.
+    /// Whether it names a file that an import writes. If two
+    /// profiles shared it, they would overwrite each other's file.
     pub is_output: bool,
     /// Whether it names columns that leads are made of.
     pub names_columns: bool,
-    /// Whether it has a flag; otherwise only a profile has it.
+    /// Whether it has a flag; otherwise only a profile can have it.
     pub has_flag: bool,
     /// Whether a saved mapping includes it.
     pub is_kept_with_mapping: bool,
-    /// Whether the command that sends an import's rejects repeats it, even if the ledger knows
-    /// the run.
+    /// Whether the command that sends an import's rejects
+    /// repeats it, even if the ledger knows the run.
     pub is_repeated_after_import: bool,
-    /// Whether the command that imports a checked list by a saved mapping repeats it.
+    /// Whether the command that imports a checked list with a saved mapping repeats it.
     pub is_repeated_after_check: bool,
 }
 
@@ -84,7 +84,7 @@ impl Declaration {
         self.scope != Scope::Command
     }
 
-    /// Whether rejects take it from the run that wrote them.
+    /// Whether rejects get it from the run that wrote them.
     pub fn is_passed_to_rejects(&self) -> bool {
         self.scope == Scope::Mapping && self.has_flag
     }
@@ -110,8 +110,8 @@ impl Declaration {
 
 pub type Declared<F> = (&'static Declaration, F);
 
-/// Declares a group: each option with its clap attributes, its type, its scope, and the
-/// properties in which it differs from others of that scope.
+/// Declares a group of options: each with its clap attributes, type and
+/// scope, and the properties that differ from the scope's usual ones.
 macro_rules! options {
     (
         $(#[$of_group:meta])*
@@ -152,7 +152,7 @@ macro_rules! options {
                 $group::DECLARED.iter().zip(fields).collect()
             }
 
-            /// Takes from `weaker` what is not given here.
+            /// Takes the options from `weaker` that are not given here.
             pub fn complete(&mut self, weaker: &Self) {
                 $(
                     if self.$key.is_none() {
@@ -164,7 +164,7 @@ macro_rules! options {
     };
 }
 
-/// Declares options that consist of such groups.
+/// Declares a struct that consists of such groups.
 macro_rules! groups {
     ($(#[$of_all:meta])* pub struct $all:ident { $($(#[$of_group:meta])* $group:ident: $type:ty,)* }) => {
         #[derive(Debug, Clone, Default, clap::Args)]
@@ -186,7 +186,7 @@ macro_rules! groups {
                 [$(self.$group.fields_mut()),*].into_iter().flatten().collect()
             }
 
-            /// Takes from `weaker` what is not given here.
+            /// Takes the options from `weaker` that are not given here.
             pub fn complete(&mut self, weaker: &Self) {
                 $(self.$group.complete(&weaker.$group);)*
             }

@@ -50,7 +50,7 @@ options! {
         test_to: Given<String> => Command { is_personal: true };
 
         /// Do not ask before sending
-        // Not repeated: the user who pastes a command is asked.
+        // Not repeated in commands that are shown: the user who pastes one is asked.
         #[arg(long, action = clap::ArgAction::SetTrue)]
         yes: bool => Delivery { is_repeated_after_import: false };
 
@@ -82,7 +82,7 @@ options! {
 
         /// What to do about rows that were invalid or rejected before and are unchanged
         /// [default: retry]
-        // Not repeated: rows that are not fixed yet should come back.
+        // Not repeated in commands that are shown: rows that are not fixed yet should come back.
         #[arg(long, value_name = "WHAT")]
         known_bad: Given<KnownBad> => Delivery { default: Some("retry"), is_repeated_after_import: false };
 

@@ -1,5 +1,5 @@
-//! The types that an option can have, so that code can go through all options without a list
-//! of their names.
+//! The interface of an option's value, so that code can
+//! go through all options without a list of their names.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use crate::text::{looks_secret, quoted_unless_secret};
 pub trait Field {
     fn form(&self) -> Form;
 
-    /// Whether it can be given several times. A file has a list then, one value, or a table of
-    /// names and values.
+    /// Whether it can be given several times. In a settings file it is
+    /// then a list, a single value, or a table of names and values.
     fn is_list(&self) -> bool {
         false
     }
 
-    /// The value as a settings file and the ledger hold it.
+    /// The value in the form that the settings file and the ledger hold.
     fn json(&self) -> Option<Json>;
 
-    /// The source text of each value; none of a switch that is off.
+    /// The source text of each value; empty for a switch that is off.
     fn texts(&self) -> Vec<OsString>;
 
     /// The command line arguments that give this value.
@@ -34,7 +34,7 @@ pub trait Field {
         texts.flat_map(|text| with_value(flag, text)).collect()
     }
 
-    /// Sets it to a value of a file, whose relative paths start in `folder`.
+    /// Sets it to a value from a settings file, whose relative paths start in `folder`.
     fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
         let form = self.form();
         let texts: Result<Vec<OsString>, Wrong> = match json {
@@ -51,13 +51,13 @@ pub trait Field {
         self.set_texts(&texts)
     }
 
-    /// Sets it to the texts that follow the flag, one for each time that the flag is given. Of an
-    /// option with one value the last text counts; a list may be empty.
+    /// Sets it to the texts that follow the flag, one for each time the flag is given.
+    /// For an option with a single value the last text counts; a list may be empty.
     fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong>;
 
     fn clear(&mut self);
 
-    /// Whether it is given, be it as `false` or as an empty list.
+    /// Whether it is given, even as `false` or as an empty list.
     fn is_given(&self) -> bool {
         self.json().is_some()
     }
@@ -66,7 +66,7 @@ pub trait Field {
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {
-    /// This text is no value of the option.
+    /// The option does not accept this text; the second string is the hint.
     Value(String, String),
     /// A file has something else where the value belongs; to be shown behind its place.
     Form(Message),
@@ -78,7 +78,7 @@ impl Wrong {
     }
 }
 
-/// A flag and its value as two arguments, or as one if the value looks like a flag.
+/// A flag and its value as two arguments, or as one argument if the value looks like a flag.
 fn with_value(flag: &str, text: OsString) -> Vec<OsString> {
     if !text.as_encoded_bytes().starts_with(b"-") {
         return vec![flag.into(), text];
@@ -88,8 +88,8 @@ fn with_value(flag: &str, text: OsString) -> Vec<OsString> {
     vec![joined]
 }
 
-/// A flag without a value; its number is how often it is given. Only a file can say `false`: in
-/// a profile that overrides the settings for all profiles.
+/// A flag without a value; its number is how often it is given. Only a settings
+/// file can say `false`: in a profile that overrides the settings for all profiles.
 pub trait Switch: Value + Copy + ToString + Into<u8> + Into<Json> {}
 
 impl Switch for bool {}
@@ -184,7 +184,7 @@ fn json<T: Value>(given: &Given<T>) -> Json {
     }
 }
 
-/// The values of several texts, each of which may hold several.
+/// Parses the values of several texts, each of which may hold several values.
 fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, Wrong> {
     let texts = texts
         .iter()
@@ -198,9 +198,9 @@ fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, Wrong> {
     texts.map(parse).collect()
 }
 
-/// A value of a file as it would be typed. A relative path starts in `folder`, and `~/` in the
-/// home folder. A token written instead of a path is refused here, before it becomes part of
-/// a path that is shown.
+/// A value from a settings file as it would be typed. A relative path starts
+/// in `folder`, and `~/` in the home folder. A token written instead of a
+/// path is refused here, before it becomes part of a path that is shown.
 fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
     match (form, json) {
         (Form::File, Json::String(text)) if !is_no_path(text) => {
@@ -230,7 +230,7 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
     }
 }
 
-/// `NAME=VALUE` of an entry of a table.
+/// An entry of a table as `NAME=VALUE`.
 fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
     match json {
         Json::String(text) if !name.contains('=') => Ok(format!("{name}={text}").into()),
@@ -245,7 +245,7 @@ fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
     }
 }
 
-/// A path written in a file of this folder.
+/// The path that a settings file in `folder` means by `text`.
 fn resolve(folder: &Path, text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), BaseDirs::new()) {
         (Some(rest), Some(folders)) => folders.home_dir().join(rest),
@@ -253,7 +253,7 @@ fn resolve(folder: &Path, text: &str) -> PathBuf {
     }
 }
 
-/// Whether it is a word instead of a path, or no file to SQLite.
+/// Whether it is a word instead of a path, or means no file to SQLite.
 fn is_no_path(text: &str) -> bool {
     let lower = text.to_lowercase();
     matches!(text, "none" | "-") || lower == ":memory:" || lower.starts_with("file:")

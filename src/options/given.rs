@@ -1,4 +1,4 @@
-//! A value with its source text, so that it can be shown and written again as the user wrote it.
+//! A value with its source text, so it can be shown and written again as the user wrote it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -33,7 +33,7 @@ impl<T> Given<T> {
 }
 
 impl<T: Value> Given<T> {
-    /// Parses it; a file's name need not be Unicode.
+    /// Parses a value; a file name need not be Unicode.
     pub fn read(text: &OsStr) -> Result<Given<T>, String> {
         let value = T::parse_os(text)?;
         let usual = value.usual_form().map(OsString::from);

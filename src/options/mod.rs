@@ -1,13 +1,13 @@
 //! The options of an import, each declared once, as data.
 //!
-//! An option has a flag, a key in the settings file, perhaps a variable and a default. They are
-//! declared in `connection`, `reading`, `delivery` and `output`. A command line, the
-//! environment, a profile, the run that a rejects file names, a form of a page and a test all
-//! fill the same [`Options`]; `settings` combines them.
+//! An option has a flag, a key in the settings file, and possibly an environment variable
+//! and a default. Options are declared in `connection`, `reading`, `delivery` and `output`.
+//! A command line, the environment, a profile, the run that a rejects file names, a form of
+//! a page and a test all fill the same [`Options`]; `settings` combines them.
 //!
-//! Rule: a new option is declared here and used where it matters. Everything that lists options
-//! (the settings that are shown, profiles, what rejects take along, what makes a run another
-//! run) goes through the declarations.
+//! Rule: a new option is declared here and used where it matters. Everything
+//! that lists options (the settings that are shown, profiles, the options
+//! that rejects inherit, the identity of a run) uses the declarations.
 
 mod connection;
 mod declare;
@@ -55,7 +55,7 @@ impl Options {
         let mut options = Options::default();
         for (declared, field) in options.fields_mut() {
             if let Some(text) = declared.default {
-                // A test parses them all.
+                // A test parses all defaults, so this cannot fail.
                 let _ = field.set_texts(&[text.as_ref()]);
             }
         }
@@ -90,7 +90,7 @@ impl Options {
         }
     }
 
-    /// Clears switches that are off, which clap reports although they were not typed.
+    /// Clears switches that are off: clap reports them although they were not typed.
     pub fn clear_switched_off(&mut self) {
         for (_, field) in self.fields_mut() {
             if field.texts().is_empty() {

@@ -1,7 +1,7 @@
-//! The values of options: how each is written, and the hint for one that is wrong.
+//! The values of options: how each is written, and the hint if one is wrong.
 //!
-//! Rule: one parser for each kind of value, whether it comes from the command line, a
-//! variable, a settings file or a form.
+//! Rule: one parser for each kind of value, whether it comes
+//! from the command line, a variable, a settings file or a form.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -25,13 +25,13 @@ use crate::text::alternatives;
 pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
     const FORM: Form = Form::Text;
 
-    /// What separates several of them in one text.
+    /// The character that separates several values in one text.
     const SEPARATOR: Option<char> = None;
 
-    /// Parses it; the error is what to write instead.
+    /// Parses a value; the error says what to write instead.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// Parses it from what need not be Unicode, such as the name of a file.
+    /// Parses text that need not be Unicode, such as the name of a file.
     fn parse_os(text: &OsStr) -> Result<Self, String> {
         Self::parse(&text.to_string_lossy())
     }
@@ -41,16 +41,16 @@ pub trait Value: Clone + fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// The words for it, if it is one of a few words.
+    /// The accepted words, if it is one of a few words.
     fn words() -> Vec<PossibleValue> {
         Vec::new()
     }
 }
 
-/// What a settings file holds for a value.
+/// The kind of value that a settings file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A text, or a whole number that is taken as one.
+    /// A text, or a whole number that is read as text.
     Text,
     /// The name of a file, relative to the folder of the settings file.
     File,
@@ -66,7 +66,7 @@ impl Value for String {
     }
 }
 
-/// The name of a file; some options take `none` or `-` too.
+/// The name of a file; some options accept `none` or `-` too.
 impl Value for PathBuf {
     const FORM: Form = Form::File;
 
@@ -82,7 +82,7 @@ impl Value for PathBuf {
 #[derive(Debug, Clone)]
 pub enum TokenSource {
     File(PathBuf),
-    /// Here: it comes from a variable.
+    /// The token itself, which comes from a variable.
     Text(SecretString),
 }
 
@@ -153,8 +153,8 @@ impl Value for u64 {
     }
 }
 
-/// Each request in flight takes a file descriptor, and by default systems give a process about
-/// a thousand.
+/// Each request in flight needs a file descriptor, and
+/// by default systems give a process about a thousand.
 const MAX_IN_FLIGHT: usize = 1000;
 
 impl Value for ConcurrencyChoice {
@@ -169,7 +169,7 @@ impl Value for ConcurrencyChoice {
     }
 }
 
-/// One of the limits that apply together, or a word.
+/// A single limit, of which several may apply together, or a word.
 impl Value for RateChoice {
     fn parse(text: &str) -> Result<RateChoice, String> {
         match text.trim() {
@@ -188,7 +188,7 @@ impl Value for Rate {
     }
 }
 
-/// The longest time, about 20,000 years: longer ones cannot be added to a point in time.
+/// The longest time, about 20,000 years: a longer one cannot be added to a point in time.
 const MAX_TIME: SignedDuration = SignedDuration::from_hours(24 * 7_304_484);
 
 /// A time such as `500ms`, `60s`, `1h30m` or `2d`; not zero. A day has 24 hours.
@@ -261,7 +261,7 @@ impl Value for Region {
 
 const NONE: &str = "none";
 
-/// A country, or `none`, even if a profile has one.
+/// A country, or `none`, which overrides a profile's country.
 impl Value for Option<Region> {
     fn usual_form(&self) -> Option<String> {
         Some(self.map_or(NONE.to_owned(), |region| region.to_string()))
@@ -308,7 +308,7 @@ pub enum Progress {
     Never,
 }
 
-/// Values that are one of a few words, each with its help.
+/// Implements `Value` for types that accept a few words, each with its help.
 macro_rules! words {
     ($($type:ident { $($variant:ident = $word:literal, $help:literal;)* })*) => {$(
         impl Value for $type {

@@ -1,8 +1,8 @@
-//! The one table of what statuses and problems mean and what to do about them.
+//! The one table of what statuses and problems mean, and what to do about them.
 //!
-//! The summary, the page for people and `docs/problems.md` take their words from here, and a
-//! page in a browser takes them without flags ([`Advice::steps_without_flags`]). Nothing here names a
-//! person; text between backquotes is typed as it is.
+//! The summary, the page for people and `docs/problems.md` take their words from here.
+//! A page in a browser takes them without flags ([`Advice::steps_without_flags`]).
+//! Nothing here names a person. Text between backquotes is typed exactly so.
 
 use super::ended::{Ended, InDoubt};
 use super::tally::Group;
@@ -15,8 +15,8 @@ pub struct Advice {
     pub title: &'static str,
     pub meaning: &'static str,
     pub short: &'static str,
-    /// Sentences, of which `{…|…}` is the first part in a terminal and the second in a
-    /// browser, where settings have labels and no flags.
+    /// Sentences. In `{…|…}` the first part is for a terminal, the
+    /// second for a browser, where settings have labels and no flags.
     steps: Vec<&'static str>,
 }
 
@@ -40,10 +40,10 @@ fn worded(step: &str, with_flags: bool) -> String {
     [before, words, after].concat()
 }
 
-/// How it goes on with rows that have not become leads.
+/// What happens next with rows that have not become leads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outlook {
-    /// Whether the command was stopped, and is run again; else rejects are imported.
+    /// Whether the command was stopped and is to be run again; otherwise the rejects are imported.
     pub(super) by_same_command: bool,
     pub(super) in_doubt: InDoubt,
 }
@@ -57,8 +57,8 @@ impl Outlook {
     }
 }
 
-/// The line of the summary. What the service said is in the results, since it may name a
-/// person.
+/// The line of the summary. What the service said is
+/// only in the results, since it may name a person.
 pub(super) fn short_advice(
     status: Status,
     code: ErrorCode,
@@ -159,7 +159,7 @@ fn refused(http_status: u16) -> Advice {
     }
 }
 
-/// Where the code alone says what it is about: mostly a cell.
+/// For outcomes whose code alone says what they are about: mostly a cell.
 fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
     let again = if by_same_command {
         "Nothing has to be changed in the list: {the same command tries these rows|resume the run, and these rows are tried} again."
@@ -336,8 +336,8 @@ pub fn meaning(status: Status) -> &'static str {
     }
 }
 
-/// Why a row makes no lead although nothing is wrong with it: a title and a sentence. A
-/// duplicate `after_lost` an answer is most likely our own lead.
+/// Why a row makes no lead although nothing is wrong with it: a title and a sentence. `after_lost`:
+/// the answer to an earlier attempt was lost, so a duplicate is most likely our own lead.
 pub(super) fn left_out(status: Status, after_lost: bool) -> (&'static str, &'static str) {
     match status {
         Status::Duplicate if after_lost => (

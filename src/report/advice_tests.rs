@@ -1,4 +1,4 @@
-//! The table is whole, and the documentation says the same.
+//! The table is complete, and the documentation says the same.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ fn problems() -> impl Iterator<Item = (Status, ErrorCode)> {
     })
 }
 
-/// Rows in doubt, of which some are on a do-not-call list.
+/// Rows in doubt, one of which is on a do-not-call list.
 fn group() -> Group {
     Group {
         rows: 2,
@@ -110,7 +110,7 @@ fn a_cell_without_a_number_is_in_the_meaning_of_the_code_that_it_gets() {
     }
 }
 
-/// `docs/problems.md`, as the table has it.
+/// `docs/problems.md` as generated from the table.
 fn documentation() -> String {
     let mut text = String::from(
         "# Problems and what to do\n\nWhat each error code means, and how its rows are fixed. The summary and the report page\nsay the same.\n",

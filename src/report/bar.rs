@@ -6,8 +6,8 @@
 //! 1.6/s of 100/min allowed, 3 in flight, about 1 h 20 min left
 //! ```
 //!
-//! While all requests wait, the last line says for what. On a narrow terminal lines are
-//! broken at commas. ASCII only, no colour.
+//! While all requests wait, the last line says what they wait for. On a
+//! narrow terminal lines are broken at commas. ASCII only, no colour.
 
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,10 @@ use super::{Log, Tally};
 use crate::event::RunEvent;
 use crate::text::grouped;
 
-/// How often it is drawn, at most: numbers that change faster cannot be read.
+/// The shortest time between two drawings: numbers that change faster cannot be read.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// With less room beside the count, the bar has a line of its own.
+/// If less room than this is left next to the count, the bar gets a line of its own.
 const MIN_BAR: usize = 10;
 
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        // Each change is drawn: the text first, which is most of it.
+        // Each of these changes draws the bar. The text is most of it, so it is set first.
         bar.set_message(self.below(width, tally, progress).join("\n"));
         bar.set_prefix(wrapped(width, count.split(' ')).join("\n"));
         bar.update(|state| {
@@ -94,7 +94,7 @@ impl Bar {
             .iter()
             .filter(|text| !text.is_empty())
             .flat_map(|text| wrapped(width, text.split_inclusive(", ").map(str::trim_end)))
-            // What is wider than the screen by itself is broken between words.
+            // A part that is wider than the screen is broken between words.
             .flat_map(|part| wrapped(width, part.split(' ')))
             .collect()
     }
@@ -107,7 +107,7 @@ impl Bar {
     }
 }
 
-/// However a command ends, its last words are on a clean screen.
+/// However a command ends, its last message is printed on a clean screen.
 impl Drop for Bar {
     fn drop(&mut self) {
         self.finish();

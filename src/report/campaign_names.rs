@@ -1,4 +1,4 @@
-//! The names of campaigns, as messages have them.
+//! The names of campaigns, in the form used in messages.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,7 @@ impl CampaignNames {
         );
     }
 
-    /// Name and id, as messages have them: `“Spring” (101)`; the id alone where there is no
-    /// name.
+    /// Name and id in the form used in messages: `“Spring” (101)`; only the id if there is no name.
     pub fn shown(&self, id: CampaignId) -> String {
         match self.0.get(&id) {
             Some(name) => format!("“{}” ({id})", shortened(&printable(name), NAME_LENGTH)),

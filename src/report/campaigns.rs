@@ -24,14 +24,14 @@ fn cells(campaign: &Campaign) -> [&str; 5] {
 
 const STATUS_LENGTH: usize = 60;
 
-/// The campaign to which leads go that name this id.
+/// The campaign that gets the leads sent to this id.
 pub(super) fn with_id(campaigns: &[Campaign], id: CampaignId) -> Option<&Campaign> {
     campaigns
         .iter()
         .find(|campaign| campaign.lead_campaign() == Ok(id))
 }
 
-/// A campaign's status within a sentence; none where the service gives none.
+/// A campaign's status for use within a sentence; `None` if the service gives none.
 pub(super) fn status(campaign: &Campaign) -> Option<String> {
     let status = &campaign.status;
     (!status.is_empty()).then(|| shortened(&printable(status), STATUS_LENGTH))
@@ -42,7 +42,7 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
         return "no campaigns\n".into();
     }
     let mut table = table(COLUMNS);
-    // Names and ids are copied from here: none is broken.
+    // Users copy names and ids from here, so no cell is wrapped.
     table.set_content_arrangement(ContentArrangement::Disabled);
     for campaign in campaigns {
         table.add_row(cells(campaign).map(printable));
@@ -69,7 +69,7 @@ pub fn campaign_json(campaigns: &[Campaign]) -> String {
     line(&json!({ "campaigns": list.collect::<Value>() }))
 }
 
-/// CSV with a header. The names are the service's, and may be anything.
+/// CSV with a header. The names come from the service and may contain anything.
 pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(COLUMNS)?;
@@ -77,7 +77,7 @@ pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
         let cells = cells(campaign).map(printable);
         csv.write_record(cells.iter().map(|cell| harmless(cell.as_bytes(), b',')))?;
     }
-    // Into memory, where flushing cannot fail.
+    // Flushing cannot fail: this writes to memory.
     let bytes = csv.into_inner().unwrap_or_default();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,4 +1,4 @@
-//! What a check has found, for machines: the summary's object with more names.
+//! What a check has found, for programs: the summary's object with more keys.
 
 use serde_json::{Value, json};
 
@@ -127,7 +127,7 @@ fn name<'a>(inputs: &[&'a str], file: usize) -> &'a str {
     inputs.get(file).copied().unwrap_or_default()
 }
 
-/// What names of campaigns mean; null where there are none.
+/// The result of looking campaign names up; null if there are no names.
 fn lookup(lookup: &Lookup, inputs: &[&str]) -> Value {
     let reason = match lookup {
         Lookup::NotNeeded => return Value::Null,

@@ -105,8 +105,8 @@ fn mapping_table(planned: &PlannedInput) -> String {
     lines.join("\n")
 }
 
-/// Of each column, and of each value that is the same for every row: what it is, as what it is
-/// sent, and examples.
+/// For each column, and for each constant: its title,
+/// the name under which it is sent, and examples.
 pub(super) fn columns(planned: &PlannedInput) -> Vec<[String; 3]> {
     let headers = planned.header.names.iter().enumerate();
     let columns = headers.map(|(column, header)| {
@@ -174,8 +174,8 @@ fn write_bodies(text: &mut String, findings: &Findings) -> fmt::Result {
     Ok(())
 }
 
-/// The rows of each campaign, where there are several or any is known by its name alone; and
-/// what was found out of the names.
+/// The rows of each campaign, if there are several or if campaign names
+/// were or should have been looked up; and what the lookup found.
 pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     let tally = checked.ended.tally;
     let by_name = &tally.by_campaign_name;
@@ -204,7 +204,8 @@ pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::
     write_paragraph(text, &said)
 }
 
-/// Lines of a name, a number and what else there is; of those beyond the first few, their sum.
+/// Writes lines with a name, a number and the rest.
+/// For the lines after the first few, only their sum.
 fn write_ranked(text: &mut String, heading: &str, lines: &[(String, u64, String)]) -> fmt::Result {
     if lines.is_empty() {
         return Ok(());
@@ -235,7 +236,7 @@ fn write_unclear(text: &mut String, unclear: &UnclearNames) -> fmt::Result {
     Ok(())
 }
 
-/// Where the rows are that are not sent although nothing is wrong with them.
+/// Where to find the rows that are not sent although nothing is wrong with them.
 fn write_left_out(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     let Ended { tally, inputs, .. } = checked.ended;
     for (at, (status, _, group)) in tally.left_out().enumerate() {

@@ -1,7 +1,7 @@
 //! The two streams: data on standard output, everything else on standard error.
 //!
-//! Where the log is JSON, all of standard error is: each message is an event then.
-//! The form is set once, when the log is started.
+//! If the log is JSON, so is all of standard error: each message is
+//! then an event. The format is set once, when the log is started.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use crate::message::Message;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
-/// The form of standard error; text until the log is started.
+/// The format of standard error; text until the log is started.
 static FORM: OnceLock<LogFormat> = OnceLock::new();
 
 pub(super) fn set_form(form: LogFormat) {
@@ -24,8 +24,8 @@ fn is_json() -> bool {
     FORM.get() == Some(&LogFormat::Json)
 }
 
-/// Writes to standard output. A reader that has closed its end is a normal end;
-/// whatever else goes wrong is an error, or data would be lost unseen.
+/// Writes to standard output. A closed pipe counts as a normal end. Any
+/// other failure is an error, otherwise data would be lost without notice.
 pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout

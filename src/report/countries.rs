@@ -1,5 +1,5 @@
-//! What the lists of a command say as a whole: footers, and where the countries of numbers
-//! come from that have no calling code.
+//! What the lists of a command show as a whole: footers, and
+//! which country was assumed for numbers without a calling code.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,19 +13,19 @@ use crate::text::{grouped, listed, printable};
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Countries {
-    /// The country for rows that name none; null where none is given.
+    /// The country for rows that name none; null if none is given.
     region: Option<String>,
     region_from: Option<String>,
     region_columns: Vec<String>,
     completed: Vec<Value>,
-    /// Those among them that may be of another country.
+    /// Numbers among the completed ones that may belong to another country.
     doubtful: u64,
 }
 
-/// What says of which country the numbers of an input are; none where nothing does.
+/// What determines the country of an input's numbers; `None` if nothing does.
 pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String> {
     let mapping = &planned.mapping;
-    // Of columns that were found, those that say nothing are not worth a word.
+    // A detected column without values is not worth mentioning.
     let says_something =
         |column: &&usize| !mapping.countries.are_found || !planned.samples[**column].is_empty();
     let columns = mapping.countries.used.iter().filter(says_something);
@@ -46,8 +46,8 @@ pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String>
     }
 }
 
-/// How many numbers were completed with which country, and how many of them are in no range in
-/// use; none where none was.
+/// How many numbers were completed with which country, and how
+/// many of those do not fit it; `None` if no number was completed.
 pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<String> {
     let Evidence {
         by_row, by_region, ..
@@ -124,10 +124,10 @@ fn with(region: Region, by: &str, completed: Completed) -> Value {
 
 #[derive(Debug, Default)]
 pub struct ListNotes {
-    /// Lines below the rows: the input, counted from 0, and the line.
+    /// Lines below the rows, each with its input, counted from 0.
     pub footers: Vec<(usize, FooterLine)>,
     pub(super) countries: Countries,
-    /// Where rows without a number have one, if they do.
+    /// In which other columns rows without a number have one, if they do.
     pub(super) elsewhere: Option<String>,
 }
 
@@ -146,7 +146,8 @@ impl ListNotes {
     }
 }
 
-/// How many of the rows without a number another column would fill, and what takes it.
+/// How many of the rows without a number another column
+/// would fill, and the flags that use that column.
 fn elsewhere(intake: &Intake) -> Option<String> {
     let parts = intake.inputs.iter().flat_map(|planned| {
         let used = planned.phone_column_names();

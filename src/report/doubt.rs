@@ -1,4 +1,4 @@
-//! That numbers may be of another country than the region that completes them.
+//! The error that numbers may belong to another country than the region that completes them.
 
 use thiserror::Error;
 
@@ -9,8 +9,8 @@ use crate::message::Message;
 use crate::screen::{Against, Doubt, ListDoubt};
 use crate::text::{counted, grouped, in_lines, printable};
 
-/// Too many numbers may be of another country, so nothing is sent. Has line numbers and no
-/// phone numbers.
+/// Too many numbers may belong to another country, so nothing
+/// is sent. The text has line numbers but no phone numbers.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct DoubtError {
@@ -20,7 +20,7 @@ pub struct DoubtError {
 }
 
 impl DoubtError {
-    /// None where nothing keeps the lists from being sent.
+    /// `None` if there is no doubt that keeps the lists from being sent.
     pub fn of(intake: &Intake) -> Option<DoubtError> {
         let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
         let hint = format!(

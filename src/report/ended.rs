@@ -1,5 +1,5 @@
-//! A command with rows that has ended: the one value from which the summary, JSON, the page,
-//! metrics and the last line of the log are made.
+//! A command with rows that has ended: the one value from which the
+//! summary, JSON, the page, metrics and the last log line are made.
 
 use super::campaign_names::CampaignNames;
 use super::countries::ListNotes;
@@ -13,15 +13,15 @@ use crate::results::Written;
 use crate::stop::Stop;
 use crate::text::{counted, grouped};
 
-/// What the program does about a row that may have been taken, when it comes to it again.
+/// What the program does the next time with a row that may have been taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InDoubt {
-    /// Sends it again: the service refuses what it has.
+    /// Sends it again: the service refuses a lead that it already has.
     #[default]
     Refused,
-    /// Sends it again, and the service may make a second lead.
+    /// Sends it again, and the service may create a second lead.
     Doubled,
-    /// Leaves it alone until `--on-uncertain resend` is given.
+    /// Does not send it until `--on-uncertain resend` is given.
     Held,
 }
 
@@ -48,17 +48,17 @@ pub struct Ended<'a> {
     pub written: Written,
     pub sandbox: bool,
     pub in_doubt: InDoubt,
-    /// The command, where it ended early: given again, it goes on, or without a ledger sends
-    /// the whole list.
+    /// The same command, if it ended early. Run again, it
+    /// continues, or without a ledger sends the whole list.
     pub continue_with: Option<CommandLine>,
-    /// The command that sends the rejects when they are fixed, where there are any.
+    /// The command that sends the rejects when they are fixed; `None` if there are none.
     pub send_rejects_with: Option<CommandLine>,
     pub campaign_names: CampaignNames,
     pub list_notes: ListNotes,
 }
 
 impl Ended<'_> {
-    /// How many rows have an outcome, and of how many where it is not all.
+    /// How many rows have an outcome. If the command was stopped, also how many rows there are.
     pub(super) fn rows_done(&self) -> String {
         let done = self.tally.counts.total();
         match self.rows_total.filter(|_| self.stop.is_some()) {
@@ -79,7 +79,7 @@ impl Ended<'_> {
         }
     }
 
-    /// What to know before a command is run again that was stopped and kept no ledger.
+    /// What the user must know before running a stopped command again that kept no ledger.
     pub(super) fn without_ledger(&self) -> Option<&'static str> {
         match (self.run, self.in_doubt) {
             // A trial calls no one.
@@ -94,8 +94,8 @@ impl Ended<'_> {
         }
     }
 
-    /// Whether rows must be changed before the rejects are sent. Rows known to be bad are no
-    /// rejects.
+    /// Whether rows must be changed before the rejects
+    /// are sent. Known bad rows are not in the rejects.
     pub(super) fn has_something_to_fix(&self) -> bool {
         let counts = &self.tally.counts;
         counts.of(Status::Invalid) + counts.of(Status::Rejected) > self.tally.known_bad

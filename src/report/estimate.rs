@@ -1,14 +1,14 @@
-//! How long it would take to send what is ready.
+//! How long it would take to send the ready rows.
 
 use std::time::Duration;
 
 use super::time_left::rounded;
 use crate::rate::{KnownRate, Rate};
 
-/// A range of less than this is not worth the words.
+/// If the longest time is at most this, no range is given.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// A span of time, or the two that it lies between where the pace is not known.
+/// A time; or the least and the most time, if the rate is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     pub least: Duration,
@@ -17,14 +17,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The time for this many leads within limits; none without any.
+    /// The time for this many leads within the limits; `None` without limits.
     pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
         let slowest = rates.iter().max_by_key(|rate| rate.time_for(leads))?;
         let basis = format!("at {slowest}, if the service keeps up");
         Some(Estimate::at(*slowest, leads, &basis))
     }
 
-    /// The time if the service takes as much as it did last.
+    /// The time at the rate that the service accepted last time.
     pub fn as_last_time(known: KnownRate, leads: u64) -> Estimate {
         let what = if known.is_stated {
             "limit that this service stated"
@@ -44,7 +44,7 @@ impl Estimate {
         }
     }
 
-    /// The time where the limit is not known.
+    /// The time if the limit is not known.
     pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
         let (least, most) = (fastest.time_for(leads), slowest.time_for(leads));
         let words = match (rounded(least), rounded(most)) {
@@ -57,7 +57,7 @@ impl Estimate {
         Estimate { least, most, words }
     }
 
-    /// In a sentence.
+    /// The time in a sentence.
     pub(super) fn text(&self) -> String {
         format!("Sending them takes {}.", self.words)
     }

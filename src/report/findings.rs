@@ -1,4 +1,4 @@
-//! What a check finds beside what becomes of each row.
+//! What a check finds in addition to the outcome of each row.
 
 use super::ended::Ended;
 use super::estimate::Estimate;
@@ -16,7 +16,7 @@ const BODIES: usize = 3;
 #[derive(Debug, Default)]
 pub struct Findings {
     pub bodies: Vec<String>,
-    /// Whether one of them has no campaign's id.
+    /// Whether one of the bodies has no campaign id.
     pub has_unknown_campaign: bool,
     pub(super) kinds: Kinds,
 }
@@ -26,7 +26,7 @@ pub struct Findings {
 pub enum Lookup {
     NotNeeded,
     NotDone(String),
-    /// They were, and some of them may not each mean one campaign.
+    /// They were. Some names may be unclear: unknown or ambiguous.
     Done(Option<UnclearNames>),
 }
 
@@ -53,7 +53,7 @@ pub struct Checked<'a> {
 }
 
 impl Findings {
-    /// Takes a row, which is ready if it has no outcome yet.
+    /// Takes a row. If it has no outcome yet, it is ready.
     pub fn note(
         &mut self,
         mapping: &Mapping,

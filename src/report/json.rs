@@ -1,4 +1,4 @@
-//! The summary for machines: one object with fixed names.
+//! The summary for programs: one object with fixed keys.
 
 use std::path::Path;
 
@@ -19,12 +19,12 @@ pub fn json_summary(ended: &Ended<'_>) -> String {
 pub(super) fn summary(ended: &Ended<'_>) -> Value {
     let tally = ended.tally;
     let mut rejects = ended.written.rejects_paths().map(text);
-    // One input has one rejects file; several have several.
+    // A single rejects path for one input, a list for several inputs.
     let rejects = match ended.inputs.len() {
         0 | 1 => json!(rejects.next()),
         _ => rejects.collect(),
     };
-    // By id, and behind these by name where the id is not known. No name is all digits.
+    // By id, followed by names whose ids are not known. A name is never all digits.
     let mut by_campaign = json!(tally.by_campaign);
     for (name, counts) in &tally.by_campaign_name {
         by_campaign[name] = json!(counts);
@@ -46,7 +46,7 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
         "results": ended.written.results.as_deref().map(text),
         "rejects": rejects,
     });
-    // Named only where one was asked for.
+    // This key exists only if a report was asked for.
     if let Some(report) = &ended.written.report {
         summary["report"] = text(report).into();
     }
@@ -55,7 +55,7 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
     summary
 }
 
-/// The summary of a command that ended without having begun: all keys, and what is known.
+/// The summary of a command that ended before it began: all keys, with what is known.
 pub fn json_failure(failure: &Failure) -> String {
     let doubt = failure.error.downcast_ref::<DoubtError>();
     line(&json!({
@@ -78,7 +78,7 @@ pub fn json_failure(failure: &Failure) -> String {
     }))
 }
 
-/// A path as JSON can hold it: text, with `\u{FFFD}` for what is none.
+/// A path as text for JSON, with `\u{FFFD}` for bytes that are not Unicode.
 pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
 }

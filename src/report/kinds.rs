@@ -1,4 +1,4 @@
-//! Numbers by country and type.
+//! Counts numbers by country and type.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -52,7 +52,7 @@ impl Country {
         }
     }
 
-    /// How many there are of each type: `3 mobile, 1 fixed`.
+    /// How many numbers of each type there are: `3 mobile, 1 fixed`.
     pub(super) fn lines(&self) -> String {
         let lines: Vec<String> = self
             .lines

@@ -3,8 +3,8 @@
 use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Show, Tally, Work};
 use crate::event::RunEvent;
 
-/// All listeners. They take an event in a fixed order: first the sums, which the others
-/// show.
+/// All listeners. Each event goes to them in a fixed order:
+/// first to the tally and the progress, which the others show.
 #[derive(Debug)]
 pub struct Listeners {
     pub tally: Tally,
@@ -30,7 +30,7 @@ impl Listeners {
         }
     }
 
-    /// Where to put the number of rows, if any listener shows it while rows are sent.
+    /// The place for the number of rows, if any listener shows it while rows are sent.
     pub fn wants_total(&self) -> Option<&RowTotal> {
         let is_told =
             self.bar.is_shown() || self.logbook.logs_progress() || self.metrics.are_wanted();

@@ -1,8 +1,7 @@
 //! Where log lines go: standard error, which they share with the bar.
 //!
-//! In text form a line is a time, a level and a sentence. In JSON form it is an object of
-//! these and of the fields that the sentence is made of, and so is
-//! everything else on standard error.
+//! In text form a line is a time, a level and a sentence. In JSON form it is an object with these
+//! and the values that the sentence mentions; everything else on standard error is JSON then too.
 
 use std::fmt::{self, Debug};
 use std::io::{self, Write};
@@ -21,33 +20,33 @@ use super::console;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
-/// Writes log lines, above the progress bar where there is one. Clones share it.
+/// Writes log lines, above the progress bar if there is one. Clones share the bar.
 #[derive(Debug, Clone)]
 pub struct Log {
     bars: MultiProgress,
 }
 
 impl Log {
-    /// Starts logging from `level` up. Once in a process; later calls change nothing.
+    /// Starts logging from `level` up. Works once in a process; later calls change nothing.
     pub fn start(level: Level, format: LogFormat) -> Log {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         let log = Log { bars };
         let writer = log.clone();
-        // A second command in one process, as in tests, keeps the first one's log.
+        // A second command in one process, as in tests, keeps the log of the first.
         let _ =
             tracing::dispatcher::set_global_default(lines(level, format, move || writer.clone()));
         console::set_form(format);
         log
     }
 
-    /// The group of bars that log lines are written above; nothing is drawn until it has a target.
+    /// The group of bars that log lines are written above. Nothing is drawn until it has a target.
     pub(super) fn bars(&self) -> &MultiProgress {
         &self.bars
     }
 }
 
-/// A subscriber that writes our own lines from `level` up; the lines of libraries are of no
-/// use to operators.
+/// A subscriber that writes our own lines from `level`
+/// up. Lines of libraries are of no use to operators.
 pub(super) fn lines<W>(level: Level, format: LogFormat, writer: W) -> Dispatch
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -74,7 +73,7 @@ where
     }
 }
 
-/// The text form is the sentence alone. File names in it may have control characters.
+/// In text form only the sentence is written. File names in it may have control characters.
 fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
     match field.name() {
         "message" => write!(out, "{}", printable_lines(&format!("{value:?}"))),
@@ -84,7 +83,7 @@ fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt:
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A log that cannot be written is no reason to end.
+        // A log that cannot be written is no reason to end the command.
         let _ = self.bars.suspend(|| io::stderr().lock().write_all(bytes));
         Ok(bytes.len())
     }

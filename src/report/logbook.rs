@@ -1,9 +1,7 @@
-//! What is worth a line in the log, and when. The fields of lines in JSON form are in
-//! `docs/json.md`.
+//! Which events are logged, and when. The fields of JSON lines are described in `docs/json.md`.
 //!
-//! Lines carry row numbers and never a phone number or a variable. What would be logged
-//! again and again is logged once, and where there is no bar, progress is logged every so
-//! often.
+//! Lines have row numbers but never a phone number or a variable. Events that
+//! repeat are logged once. If there is no bar, progress is logged at intervals.
 
 use std::time::{Duration, Instant};
 
@@ -45,24 +43,24 @@ macro_rules! info_with_counts {
         );
     }};
 }
-/// When progress is first logged, by the time since the sending began …
+/// When progress is first logged, after the start …
 const FIRST: Duration = Duration::from_secs(10);
 
-/// … and how often from then on.
+/// … and the interval after that.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// A rate that is this many times the logged one is logged at once; another change waits until
-/// [`EVERY`] has passed since the last.
+/// A rate that differs from the logged one by this factor is logged at once.
+/// Other changes wait until [`EVERY`] has passed since the last logged one.
 const BIG_CHANGE: f64 = 2.0;
 
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
     work: Work,
-    /// When it began; a check has no pulses, which would tell the time.
+    /// When the work began. A check has no pulses, which would give the time.
     began: Instant,
     next: Duration,
-    /// The latest rate; none before the first.
+    /// The latest rate, where `Some(None)` means no limit; `None` before the first.
     pace: Option<Option<Rate>>,
     paced: Option<(Option<Rate>, Duration)>,
     /// The level at which the current wait was logged.
@@ -179,7 +177,7 @@ impl Logbook {
                 "still no usable answer ({words}); trying again in {next}");
             return;
         }
-        // A mistyped address shows here first.
+        // This is the first sign of a mistyped address.
         let hint = match tally.counts.of(Status::Created) {
             0 => " (is the base URL right?)",
             _ => "",
@@ -188,7 +186,7 @@ impl Logbook {
             "the service gives no usable answers ({words}); all rows wait, and one is tried again in {next}{hint}");
     }
 
-    /// Logs the rate, where it differs from the one logged by as much as is worth a line.
+    /// Logs the rate, if it differs enough from the logged one.
     fn log_pace(&mut self, now: Duration) {
         let Some(rate) = self.pace else {
             return;
@@ -213,7 +211,7 @@ impl Logbook {
         }
     }
 
-    /// Logs progress, if it is time to, `now` after the work began.
+    /// Logs progress, if it is due. `now` is the time since the work began.
     fn log_progress(&mut self, now: Duration, tally: &Tally, progress: &Progress) {
         if self.show == Show::Bar || now < self.next {
             return;
@@ -281,8 +279,8 @@ fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
     }
 }
 
-/// Logs that an import is about to send: its run, and whether that goes on, where there is a
-/// ledger; and its campaign's id or name, where one is given for all rows.
+/// Logs that an import is about to send: its run and whether it continues, if
+/// there is a ledger; and the campaign's id or name, if one is given for all rows.
 pub fn log_import(
     run: Option<(RunId, bool)>,
     inputs: usize,
@@ -370,7 +368,7 @@ mod tests {
     use crate::options::LogFormat;
     use crate::report::{RowTotal, log};
 
-    /// What is logged in JSON form while something is done.
+    /// The JSON lines that are logged while `work` runs.
     fn logged_as_json(work: impl FnOnce()) -> Vec<serde_json::Value> {
         let written = Arc::new(Mutex::new(Vec::new()));
         #[derive(Clone)]
@@ -429,7 +427,7 @@ mod tests {
         }
     }
 
-    /// What is logged of these events, each line with its level.
+    /// The lines that are logged for these events, each with its level.
     fn logged(show: Show, events: &[RunEvent<'_>]) -> Vec<String> {
         let total = RowTotal::default();
         total.set(10_000).unwrap();

@@ -1,12 +1,12 @@
-//! Output for people and machines, while rows are sent and afterwards.
+//! Output for people and programs, while rows are sent and afterwards.
 //!
-//! Rule: listens, never steers. The pipeline emits [`RunEvent`]s; a [`Tally`]
-//! counts them, a `Progress` has the state of the run, and bar, log, summary, JSON and
-//! [`Page`] are made from these.
+//! Rule: listens, never steers. The pipeline emits [`RunEvent`]s; a
+//! [`Tally`] counts them, a `Progress` holds the state of the run,
+//! and the bar, log, summary, JSON and [`Page`] are made from these.
 //!
-//! What is shown here holds no personal data: phone numbers and variables, and what the
-//! service says of a row, which may quote them, are only in the output files, the page among
-//! them, and in what `leadload check` shows.
+//! Output holds no personal data. Phone numbers, variables, and what the
+//! service says about a row, which may quote them, are only in the output
+//! files (the page is one of them) and in what `leadload check` shows.
 //!
 //! [`RunEvent`]: crate::event::RunEvent
 

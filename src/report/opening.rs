@@ -1,5 +1,5 @@
-//! What is printed before anything is read or sent: what was guessed of the inputs, each guess
-//! with the flag that overrules it, and which run this is or what differs from it.
+//! What is printed before anything is read or sent: what was detected about the inputs, each
+//! with the flag that overrides it, and which run this is or how it differs from another.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::mapping::Mapping;
 use crate::source::{Certainty, Content, FooterLine, TextForm};
 use crate::text::{counted, listed, printable};
 
-/// A legacy encoding that was guessed from fewer letters may well be another.
+/// A legacy encoding that was guessed from fewer letters may be wrong.
 const FEW_LETTERS: u64 = 100;
 
 const MAX_VARIABLES: usize = 40;
@@ -77,8 +77,7 @@ pub fn destination_lines(options: &Map<String, Value>, width: Width) -> String {
     )
 }
 
-/// What a run has otherwise than one of the same inputs that was not finished: each option,
-/// there and here.
+/// How this run differs from an unfinished run of the same inputs: each option, there and here.
 pub fn difference_lines(
     other: &Unfinished,
     differences: &[(&str, &Value, &Value)],
@@ -86,14 +85,14 @@ pub fn difference_lines(
 ) -> String {
     let other = other.run;
     let because = if differences.is_empty() {
-        // Its options were pruned, or a campaign's name means another one now.
+        // The other run's options were pruned, or a campaign's name means another campaign now.
         ", and this is another run."
     } else {
         ". This is another run, because:"
     };
     let differences = differences.iter().map(|(name, there, here)| {
         let found = match *name {
-            // All that is known of them is that they differ.
+            // Only their digests are stored, so no values can be shown.
             "constants" => "the values of --set are others".to_owned(),
             _ => format!("{name} was {}, is {}", plain(there), plain(here)),
         };
@@ -127,7 +126,7 @@ fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)>
         );
         lines.push(("note", found));
     }
-    // The next reader of the rows meets the same error and reports it.
+    // The next reader of the rows gets the same error and reports it.
     if let Ok((round, _)) = intake.sampled([planned])
         && round.are_suspicious()
     {
@@ -157,7 +156,7 @@ fn only(planned: &PlannedInput) -> Option<String> {
 }
 
 fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
-    // The form of rejects is found out whatever the flags say.
+    // The form of rejects is detected whatever the flags say.
     let is_rejects = planned.mapping.rejects_form.is_some();
     let flag = |flag: &str| {
         if is_rejects {
@@ -226,7 +225,7 @@ fn delimiter(delimiter: u8) -> String {
     }
 }
 
-/// What is sent, and from which column where the name does not show it.
+/// What is sent, and from which column if the name does not show it.
 fn variables(planned: &PlannedInput) -> String {
     let Mapping {
         variables,
@@ -255,7 +254,7 @@ fn variables(planned: &PlannedInput) -> String {
     format!("{}{rest} (--var, --skip-column)", named.join(", "))
 }
 
-/// What is the same in a header and in the name that is made of it.
+/// The part that a header and the name made from it have in common.
 fn letters(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

@@ -1,8 +1,7 @@
 //! What an import would do, before it does it, in the words of a check and of the summary; and
 //! the question.
 //!
-//! In what form the inputs were read, and which columns are sent, is in the opening lines
-//! above.
+//! The form of the inputs and the columns that are sent are in the opening lines above.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -31,7 +30,7 @@ pub struct Overview<'a> {
     pub campaigns: Option<&'a [Campaign]>,
     pub service: String,
     pub estimate: Option<Estimate>,
-    /// The country of numbers without a calling code, and who gives it.
+    /// The country of numbers without a calling code, and its source.
     pub region: Option<String>,
 }
 

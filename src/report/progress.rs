@@ -1,6 +1,6 @@
-//! The progress of a run and its words, for the bar and the log.
+//! The progress of a run and how it is worded, for the bar and the log.
 //!
-//! Rule: pure; made of events. Its words hold no personal data.
+//! Rule: pure; made from events. Its texts hold no personal data.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::lead::{Counts, Status};
 use crate::rate::Rate;
 use crate::text::{counted, grouped};
 
-/// The number of rows of all inputs: counted beside the work, and known some time after it
-/// began.
+/// The number of rows of all inputs. It is counted while the
+/// work is done, so it becomes known some time after the start.
 pub type RowTotal = Arc<OnceLock<u64>>;
 
 #[derive(Debug, Default)]
 pub struct Progress {
     total: RowTotal,
-    /// Since the sending began.
+    /// The time since sending began.
     pub(super) elapsed: Duration,
-    /// None means no limit of our own, or none known yet.
+    /// `None` means no limit of our own, or none known yet.
     pub(super) allowed: Option<Rate>,
     pause: Option<Pause>,
     is_stopping: bool,
@@ -86,7 +86,7 @@ impl Progress {
         Some(WAITS_FOR[usize::from(is_outage)])
     }
 
-    /// The rate seen, and the one allowed: `1.6/s of 100/min allowed`.
+    /// The measured rate and the allowed one: `1.6/s of 100/min allowed`.
     pub(super) fn pace(&self) -> Option<String> {
         match (self.pace_seen().map(per_time), self.allowed) {
             (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed} allowed")),
@@ -95,13 +95,12 @@ impl Progress {
         }
     }
 
-    /// Rows answered in a second, where there is enough to tell.
+    /// Rows answered in a second; `None` if there is not enough data.
     pub(super) fn pace_seen(&self) -> Option<f64> {
         self.time_left.pace_seen()
     }
 
-    /// How long it will take: `about 1 h 40 min left`. Once it stops that is of no
-    /// interest any more.
+    /// The time left: `about 1 h 40 min left`. It is not shown when the run is stopping.
     pub(super) fn time_left(&self) -> Option<String> {
         let left = self.left()?;
         Some(format!("about {} left", rounded(left)))
@@ -113,8 +112,8 @@ impl Progress {
     }
 }
 
-/// The rows by status: `1,180 created, 20 rejected`. Of rows that are sent, those created are
-/// counted even if there are none.
+/// The rows by status: `1,180 created, 20 rejected`. When
+/// rows are sent, `created` is shown even if it is 0.
 pub(super) fn counts(counts: &Counts, work: Work) -> String {
     let is_sent = |status| work == Work::Sending && status == Status::Created;
     let said: Vec<String> = counts
@@ -140,9 +139,9 @@ pub(super) fn row_count(rows: u64, total: Option<u64>) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     Bar,
-    /// By lines in the log, which need `-v`.
+    /// As log lines, which need `-v`.
     Log,
-    /// By lines on a terminal that can show no bar.
+    /// As lines on a terminal that cannot show a bar.
     Lines,
 }
 
@@ -293,7 +292,7 @@ mod tests {
     fn rows_are_counted_against_their_total() {
         assert_eq!(row_count(1200, Some(8800)), "1,200 of 8,800 rows (13 %)");
         assert_eq!(row_count(0, Some(0)), "0 rows");
-        // A file that has grown since.
+        // A file that has grown since it was counted.
         assert_eq!(row_count(9, Some(8)), "9 of 8 rows (100 %)");
     }
 

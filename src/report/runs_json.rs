@@ -1,4 +1,4 @@
-//! What the ledger knows of runs, for machines.
+//! What the ledger knows about runs, for programs.
 
 use std::path::Path;
 
@@ -85,7 +85,7 @@ fn input(input: &InputRecord) -> Value {
     })
 }
 
-/// The lists of all starts, each as often as it has changed.
+/// The lists of all starts, each distinct version once.
 fn lists(run: &RunRecord) -> Vec<Value> {
     let mut seen: Vec<&ListRecord> = Vec::new();
     for list in run.starts.iter().flat_map(|start| &start.lists) {

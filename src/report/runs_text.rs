@@ -1,4 +1,4 @@
-//! What the ledger knows of runs, for people.
+//! What the ledger knows about runs, for people.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -27,12 +27,13 @@ const COLUMNS: [&str; 8] = [
     "problems",
 ];
 
-/// The columns of numbers. They are not broken where the terminal is too narrow, nor is the time.
+/// The columns with numbers. They are not wrapped if
+/// the terminal is too narrow, and neither is the time.
 const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 const TIME: usize = 1;
 
-/// All runs in a table, the latest last. On a terminal it is as wide as that; elsewhere
-/// each run has one line. The service is shown where there is more than one.
+/// All runs in a table, the latest last. On a terminal the table fits its width;
+/// otherwise each run has one line. The service is shown if there is more than one.
 pub fn runs_text(runs: &[RunRecord]) -> String {
     let Some(first) = runs.first() else {
         return "no runs yet\n".into();
@@ -79,7 +80,7 @@ fn state(run: &RunRecord) -> String {
     }
 }
 
-/// The campaign as it was chosen, or where rows have it from.
+/// The campaign as it was chosen, or the column from which rows get it.
 fn campaign(run: &RunRecord) -> String {
     let option = |name| run.options.as_ref().and_then(|options| options.get(name));
     match (option("campaign"), option("campaign_column")) {

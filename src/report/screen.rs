@@ -1,14 +1,14 @@
 //! The terminal on which `indicatif` draws the progress bar.
 //!
-//! Its own target moves up as many rows as it has drawn. A window made narrower or wider
-//! rewraps those rows, and then it leaves torn lines or erases what is above them; and it
-//! panics when the terminal is gone. So it draws on this:
+//! indicatif's own target moves the cursor up by the number of rows that it has drawn. When a
+//! window is resized, it rewraps those rows; indicatif then leaves torn lines or erases what is
+//! above them. It also panics when the terminal is gone. So indicatif draws on this target instead:
 //!
 //! - Between two drawings the cursor rests in an empty line above the bar. Everything below
-//!   is ours, and one sequence clears it, however a resized window has wrapped it.
-//! - A drawing goes out in one piece, so that nothing flickers. The cursor is never hidden
-//!   and no mode outlasts a drawing: a process that is killed leaves a terminal that works.
-//! - A terminal that goes away, because its window was closed, ends no run: errors are
+//!   belongs to the bar, and one sequence clears it, however a resized window has wrapped it.
+//! - A drawing is written in one piece, so that nothing flickers. The cursor is never hidden and
+//!   no mode remains set after a drawing: a killed process leaves a working terminal.
+//! - If the terminal goes away because its window was closed, the run continues: errors are
 //!   ignored.
 
 use std::io;
@@ -26,17 +26,17 @@ const MIN_HEIGHT_FOR_SPACE: u16 = 8;
 #[cfg(not(windows))]
 const WRAPPING: (&str, &str) = ("\x1b[?7l", "\x1b[?7h");
 
-/// Older consoles show such sequences as they are.
+/// Older consoles show such sequences as text.
 #[cfg(windows)]
 const WRAPPING: (&str, &str) = ("", "");
 
-/// Standard error, also where it is not a terminal (`--progress always`).
+/// Draws on standard error, even if it is not a terminal (`--progress always`).
 pub(super) fn draw_target() -> ProgressDrawTarget {
     ProgressDrawTarget::term_like(Box::new(Screen::default()))
 }
 
-/// How many characters fit into a line: one fewer than there are columns, since some
-/// terminals begin a new line behind the last character.
+/// How many characters fit into a line: one fewer than there are
+/// columns, since some terminals begin a new line after the last column.
 pub(super) fn width() -> usize {
     usize::from(size_of(&Term::stderr()).1.saturating_sub(1).max(1))
 }
@@ -60,7 +60,7 @@ impl Screen {
 impl Drawing {
     fn write(&self) -> io::Result<()> {
         let term = if cfg!(windows) {
-            // There, clearing is a call that does not wait for buffered text.
+            // On Windows, clearing is a system call that does not wait for buffered text.
             Term::stderr()
         } else {
             Term::buffered_stderr()
@@ -118,7 +118,7 @@ impl TermLike for Screen {
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        // Lines are filled up with spaces, which would wrap in a window made narrower.
+        // indicatif fills lines up with spaces, which would wrap when the window gets narrower.
         let text = text.trim_end();
         self.change(|drawing| {
             drawing

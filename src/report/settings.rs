@@ -1,4 +1,4 @@
-//! The settings in use, for people and for machines.
+//! The settings in use, for people and for programs.
 
 use comfy_table::ContentArrangement;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::text::printable;
 
 pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
     let mut table = table(["setting", "value", "from"]);
-    // A path that is cut into pieces cannot be copied.
+    // A path that is wrapped cannot be copied.
     table.set_content_arrangement(ContentArrangement::Disabled);
     for setting in settings {
         table.add_row([

@@ -1,4 +1,4 @@
-//! Why a run ended early, in words: what happened, what the service said, what to do.
+//! Why a run ended early, in words: what happened, what the service said, and what to do.
 
 use crate::api::verdict::FatalCause;
 use crate::lead::{CampaignId, ErrorCode};

@@ -1,8 +1,8 @@
 //! The summary for people, to be read in ten seconds.
 //!
-//! It says what became of the rows, what to do about the most frequent problems, where
-//! the files are, and last, where it is seen first, the command that comes next. No line
-//! but a path or a command is wider than an old screen.
+//! It shows what happened to the rows, what to do about the most frequent problems,
+//! where the files are, and at the end, where it is noticed first, the command to
+//! run next. Only lines with a path or a command may be wider than 79 characters.
 
 use std::fmt::{self, Write};
 use std::path::Path;
@@ -41,7 +41,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
             let made = counts.of(Status::Created) + counts.of(Status::Duplicate);
-            // What a trial without a ledger has made is forgotten.
+            // Without a ledger nothing is known about the leads of a trial afterwards.
             if made > 0 && (ended.run.is_some() || !ended.sandbox) {
                 let leads = counted(made, "lead");
                 let said =
@@ -169,16 +169,16 @@ pub(super) fn round_numbers(found: &RoundNumbers) -> String {
 pub(super) fn write_written(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     write_files(text, &ended.written, |rejects| {
         match (&ended.send_rejects_with, &ended.stop) {
-            // Its exit code does not tell that there are any.
+            // After a stop the exit code does not show whether there are rejects.
             (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
-            // Where the command is not shown, in a few words.
+            // If no command can be shown, a few words replace it.
             (None, None) => " (fix these rows and import this file)".to_owned(),
             (Some(_), None) => String::new(),
         }
     })
 }
 
-/// Where the files are, with a remark about each file of rejects.
+/// Where the files are, with a remark about each rejects file.
 pub(super) fn write_files(
     text: &mut String,
     written: &Written,
@@ -209,7 +209,7 @@ pub(super) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
-/// Where the rows are that ended alike, or the first few of them: `in lines 3, 7`.
+/// Where the rows of a group are, or the first few of them: `in lines 3, 7`.
 pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
     let first = group.first.iter().map(|place| (place.file, place.line));
     in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)
@@ -217,7 +217,7 @@ pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
 
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
-        // What would be rounded to a minute is one.
+        // Times that would be rounded to 60.0 s are shown as a minute.
         s if s < 59.95 => format!("{s:.1} s"),
         s => match s.round() as u64 {
             s @ ..3600 => format!("{} min {} s", s / 60, s % 60),

@@ -1,4 +1,4 @@
-//! The summary of commands that have ended in every way.
+//! The summaries of commands that ended in various ways.
 
 use super::*;
 use crate::exit::{ExitCode, StoppedBy};
@@ -29,7 +29,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
     }
 }
 
-/// The last lines about a run that somebody has stopped.
+/// The last lines of the summary of a run that was stopped by a signal.
 fn end_of_summary(continue_with: Option<CommandLine>) -> String {
     let tally = Tally::default();
     let text = text_summary(&stopped(StoppedBy::Signal, &tally, continue_with));
@@ -153,7 +153,7 @@ fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
         ),
     ] {
         let mut tally = tally_of(&[(status, 1), (Status::Invalid, 2), (Status::Rejected, 3)]);
-        // They are in no rejects.
+        // Known bad rows are in no rejects.
         tally.known_bad = 5;
         let text = text_summary(&complete(&tally, line()));
         let end = format!("\n\n{said}\n  leadload import r.csv\n");

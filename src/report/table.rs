@@ -17,7 +17,8 @@ pub(super) fn table(header: impl Into<Row>) -> Table {
     table
 }
 
-/// Its lines. Every cell has a space on each side, which the screen's edge does not need.
+/// The lines of a table, without the space at the left edge: every
+/// cell has a space on each side, which is not needed there.
 pub(super) fn lines(table: &Table) -> String {
     let lines = table.lines();
     lines

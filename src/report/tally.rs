@@ -1,4 +1,4 @@
-//! What became of the rows, counted.
+//! Counts the outcomes of rows.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,15 +14,15 @@ const MAX_PLACES: usize = 3;
 
 const MAX_NAMES: usize = 1000;
 
-/// Rows that ended alike, and where the first of them are.
+/// Rows with the same status and error code, and where the first of them are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
     pub rows: u64,
-    /// How many of them are on a do-not-call list by now, though not for that left out: they
-    /// may have been taken, and are not sent again.
+    /// How many of them are on a do-not-call list by now. That is not why they are
+    /// in this group: they may have been taken earlier, and are not sent again.
     pub suppressed: u64,
     pub first: Vec<Place>,
-    /// What is wrong with the first, where that holds no personal data.
+    /// What is wrong with the first row, if that text holds no personal data.
     pub example: Option<String>,
 }
 
@@ -37,14 +37,14 @@ pub struct Place {
 pub struct Tally {
     pub counts: Counts,
     pub rows_by_file: Vec<u64>,
-    /// Rows that ended badly in an earlier run and are left alone.
+    /// Rows that were invalid or rejected in an earlier run and are left alone.
     pub known_bad: u64,
-    /// All rows by status for each campaign whose id is known.
+    /// All rows by status, for each campaign whose id is known.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
-    /// The same for each name whose id is not known, which a check alone has.
+    /// The same for each campaign name whose id is not known; only a check has such names.
     pub by_campaign_name: BTreeMap<String, Counts>,
     pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
-    /// Numbers that may have lost digits.
+    /// Counts numbers that may have lost digits.
     pub round_numbers: RoundNumbers,
     pub in_flight: usize,
 }
@@ -100,8 +100,8 @@ impl Tally {
         }
     }
 
-    /// Takes a row of a campaign that is known by its name alone. A column with more names
-    /// than there are campaigns has something else in it.
+    /// Counts a row of a campaign that is known only by its name. If a column has
+    /// more names than there can be campaigns, its content is something else.
     pub fn note_campaign_name(&mut self, name: String, status: Status) {
         let names = &mut self.by_campaign_name;
         if names.len() < MAX_NAMES || names.contains_key(&name) {
@@ -114,7 +114,7 @@ impl Tally {
         let group = self.groups.entry(key).or_default();
         group.rows += 1;
         group.suppressed += u64::from(outcome.is_suppressed);
-        // Our errors do not quote the cell; the service's may name a person.
+        // Our own error texts do not quote the cell; the service's may name a person.
         if outcome.status == Status::Invalid && !outcome.quotes_cells && group.example.is_none() {
             group.example.clone_from(&outcome.error);
         }
@@ -123,14 +123,14 @@ impl Tally {
             line: row.line(),
             row: row.id(),
         };
-        // Rows come as they are answered; the first of the list are kept.
+        // Rows come in the order of their answers; the first ones of the list are kept.
         let at = group.first.partition_point(|other| *other < place);
         group.first.insert(at, place);
         group.first.truncate(MAX_PLACES);
     }
 
-    /// Rows that need attention, by status and error code, the most frequent first
-    /// and in the order of the input among equals.
+    /// Rows that need attention, by status and error code. The most frequent
+    /// come first; if there are equally many, those that are first in the input.
     pub fn problems(&self) -> Vec<(Status, ErrorCode, &Group)> {
         let mut problems: Vec<_> = self
             .groups

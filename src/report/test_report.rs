@@ -1,7 +1,7 @@
-//! What became of a test lead, for the person who waits for the call.
+//! The outcome of a test lead, for the user who waits for the call.
 //!
-//! Rule: the number is not repeated but for its last three digits, neither by us nor in the
-//! service's words.
+//! Rule: only the last three digits of the number are
+//! shown, both in our words and in the service's.
 
 use std::fmt::{self, Write};
 
@@ -22,9 +22,9 @@ pub struct TestReport<'a> {
     pub ended: &'a Ended<'a>,
     pub claim: &'a Claim,
     pub variables: &'a [String],
-    /// The campaigns as the service lists them; none where it does not.
+    /// The campaigns that the service lists; empty if it does not list them.
     pub campaigns: &'a [Campaign],
-    /// What became of it; none where the service takes no leads at all.
+    /// Its outcome; `None` if the service accepts no leads at all.
     pub outcome: Option<&'a RowOutcome>,
 }
 
@@ -33,7 +33,7 @@ impl TestReport<'_> {
         written(|text| self.write(text))
     }
 
-    /// The summary, with what the service said of the lead.
+    /// The summary, with what the service said about the lead.
     pub fn json(&self) -> String {
         let mut summary = summary(self.ended);
         let said = self.outcome.and_then(|outcome| outcome.error.as_deref());
@@ -68,7 +68,7 @@ impl TestReport<'_> {
             return writeln!(text, "  not made");
         };
         let what = match outcome.status {
-            // No number of the list was.
+            // The usual meaning is about numbers of the list.
             Status::Duplicate => "the campaign had the number already, and made no second lead",
             other => meaning(other),
         };
@@ -88,7 +88,7 @@ impl TestReport<'_> {
         }
     }
 
-    /// Whether the phone will ring, as far as the campaign's state shows.
+    /// Whether the phone will ring, as far as the campaign's state shows it.
     fn will_it_ring(&self) -> String {
         let campaign = with_id(self.campaigns, self.claim.campaign);
         match campaign.and_then(|campaign| Some((campaign, status(campaign)?))) {
@@ -106,7 +106,7 @@ impl TestReport<'_> {
 const NOT_KNOWN: &str =
     "It is not known whether the campaign is calling: if no call comes, look at its state.";
 
-/// What a number was understood as, without the number.
+/// How the number was understood, without the number itself.
 fn understood(number: PhoneNumber) -> String {
     let kind = NumberKind::of(number);
     let last = number.key() % LAST;

@@ -1,34 +1,34 @@
-//! The rate at which rows are answered, and how long it will take from now on.
+//! The rate at which rows are answered, and the time left.
 //!
-//! Rule: pure; made of events, and time is what the pulses say. The time is that of the rows
-//! left at the rate allowed or the one seen, whichever is less, and the rest of a pause.
-//! Nothing is shown where it cannot be known: during an outage, and until the rows are counted.
+//! Rule: pure; made from events, and the time comes from the pulses. The time left is that for the
+//! remaining rows at the allowed rate or the measured one, whichever is lower, plus the rest of a
+//! pause. Nothing is shown if it cannot be known: during an outage, and until the rows are counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::event::{Pause, Pulse, RunEvent};
 
-/// How much sending the rate is measured over.
+/// The rate is measured over this much time of sending.
 const LOOK_BACK: Duration = Duration::from_secs(60);
 
-/// With less sending than this, or fewer rows, there is no rate yet.
+/// With less time of sending or fewer rows there is no rate yet.
 const MIN_SENDING: Duration = Duration::from_secs(10);
 const MIN_ROWS: u64 = 20;
 
-/// How many of the rows read last say which share of the rest has to be sent. Lists have
-/// stretches of rows that are settled already or invalid, and take no time.
+/// About how many of the rows read last determine the share of the remaining rows that has to be
+/// sent. Lists have stretches of rows that are settled already or invalid; they take no time.
 const ROWS_BACK: f64 = 5000.0;
 
 #[derive(Debug, Default)]
 pub(super) struct TimeLeft {
-    /// What was between two pulses, the latest last.
+    /// What happened between pulses, the latest last.
     spans: VecDeque<Span>,
     /// Rows answered since the latest pulse.
     answered: u64,
-    /// The row up to which rows are counted below.
+    /// The last row that is included in `read` and `to_send`.
     counted: u64,
-    /// Rows read, and those of them to send; the older, the less they count.
+    /// Rows read, and how many of them are to be sent. The older rows are, the less they count.
     read: f64,
     to_send: f64,
     latest: Option<Pulse>,
@@ -37,7 +37,7 @@ pub(super) struct TimeLeft {
 #[derive(Debug, Default)]
 struct Span {
     sending: Duration,
-    /// Waiting because the service refused; time in an outage counts nowhere.
+    /// Time spent waiting because the service refused. Time in an outage is not counted.
     refused: Duration,
     refusals: u32,
     answered: u64,
@@ -52,8 +52,8 @@ impl TimeLeft {
         }
     }
 
-    /// Rows that are not sent are settled as they are read, in order: those between two of
-    /// them are still to be sent.
+    /// Rows that are not sent are settled when they are read, in
+    /// order. So the rows between two of them are still to be sent.
     fn settle(&mut self, row: u64, sent: bool) {
         if sent {
             self.answered += 1;
@@ -73,7 +73,7 @@ impl TimeLeft {
     fn pulse(&mut self, pulse: &Pulse) {
         self.count(pulse.read, 0);
         let answered = std::mem::take(&mut self.answered);
-        // What was before the first pulse includes rows that were not sent.
+        // The answers before the first pulse include rows that were not sent.
         if let Some(latest) = self.latest.replace(*pulse) {
             let time = pulse.elapsed.saturating_sub(latest.elapsed);
             let (refused, away) = match latest.pause {
@@ -92,7 +92,7 @@ impl TimeLeft {
 
     fn push(&mut self, span: Span) {
         match self.spans.back_mut() {
-            // A long pause is one span, or there would be thousands of them.
+            // A long pause is one span, otherwise there would be thousands.
             Some(last) if span.sending.is_zero() && last.sending.is_zero() => {
                 last.refused += span.refused;
                 last.refusals += span.refusals;
@@ -111,9 +111,9 @@ impl TimeLeft {
         self.spans.iter().map(|span| span.sending).sum()
     }
 
-    /// Rows answered in a second, over the last minute of sending, where there is enough to
-    /// tell. Where the service has refused more than once in that time, its pauses are how it
-    /// limits us, and they count.
+    /// Rows answered in a second over the last minute of sending; `None` if
+    /// there is not enough data. If the service has refused more than once
+    /// in that time, its pauses are how it limits us, so they count as time.
     pub(super) fn pace_seen(&self) -> Option<f64> {
         let (mut rows, mut refusals, mut refused) = (0, 0, Duration::ZERO);
         for span in &self.spans {
@@ -122,7 +122,7 @@ impl TimeLeft {
             refused += span.refused;
         }
         let sending = self.sending();
-        // Few answers in a whole minute are a slow rate, not little evidence.
+        // Few answers in a whole minute mean a slow rate, not a lack of data.
         let is_enough =
             sending >= LOOK_BACK && rows > 0 || sending >= MIN_SENDING && rows >= MIN_ROWS;
         let time = if refusals > 1 {
@@ -162,8 +162,8 @@ fn is_refused(pause: Option<Pause>) -> bool {
     pause.is_some_and(|pause| pause.outage_since.is_none())
 }
 
-/// A time to come: `1 h 40 min`. Rounded up, and coarser the longer it is, so that it does not
-/// flicker.
+/// A time left: `1 h 40 min`. It is rounded up, more
+/// coarsely the longer it is, so that it does not flicker.
 pub(super) fn rounded(time: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -193,18 +193,18 @@ mod tests {
     use crate::event::Pause;
     use crate::rate::Rate;
 
-    /// How far ahead rows are read: as the pipeline does it, farther than is looked back on
-    /// to see which share has to be sent.
+    /// How many rows are read ahead: as in the pipeline, more
+    /// than the number that determines the share to send.
     const AHEAD: usize = 20_000;
 
     impl TimeLeft {
-        /// This many rows that were sent are answered.
+        /// Counts this many answers to rows that were sent.
         pub(in crate::report) fn answered(&mut self, rows: u32) {
             self.answered += u64::from(rows);
         }
     }
 
-    /// A row, by what is known of it when it is read.
+    /// What is known about a row when it is read.
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         ToSend,
@@ -212,13 +212,13 @@ mod tests {
         NotSent,
     }
 
-    /// A run, second by second.
+    /// A run, simulated second by second.
     struct Run {
         rows: Vec<Kind>,
         read: usize,
         waiting: Vec<u64>,
         second: u64,
-        /// Answers owed: the pace may be a fraction.
+        /// The fraction of an answer carried over to the next second: the rate may be fractional.
         owed: f64,
         time_left: TimeLeft,
     }
@@ -239,7 +239,7 @@ mod tests {
             self.read == self.rows.len() && self.waiting.is_empty()
         }
 
-        /// A second in which `answers` rows are answered.
+        /// One second, in which `answers` rows are answered.
         fn second(&mut self, answers: f64, allowed: Option<Rate>, pause: Option<Pause>) {
             while self.read < self.rows.len() && self.waiting.len() < AHEAD {
                 self.read += 1;
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Sends at the pace of each second, and returns the estimates with what was true.
+    /// Sends at the rate of each second, and returns each estimate with the true time left.
     fn estimates(mut run: Run, per_minute: impl Fn(u64) -> u32) -> Vec<(f64, f64)> {
         let mut estimates = Vec::new();
         while !run.is_over() {
@@ -310,9 +310,9 @@ mod tests {
         for (estimate, truth) in &estimates {
             assert!(estimate >= &(truth * 0.95 - 3.0), "{estimate} of {truth}");
         }
-        // A minute after it has stopped growing the estimate is right.
+        // A minute after the rate has stopped growing, the estimate is right.
         assert_near(&estimates[570..], 0.05);
-        // But for the one time when what is seen takes the place of what is allowed.
+        // The estimate never grows, except once, when the measured rate replaces the allowed one.
         let grows = estimates[15..]
             .windows(2)
             .filter(|two| two[1].0 > two[0].0 * 1.02 + 1.0);
@@ -401,7 +401,7 @@ mod tests {
         for left in (1..=30).rev() {
             run.second(0.0, allowed, refused(left));
             let estimate = run.estimate().unwrap();
-            // The second before the pause was reported is one of work without answers.
+            // The second before the pause was reported counts as work without answers.
             let truth = 900.0 + left as f64;
             assert!(
                 (truth..truth * 1.02 + 1.0).contains(&estimate),

@@ -1,6 +1,6 @@
 //! Text that fits into a width.
 //!
-//! Rule: nothing is cut in the middle of a word. Widths are in characters.
+//! Rule: no word is cut. Widths are in characters.
 
 use std::fmt::{self, Write};
 
@@ -11,16 +11,16 @@ use crate::text::printable;
 /// How far the text of a line is indented.
 const INDENT: usize = 13;
 
-/// The size of a terminal that does not say what it is.
+/// The assumed size of a terminal that does not report its size.
 const USUAL_LINES: u16 = 24;
 pub(super) const USUAL_COLUMNS: u16 = 80;
 
-/// How long a line gets, in characters.
+/// The maximum length of a line, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(usize);
 
 impl Default for Width {
-    /// A line of an old screen, but for the last column.
+    /// A line of a classic terminal with 80 columns, without the last one.
     fn default() -> Width {
         Width(79)
     }
@@ -46,14 +46,14 @@ impl Width {
     }
 }
 
-/// The lines and columns of a terminal. Serial lines and containers have some that say 0.
+/// The lines and columns of a terminal. Serial lines and containers may report 0.
 pub(super) fn size_of(term: &Term) -> (u16, u16) {
     let known = |stated, usual| if stated == 0 { usual } else { stated };
     let (lines, columns) = term.size();
     (known(lines, USUAL_LINES), known(columns, USUAL_COLUMNS))
 }
 
-/// Lines of what each is and what was found, which is indented in every line.
+/// Lines with a label and a text. The text is indented in every line.
 pub(super) fn labelled(lines: &[(&str, String)], Width(width): Width) -> String {
     let mut text = String::new();
     for (what, found) in lines {
@@ -66,7 +66,7 @@ pub(super) fn labelled(lines: &[(&str, String)], Width(width): Width) -> String 
     text
 }
 
-/// What is written to a string, which does not fail.
+/// The text that `write` writes. Writing to a string does not fail.
 pub(super) fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut text = String::new();
     let _ = write(&mut text);
@@ -77,8 +77,8 @@ pub fn paragraph(found: &str, Width(width): Width) -> String {
     wrapped(width, found.split(' ')).join("\n")
 }
 
-/// The words, with spaces between them, in lines of `width` characters at most; a word that
-/// is wider has a line of its own.
+/// The words, joined by spaces, in lines of at most `width`
+/// characters. A word that is wider has a line of its own.
 pub(super) fn wrapped<'a>(width: usize, words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

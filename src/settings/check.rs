@@ -1,4 +1,4 @@
-//! Options that can be wrong whatever the inputs are.
+//! Checks of options that do not depend on the inputs.
 
 use crate::campaign::CampaignChoice;
 use crate::message::Message;

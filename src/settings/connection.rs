@@ -25,11 +25,11 @@ pub enum Service {
 pub struct Connection {
     pub base_url: BaseUrl,
     pub token: Token,
-    /// Certificates that are trusted besides the system's.
+    /// Certificates that are trusted in addition to the system's.
     pub certificates: Certificates,
 }
 
-/// The name of the service inside this program in the ledger, wherever it listens.
+/// The sandbox's name in the ledger, whatever address it listens on.
 const SANDBOX: &str = "sandbox";
 
 impl fmt::Display for Service {
@@ -42,7 +42,7 @@ impl fmt::Display for Service {
 }
 
 impl Service {
-    /// The name of the service in the ledger, if one is given; that needs no token.
+    /// The name of the service in the ledger, if a service is given. It needs no token.
     pub fn name(options: &Options) -> Result<Option<String>> {
         if options.connection.sandbox == Some(true) {
             return Ok(Some(SANDBOX.to_owned()));
@@ -70,7 +70,7 @@ impl Service {
     }
 }
 
-/// The hint if no service is given: there may be profiles, but no default one.
+/// The hint if no service is given. There may be profiles, but no default one.
 fn where_to_find_one(layers: &Layers) -> String {
     let profile = layers
         .profile
@@ -117,7 +117,7 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     ))
 }
 
-/// The token in a file, with a warning if others have access to it.
+/// The token in a file. Warns if other users have access to the file.
 fn token_in(path: &Path) -> Result<Token> {
     let token = Token::from_file(path)?;
     if let Some(what) = private_file::others_can(path) {

@@ -8,21 +8,22 @@ use secrecy::SecretString;
 use super::{Layer, Origin};
 use crate::options::{Given, Options, TokenSource};
 
-/// The token itself: no option has it, and no flag.
+/// The variable with the token itself; no flag and no settings file can give that.
 const LEADLOAD_TOKEN: &str = "LEADLOAD_TOKEN";
 
-/// A layer for each variable; an empty variable counts as none.
+/// One layer for each variable. An empty variable counts as not set.
 pub fn environment() -> Vec<Layer> {
     from(env::var_os)
 }
 
-/// The same with variables that `value` looks up.
+/// The same for variables that `value` looks up.
 pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Layer> {
     let value = |name| value(name).filter(|value| !value.is_empty());
     let mut layers: Vec<Layer> = Vec::new();
     for declared in Options::declared() {
         if let Some(token) = value(LEADLOAD_TOKEN).filter(|_| declared.is_secret) {
-            // Text that is not Unicode is no token: what is left of it is refused as one.
+            // Text that is not Unicode is not a token: what
+            // is left after conversion is refused as one.
             let token = SecretString::from(token.to_string_lossy().into_owned());
             let token = Given::new(TokenSource::Text(token), LEADLOAD_TOKEN);
             let mut options = Options::default();
@@ -34,7 +35,7 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
             .and_then(|name| Some((name, value(name)?)));
         let mut options = Options::default();
         if let (Some((name, text)), Some(field)) = (found, options.field_mut(declared.key)) {
-            // These options take any text, and check it where it is used.
+            // These options accept any text and check it where it is used.
             let _ = field.set_texts(&[&text]);
             layers.push(Layer::new(Origin::Environment(name), options));
         }

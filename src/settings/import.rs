@@ -1,4 +1,4 @@
-//! The settings of `leadload import`, and of `leadload check`.
+//! The settings of `leadload import` and `leadload check`.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::pipeline::Policy;
 use crate::rate::RateChoice;
 use crate::results::OutputChoice;
 
-/// The time limit of requests that send no lead.
+/// The time limit for requests that send no lead.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone)]
@@ -26,9 +26,9 @@ pub struct ImportSettings {
     pub policy: Policy,
     pub timeout: Duration,
     pub ledger: Option<LedgerPlace>,
-    /// The options that all this comes from.
+    /// The options that these settings come from, with defaults.
     pub options: Options,
-    /// Those among them that are given, not defaults.
+    /// The options without defaults.
     pub given: Options,
 }
 
@@ -49,7 +49,7 @@ impl ImportSettings {
         })
     }
 
-    /// Whether the campaign of every row is given.
+    /// Whether a campaign is given for every row.
     pub fn has_campaign(&self) -> bool {
         self.reading.campaign.is_some() || self.reading.mapping.campaign_column.is_some()
     }
@@ -75,7 +75,7 @@ mod tests {
     use crate::pipeline::ConcurrencyChoice;
     use crate::rate::Rate;
 
-    /// These rates, over what holds where nothing is said.
+    /// The rate that these flags give; without flags, the default.
     fn rate_of(rates: &[&str], sandbox: bool) -> Result<RateChoice> {
         let mut options = Options::default();
         options.connection.sandbox = Some(sandbox);

@@ -1,8 +1,8 @@
 //! Options from several sources, and how they are combined.
 //!
-//! The stronger source comes first: the command line, the environment, the run that rejects
-//! among the inputs come from, the profile, the settings for all profiles, defaults. They are
-//! combined option by option: the first source that gives one wins, and lists are not merged.
+//! Stronger sources come first: the command line, the environment, the run that rejects among
+//! the inputs come from, the profile, the settings for all profiles, defaults. Sources are
+//! combined option by option: the first one that gives an option wins, and lists are not merged.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::phone::Region;
 use crate::rate::{Rate, RateChoice};
 use crate::text::quoted_value;
 
-/// The rate for the sandbox: a trial is short, and slow enough to watch.
+/// The default rate for the sandbox: fast enough for a short trial, slow enough to watch.
 const SANDBOX_RATE: Rate = Rate::per_second(50);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Origin {
 #[derive(Debug, Clone)]
 pub struct Layer {
     pub origin: Origin,
-    /// The options that it gives; the others are `None`.
+    /// The options that this source gives; the others are `None`.
     pub options: Options,
 }
 
@@ -66,20 +66,20 @@ impl Layer {
     }
 }
 
-/// All sources, the stronger first.
+/// All sources, the strongest first.
 #[derive(Debug, Default)]
 pub struct Layers {
     layers: Vec<Layer>,
     pub profile: Option<Profile>,
-    /// Why the profile's token is not used, if that is because of the service.
+    /// Why the profile's token is withheld from the service; `None` if it is not.
     pub withheld: Option<String>,
-    /// The settings file, token and certificates of every source: no output may replace them.
+    /// The settings file, token files and certificates of all sources: no output may replace them.
     pub reserved: Vec<PathBuf>,
 }
 
 impl Layers {
-    /// The command line over the environment over a profile. `writes_outputs` is false for
-    /// commands that leave the files alone that a profile names.
+    /// Combines the command line, the environment and a profile, the strongest first.
+    /// `writes_outputs` is false for commands that do not write the files that a profile names.
     pub fn new(
         typed: Options,
         environment: Vec<Layer>,
@@ -100,9 +100,9 @@ impl Layers {
         layers
     }
 
-    /// Reads the profile that goes with what was typed, unless the command has none. An error in
-    /// the settings comes beside the layers: some options, such as the format of standard
-    /// output, apply to the message about it.
+    /// Reads the profile that the typed options select, unless the command uses
+    /// none. An error in the settings is returned next to the layers: some options,
+    /// such as the format of standard output, apply to the message about it.
     pub fn load(
         typed: Options,
         environment: Vec<Layer>,
@@ -129,7 +129,7 @@ impl Layers {
         (layers, checked)
     }
 
-    /// Adds an answer to what was typed.
+    /// Adds an answer to the typed options.
     pub fn add_answer(&mut self, mut answer: Options) {
         if let Some(typed) = self.layers.first_mut() {
             answer.complete(&typed.options);
@@ -144,10 +144,11 @@ impl Layers {
         options
     }
 
-    /// The same without the defaults.
+    /// All options without the defaults.
     pub fn given(&self) -> Options {
         let mut options = combined(&self.layers);
-        // An empty list counts as not given, except that no column is sent.
+        // An empty list counts as not given, except for
+        // `var`, where it means that no column is sent.
         let variables = options.mapping.var.take();
         for (_, field) in options.fields_mut() {
             if field.json() == Some(json!([])) {
@@ -170,8 +171,8 @@ impl Layers {
         combined(self.layers.iter().filter(|layer| is_meant(&layer.origin)))
     }
 
-    /// The values of a list option that the command line replaces by others, each with its
-    /// source.
+    /// The values of a list option that the command
+    /// line replaces with others, each with its source.
     pub fn replaced(&self, key: &str) -> Vec<(OsString, Origin)> {
         let texts = |options: &Options| options.field(key).map(Field::texts).unwrap_or_default();
         let Some((typed, weaker)) = self.layers.split_first() else {
@@ -207,15 +208,15 @@ impl Layers {
         layer.map_or(Origin::Default, |layer| layer.origin.clone())
     }
 
-    /// The settings that give it, in words, if it is the settings file.
+    /// The profile that gives the option, in words; `None` if another source gives it.
     pub fn profile_giving(&self, is_given: impl Fn(&Options) -> bool) -> Option<String> {
         let origin = self.origin(is_given);
         origin.is_profile().then(|| origin.to_string())
     }
 
-    /// Adds the options of the run that a rejects file names, below what was typed. They
-    /// replace the profile's mapping, which is for new lists, but not its do-not-call lists:
-    /// those of both apply.
+    /// Adds the options of the run that a rejects file names. They are weaker
+    /// than what was typed. They replace the profile's mapping, which is for
+    /// new lists, but not its do-not-call lists: both sets of lists apply.
     pub fn add_run(&mut self, run: RunId, mut options: Options) {
         let of_profile = self.of(Origin::is_profile);
         let mut lists = of_profile.phones.suppress.unwrap_or_default();
@@ -236,8 +237,8 @@ impl Layers {
         self.drop_weaker_regions();
     }
 
-    /// `--assume-plus` means that no region completes digits, unless the same source or a
-    /// stronger one gives a region.
+    /// `--assume-plus` means that no region completes digits,
+    /// unless the same source or a stronger one gives a region.
     fn drop_weaker_regions(&mut self) {
         let mut assumes_plus = false;
         for Layer { options, .. } in &mut self.layers {
@@ -263,7 +264,7 @@ impl Layers {
                 !is_of_import && !is_of_service
             });
             if typed.mapping.var.is_some() {
-                // A column of the profile could otherwise be both sent and skipped.
+                // Otherwise a column of the profile could be both sent and skipped.
                 layer.options.mapping.skip_column = None;
             }
             let log = &mut layer.options.log;
@@ -274,8 +275,9 @@ impl Layers {
         }
     }
 
-    /// Drops a profile's token unless it goes to that profile's service: the address beside
-    /// the token, or the one for all profiles. The user has not agreed to send it anywhere else.
+    /// Drops a profile's token unless it goes to that profile's service:
+    /// the address given together with the token, or the one for all
+    /// profiles. The user has not agreed to send the token anywhere else.
     fn withhold_token(&mut self) {
         let given_by = self.profile_giving(|given| given.connection.token_file.is_some());
         let Some(place) = given_by else {
@@ -308,7 +310,7 @@ impl Layers {
     }
 }
 
-/// The options of several sources, the stronger first.
+/// Combines the options of several sources, the strongest first.
 pub(super) fn combined<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Options {
     let mut options = Options::default();
     for layer in layers {
@@ -328,18 +330,18 @@ fn defaults(given: &Options) -> Options {
         defaults.delivery.rate = Some(vec![rate]);
     }
     if given.delivery.allow_duplicates == Some(true) {
-        // If the service makes duplicates, nothing refuses a second call.
+        // If the service accepts duplicates, nothing prevents a second call.
         defaults.delivery.on_uncertain = Some(Given::new(OnUncertain::Hold, "hold"));
     }
-    // A run's identity includes these, given or not.
+    // A run's identity includes these, whether they are given or not.
     defaults.phones.assume_plus = Some(false);
     defaults.phones.countries = Some(Vec::new());
     defaults.delivery.allow_duplicates = Some(false);
     defaults
 }
 
-/// The address that a profile's token is for: the one beside it or for all profiles, if that is
-/// the profile's own.
+/// The address that a profile's token is for: the one given together with
+/// the token or for all profiles, if it is the profile's own address.
 pub(super) fn home_of_token(layers: &[Layer]) -> Option<BaseUrl> {
     let has_token = |layer: &Layer| layer.options.connection.token_file.is_some();
     let token = layers.iter().position(has_token)?;
@@ -348,13 +350,13 @@ pub(super) fn home_of_token(layers: &[Layer]) -> Option<BaseUrl> {
     address(&layers[token..]).filter(|home| of_profile.as_ref() == Some(home))
 }
 
-/// The address that these layers give, even if it may not be used.
+/// The address that these layers give, even one that may not be used.
 fn address(layers: &[Layer]) -> Option<BaseUrl> {
     let url = combined(layers).connection.base_url?;
     BaseUrl::parse(&url, true).ok()
 }
 
-/// The file with the token, if the token is in one.
+/// The file with the token; `None` if the token is not in a file.
 pub(super) fn token_file(options: &Options) -> Option<&Path> {
     match options.connection.token_file.as_deref()? {
         TokenSource::File(path) => Some(path),

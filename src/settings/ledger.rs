@@ -27,7 +27,7 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
         let what = "the ledger cannot be an address: it is a file on this computer";
         return Err(Message::new(what, NAME_A_FILE));
     }
-    // SQLite does not take these for a file, and a ledger in memory is forgotten.
+    // To SQLite these are not files, and a ledger in memory would be lost.
     if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
         let shown = shown_name(&file.to_string_lossy());
         let what = format!("the ledger cannot be `{shown}`, which names no file");

@@ -1,14 +1,14 @@
 //! What all options mean together.
 //!
-//! The command line overrides the environment, that the profile, and that the defaults:
-//! [`Layers`].
+//! The command line overrides the environment, which overrides
+//! the profile, which overrides the defaults: [`Layers`].
 //!
-//! Rule: the only reader of environment variables, and the only place for defaults that depend
-//! on something. What is decided here is not decided again. Exception: libraries read the
-//! variables for proxies and for the system's certificates, as `api::client` says.
+//! Rule: this module is the only reader of environment variables, and the only place for defaults
+//! that depend on something. What it decides is not decided again elsewhere. Exception: libraries
+//! read the variables for proxies and for the system's certificates (see `api::client`).
 //!
-//! `layers` and `profile` use each other: a profile is two of the layers, and what a new profile
-//! or a saved mapping has comes from the layers.
+//! `layers` and `profile` use each other: a profile makes up two of the layers,
+//! and a new profile or a saved mapping takes its content from the layers.
 
 mod check;
 mod connection;

@@ -1,4 +1,4 @@
-//! Which of flag, environment, profile and default holds, and what is wrong with a profile.
+//! Which of flag, environment, profile and default applies, and what is wrong with a profile.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::cli::{self, Command};
 use crate::lead::RunId;
 use crate::options::{Declaration, Format, Options};
 
-/// What environment variables say.
+/// Names and values of environment variables.
 type Variables<'a> = &'a [(&'static str, &'a str)];
 
-/// The options of a settings file and of what is typed beside `--config` with it, and what is
-/// wrong with them.
+/// The options of a settings file together with those typed on
+/// a command line that names it, and what is wrong with them.
 fn load(toml: &str, variables: Variables, line: &[&str]) -> (Layers, anyhow::Result<()>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
@@ -42,15 +42,15 @@ fn import(toml: &str, line: &[&str]) -> Options {
     layers(&[], toml, line).options()
 }
 
-/// What is wrong with the settings.
+/// The error in the settings.
 fn complaint(toml: &str, line: &[&str]) -> String {
     load(toml, &[], line).1.unwrap_err().to_string()
 }
 
 const IMPORT: [&str; 2] = ["import", "leads.csv"];
 
-/// A value that an option takes, and another, as a file of settings has them: worked out from
-/// the option itself.
+/// Two different values that an option accepts, as a settings
+/// file has them. They are derived from the option itself.
 fn two_values(declared: &Declaration) -> [Json; 2] {
     let pairs = [
         [json!(true), json!(false)],
@@ -69,7 +69,7 @@ fn two_values(declared: &Declaration) -> [Json; 2] {
         field.set_json(json, Path::new("/")).is_ok()
     };
     if declared.key == "base_url" {
-        // It is looked into where it is known whether it may be plain http.
+        // It is checked elsewhere, where it is known whether it may be plain http.
         return ["https://a.example.com", "https://b.example.com"].map(Json::from);
     }
     let words = words_of(declared).map(|words| words.map(Json::from));
@@ -78,7 +78,7 @@ fn two_values(declared: &Declaration) -> [Json; 2] {
     found.unwrap_or_else(|| panic!("no values for {}", declared.key))
 }
 
-/// The first two words of an option that takes nothing else, as its help lists them.
+/// The first two words of an option that accepts only words, as its help lists them.
 fn words_of(declared: &Declaration) -> Option<[String; 2]> {
     let command = cli::command();
     let import = command.find_subcommand("import").unwrap();
@@ -91,8 +91,8 @@ fn words_of(declared: &Declaration) -> Option<[String; 2]> {
     Some([one, other].map(|word| word.get_name().to_owned()))
 }
 
-/// The texts of an option; of an absolute path only the name, since paths in a file are
-/// relative to its folder.
+/// The texts of an option. An absolute path is reduced to its
+/// name, since paths in a file are relative to its folder.
 fn names(options: &Options, key: &str) -> Vec<OsString> {
     let texts = options.field(key).unwrap().texts();
     let name = |text: OsString| match Path::new(&text) {
@@ -119,13 +119,13 @@ fn saying(declared: &Declaration, value: &Json) -> Options {
 }
 
 fn in_file(declared: &Declaration, value: &Json) -> String {
-    // The token is for the service beside it.
+    // The token is for the service that is given together with it.
     let beside = if declared.is_secret {
         "base_url = 'https://a.example.com'\n"
     } else {
         ""
     };
-    // The columns of one list are nothing to be common to all profiles.
+    // The columns of one list cannot apply to all profiles.
     let head = if declared.has_flag {
         ""
     } else {
@@ -203,7 +203,7 @@ fn every_default_and_every_variable_is_in_the_help_of_its_flag() {
     }
 }
 
-/// A form of a page has texts, and no command line.
+/// A form of a page gives texts, without a command line.
 #[test]
 fn every_option_takes_what_would_be_typed() {
     for declared in Options::declared()
@@ -230,7 +230,7 @@ fn every_option_takes_what_would_be_typed() {
     assert_eq!(names(&options, "countries"), ["DE", "FR", "GB"]);
 }
 
-/// What becomes of options that are kept as JSON.
+/// The options after they were stored as JSON and read back.
 fn kept(options: &Options) -> Options {
     let json = serde_json::to_string(options).unwrap();
     let again: Options = serde_json::from_str(&json).unwrap();
@@ -408,7 +408,7 @@ fn other_commands_take_what_they_have_flags_for() {
     assert!(load(toml, &[], &["campaigns"]).1.is_ok());
 }
 
-/// What holds for rejects of a run with these options.
+/// The options for rejects of a run with these options.
 fn of_rejects(run: &Options, toml: &str, line: &[&str]) -> Options {
     let mut run = kept(run);
     run.retain(Declaration::is_passed_to_rejects);

@@ -22,11 +22,12 @@ pub struct ReadingSettings {
     pub limit: Option<u64>,
     pub min_rows: u64,
     pub phones: PhoneRules,
-    /// The country of numbers in national form in rows that name none.
+    /// The country of numbers in national form, for rows that name no country.
     pub region: Option<GivenRegion>,
-    /// The region of the run that wrote rejects among the inputs, if that is known.
+    /// The region of the run that wrote rejects among the inputs, if it is known.
     pub doubted: Option<Region>,
-    /// Whether numbers that it completes may be doubtful: unless `--phone-rule` is given.
+    /// Whether numbers that `region` completes may count
+    /// as doubtful: unless `--phone-rule` is given.
     pub doubts: bool,
     pub suppress: Vec<PathBuf>,
     pub mapping: MappingSpec,
@@ -121,7 +122,7 @@ fn values<T: Clone>(list: &Option<Vec<Given<T>>>) -> Vec<T> {
     list.map(|given| (**given).clone()).collect()
 }
 
-/// Where outputs go. Those that are not named go to `unnamed`.
+/// Where the outputs go. Those that are not named go to `unnamed`.
 pub fn output_choices(layers: &Layers, unnamed: &OutputChoice) -> OutputChoices {
     let options = layers.options();
     let output = &options.output;

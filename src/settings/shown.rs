@@ -14,7 +14,7 @@ use crate::options::{Given, ProfileOptions};
 pub struct SettingInUse {
     /// Its key in a profile.
     pub name: &'static str,
-    /// Its values; the token is only `set` or `not set`.
+    /// Its values; for the token only `set` or `not set`.
     pub values: Vec<String>,
     /// Where it comes from, in words.
     pub from: String,

@@ -1,8 +1,8 @@
-//! `leadload config init`: takes address and token, or asks for them, tries them out, and saves
-//! them as a profile.
+//! `leadload config init`: takes the address and the token or
+//! asks for them, tries them out, and saves them as a profile.
 //!
-//! What a flag or the environment gives is not asked for. Nothing is written before the service
-//! has answered, and nothing is replaced without a question.
+//! It does not ask for what a flag or the environment gives. Nothing is written
+//! before the service has answered, and nothing is replaced without a question.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -50,7 +50,7 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Asks for what is not given, until the service lists its campaigns.
+    /// Asks for whatever is missing, until the service lists its campaigns.
     async fn connect(&mut self) -> Result<(Connection, Vec<Campaign>), Failure> {
         let given_url = self.new.base_url().or_stopped(StoppedBy::Usage)?;
         let given_token = self.new.token().or_stopped(StoppedBy::Usage)?;
@@ -74,7 +74,7 @@ impl Setup<'_> {
             let connection = self.new.connection(url, used);
             let connection = connection.or_stopped(StoppedBy::Usage)?;
             if !self.quiet {
-                // It can take a while.
+                // The request can take a while.
                 let url = &connection.base_url;
                 note(&format!("Asking {url} for its campaigns …"));
             }
@@ -127,7 +127,7 @@ impl Setup<'_> {
         }
     }
 
-    /// Asks for the address; the profile's own is offered, and https is added where it is missing.
+    /// Asks for the address, and offers the profile's own. If `https://` is missing, it is added.
     async fn ask_address(&mut self) -> Result<BaseUrl, Failure> {
         let offered = self.new.present_url().map(|url| url.to_string());
         let question = match &offered {
@@ -161,7 +161,7 @@ impl Setup<'_> {
     }
 }
 
-/// What was written, and what comes next.
+/// What was written, and the command to run next.
 fn summary(written: &WrittenProfile, new: &NewProfile<'_>) -> String {
     let shown = |path: &Path| printable(&path.display().to_string()).into_owned();
     let mut lines = vec![format!(

@@ -1,7 +1,7 @@
 //! Before the first request: works out what would be sent, shows it, and asks whether to send it.
 //!
-//! Rule: everything that can be refused is refused before this ends. Nothing has been sent by
-//! then, and nothing of the run is in the ledger.
+//! Rule: everything that can be refused is refused before this ends. Until
+//! then nothing has been sent, and nothing about the run is in the ledger.
 
 use tracing::warn;
 
@@ -17,9 +17,9 @@ use crate::settings::ImportSettings;
 use crate::text::{counted, grouped};
 
 impl Prepared {
-    /// Shows how the inputs are read and, if a user is there or the settings need it, what would
-    /// be sent, and asks whether to send it. Returns the number of rows, if they were read for
-    /// this.
+    /// Shows how the inputs are read. If a user is at the terminal or the
+    /// settings need it, also shows what would be sent, and asks whether
+    /// to send it. Returns the number of rows, if they were read for this.
     pub(super) async fn agree(
         &mut self,
         terminal: &Terminal,
@@ -85,7 +85,7 @@ impl Prepared {
         if !terminal.yes(&overview.question(width)).await? {
             return Err(Cancelled("sent").into());
         }
-        // The answer may have taken hours, and the user agreed to what was read.
+        // The answer may have taken hours, and the user agreed to the inputs as they were read.
         let intake = &self.import.intake;
         let read = intake.inputs.iter().map(|planned| &planned.input);
         let mut all = read.chain(intake.suppression.inputs());

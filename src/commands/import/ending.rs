@@ -1,4 +1,4 @@
-//! The end of an import: recorded and reported.
+//! The end of an import: records and reports it.
 
 use std::path::{Path, PathBuf};
 
@@ -23,14 +23,14 @@ use crate::report::{
 use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
 
-/// What the pipeline and its threads leave behind.
+/// What the pipeline and its threads return.
 pub(super) struct Delivered {
     pub(super) end: End,
     pub(super) written: Result<Written, OutputError>,
     pub(super) ledger: Option<Ledger>,
 }
 
-/// An import whose rows have been sent, completely or not.
+/// An import whose rows have been sent, all or some of them.
 pub(super) struct Ending<'a> {
     pub(super) import: &'a Import,
     pub(super) terminal: &'a Terminal,
@@ -51,7 +51,7 @@ impl Ending<'_> {
             ledger,
         } = delivered;
         let written = written.unwrap_or_else(|error| {
-            // An error of this computer counts before all others.
+            // An error of this computer takes precedence over all other stops.
             end.stop = Some(unwritten(&error));
             Written::default()
         });
@@ -69,7 +69,7 @@ impl Ending<'_> {
             ..inputs::ended(settings, intake, tally, self.terminal.worked_s())
         };
         if self.run.is_none() {
-            // Without a ledger rows in doubt are not known the next time.
+            // Without a ledger the next run does not know which rows are in doubt.
             ended.in_doubt = InDoubt::of(OnUncertain::Resend, settings.policy.form);
         }
         self.stop(&mut ended, end.stop);
@@ -87,15 +87,15 @@ impl Ending<'_> {
         }
         self.import.metrics.end(&ended);
         let summarised = summarise(&ended, settings.options.output.format());
-        // If the console was closed, that is why the run ended.
+        // If the console was closed, that is already reported as the stop.
         if ended.stop.is_none() {
             summarised?;
         }
         Ok(ended.exit_code)
     }
 
-    /// The counts of the whole run from the ledger, if an earlier start got further than this one,
-    /// which a second signal ended. They are not known by campaign and reason then.
+    /// The counts of the whole run from the ledger, if an earlier start got further than
+    /// this one, which a second signal ended. They are not divided by campaign and reason.
     fn counted_before(&self, tally: &Tally, ledger: Option<&Ledger>) -> Option<Tally> {
         let (run, ledger) = self.run.zip(ledger)?;
         let counts = ledger.counts_of(run.begun.run).ok()?;
@@ -121,8 +121,8 @@ impl Ending<'_> {
         ended.stop = stop;
     }
 
-    /// Writes the report, if one is wanted. Before the run counts as complete: if this fails, the
-    /// same command continues it and writes the report.
+    /// Writes the report, if one is wanted. This is done before the run counts as
+    /// complete: if it fails, the same command continues the run and writes the report.
     fn write_report(&mut self, ended: &mut Ended<'_>, notes: Option<&PageNotes>) {
         let (Some(report), Some(notes)) = (self.report.take(), notes) else {
             return;
@@ -145,7 +145,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Records in the ledger how the run ended; returns a ledger error as a stop.
+    /// Records in the ledger how the run ended. Returns a ledger error as a stop.
     fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, last_read: u64) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
         let ended = run.end(&mut ledger, ended, last_read);
@@ -175,7 +175,7 @@ fn unwritten(error: &OutputError) -> Stop {
 
 fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
     if ended.sandbox && format == Format::Json {
-        // In text form the summary says so.
+        // In text form the summary says this itself.
         warn!(event = "warning", "{TRIAL}");
     }
     let summary = match format {

@@ -1,7 +1,8 @@
-//! What makes a run the same run, so that the same command goes on with it.
+//! What makes a run the same run, so that the same command continues it.
 //!
-//! The service, the campaign, what the inputs hold, and all that decides what is sent of
-//! them. Not: how fast it is sent, where the outputs go, and who is not to be called.
+//! This is the service, the campaign, the content of the inputs, and
+//! every setting that decides what is sent from them. Not included: how
+//! fast leads are sent, where the outputs go, and the do-not-call lists.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -11,8 +12,8 @@ use crate::intake::{Intake, PlannedInput};
 use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
 
-/// What a run is known by in words, as `runs show` prints it: what is found of each input,
-/// and the options that are declared to make another run.
+/// The options that identify a run, in words, as `runs show` prints them: how
+/// each input is read, and the options that are declared as part of the identity.
 pub(super) fn options(
     service: &str,
     settings: &ImportSettings,
@@ -28,7 +29,7 @@ pub(super) fn options(
     options.extend(found(&intake.inputs));
     options.insert("constants".into(), constants(&reading.mapping.constants));
     if reading.doubts && reading.region.is_some() {
-        // Where a rule for numbers is set, none is held back for its country.
+        // If the user sets a rule for numbers, no number is held back because of its country.
         options.insert("doubtful_numbers".into(), json!("held back"));
     }
     for (declared, field) in settings.options.fields() {
@@ -66,10 +67,10 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
     found
 }
 
-/// A digest of the options and of what the inputs hold.
+/// A digest of the options and of the content of the inputs.
 pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
     let mut known_by = options.clone();
-    // The ids count: the service may rename a campaign tomorrow.
+    // The ids identify the run, not the names: the service may rename a campaign tomorrow.
     let ids = known_by.remove("campaign_ids").unwrap_or_default();
     let name = known_by["campaign"].as_str();
     if let Some(id) = name.and_then(|name| ids.get(name)) {
@@ -78,7 +79,7 @@ pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> 
     if !known_by["campaign_column"].is_null() {
         known_by.insert("campaign_ids".into(), ids);
     }
-    // Where options are declared, and how many there are that say nothing, is not.
+    // The order in which options are declared must not matter, nor options that are not set.
     known_by.retain(|_, value| !value.is_null());
     known_by.sort_keys();
     let mut digest = Sha256::new();
@@ -89,7 +90,7 @@ pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> 
     digest.finalize().into()
 }
 
-/// The options that differ from another run's: name, there, here.
+/// The options that differ from those of another run: name, value there, value here.
 pub(super) fn differences<'a>(
     there: &'a Value,
     here: &'a Map<String, Value>,
@@ -107,7 +108,7 @@ pub(super) fn differences<'a>(
         .collect()
 }
 
-/// A value of each input: once, where it is the same for all.
+/// The values of each input; a single value if it is the same for all.
 fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Value {
     let values: Vec<Value> = inputs.iter().map(value).collect();
     match values.split_first() {
@@ -116,7 +117,7 @@ fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Valu
     }
 }
 
-/// The header, and where others are called the same, which of the columns it is.
+/// The column's header, with the column's number if other columns have the same header.
 fn column_name(input: &PlannedInput, column: usize) -> String {
     let name = &input.header.names[column];
     let namesakes = input.header.names.iter().filter(|other| *other == name);
@@ -131,15 +132,15 @@ fn columns(input: &PlannedInput, columns: &[usize]) -> Value {
     json!(names.collect::<Vec<_>>())
 }
 
-/// The variables, in order, each with its column's header.
+/// The variables in order, each with the header of its column.
 fn variables(input: &PlannedInput) -> Value {
     let variables = input.mapping.variables.iter();
     let named = variables.map(|(name, column)| (name.clone(), json!(column_name(input, *column))));
     Value::Object(named.collect())
 }
 
-/// What is sent with every row, by name. Variables are in no log and in no list of runs, so only
-/// a digest of their values is kept, by which they differ.
+/// The constants that are sent with every row, by name. Values of variables are in no log and in
+/// no list of runs, so only a short digest of each is stored, which shows whether it differs.
 fn constants(constants: &[(String, String)]) -> Value {
     let pairs = constants.iter();
     let digested = pairs.map(|(name, value)| {

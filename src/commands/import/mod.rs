@@ -1,4 +1,4 @@
-//! `leadload import`: contacts in, leads out, and every row accounted for.
+//! `leadload import`: sends contacts as leads and accounts for every row.
 
 mod confirmation;
 mod ending;
@@ -38,24 +38,24 @@ pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
     })
 }
 
-/// The metrics of the import. A test lead is no run, and has none.
+/// The metrics of the import. A test lead is not a run and has none.
 fn metrics(files: &[PathBuf], layers: &Layers) -> Result<Metrics, Failure> {
     let given = layers.given();
     let file = given.output.metrics_file.as_deref().map(PathBuf::as_path);
     let file = file.filter(|_| given.delivery.test_to.is_none());
     let profile = layers.profile.as_ref();
     let profile = profile.and_then(|profile| profile.name.as_deref());
-    // One that is named but does not exist may be what is wrong.
+    // A profile that is named but does not exist may be what is wrong.
     let profile = profile.or(given.place.profile.as_deref().map(String::as_str));
     Metrics::new(file, job_labels(profile, files))
 }
 
-/// Writes the metrics of an import whose settings are wrong.
+/// Writes metrics for an import whose settings are wrong.
 pub fn record_refusal(command: &Command, layers: &Layers, failure: &Failure) {
     let is_dry_run = layers.typed().delivery.dry_run == Some(true);
     if let Command::Import(args) = command
         && !is_dry_run
-        // An error here would hide the one to report.
+        // An error here would hide the error that is to be reported.
         && let Ok(metrics) = metrics(&args.inputs, layers)
     {
         metrics.fail(failure);
@@ -67,7 +67,7 @@ async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCod
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let options = request.layers.options();
     let max_duration = options.delivery.max_duration.as_deref();
-    // A time that no clock can show never comes.
+    // A time beyond the clock's range never comes.
     let deadline = max_duration.and_then(|max| terminal.began.checked_add(*max));
     interrupts.set_deadline(deadline.map(Into::into));
     if options.delivery.test_to.is_some() {
@@ -79,8 +79,8 @@ async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCod
     send(prepared, rows, &terminal, interrupts, log).await
 }
 
-/// Prepares the import and asks whether to send it. Returns the number of rows too, if that is
-/// known.
+/// Prepares the import and asks whether to send it.
+/// Also returns the number of rows, if it is known.
 async fn prepare(
     mut request: Request,
     metrics: Metrics,
@@ -88,14 +88,14 @@ async fn prepare(
     log: &Log,
 ) -> Result<(Prepared, Option<u64>), Failure> {
     let (service, surveyed, settings) = survey(&mut request).await?;
-    // The sandbox calls no one.
+    // The sandbox calls no one, so there is no need to ask.
     let can_ask = ask::can_ask(settings.options.log.format());
     let is_watched = can_ask && !settings.reading.outputs.sandbox;
     let may_pick = is_watched && settings.options.delivery.yes != Some(true);
     if !settings.has_campaign() && !may_pick {
         return Err(questions::no_campaign());
     }
-    // Before the do-not-call lists are read: opening it may take a long wait.
+    // Opened before the do-not-call lists are read, since it may wait a long time for another run.
     let record = Record::open(&settings, terminal).await?;
     let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
     let import = Import {
@@ -110,7 +110,7 @@ async fn prepare(
     Ok((prepared, rows))
 }
 
-/// The service, the inputs, and the settings, to which rejects among the inputs add.
+/// The service, the inputs, and the settings, including those that rejects among the inputs add.
 async fn survey(
     request: &mut Request,
 ) -> Result<(Service, Vec<InspectedInput>, ImportSettings), Failure> {

@@ -1,5 +1,5 @@
-//! An import up to the question whether to send it: how it is read, to which service and
-//! campaigns it goes, which run it would be. Nothing of it is in the ledger yet.
+//! An import before the question whether to send it: how it is read, to which service and
+//! campaigns it goes, and which run it would be. Nothing about it is in the ledger yet.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(super) struct Import {
     pub(super) is_watched: bool,
 }
 
-/// An import that could be sent.
+/// An import that is ready to be sent.
 pub(super) struct Prepared {
     pub(super) import: Import,
     pub(super) book: CampaignBook,
@@ -43,7 +43,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares it. If no campaign is given, the user picks one.
+    /// Prepares the import. If no campaign is given, the user picks one.
     pub(super) async fn new(
         mut import: Import,
         service: &Service,
@@ -54,7 +54,7 @@ impl Prepared {
         inputs::refuse_doubtful(&import.intake)?;
         let paths = inputs::output_paths(&import.settings, &import.intake)?;
         let writer = writer(&import.settings, &import.intake, &paths, record.as_ref())?;
-        // Not before it is certain that no other run writes them.
+        // Done only when it is certain that no other run writes these files.
         import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
         let reached = service::reach(service, import.settings.timeout).await?;
@@ -86,7 +86,7 @@ impl Prepared {
 }
 
 impl Import {
-    /// Checks that the metrics replace no other file, and writes the first ones.
+    /// Checks that the metrics file replaces no other file, and writes it for the first time.
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
         let ledger = self.settings.ledger.as_ref();
         let is_ledger = |place: &Path| ledger.is_some_and(|ledger| ledger.owns(place));
@@ -94,7 +94,7 @@ impl Import {
         self.metrics.begin(is_taken)
     }
 
-    /// Asks for a campaign, which counts as given from here on.
+    /// Asks for a campaign. From then on it counts as given.
     async fn pick_campaign(
         &mut self,
         directory: &mut Directory,
@@ -125,7 +125,7 @@ fn writer(
         .map_err(OutputError::before_sending)
 }
 
-/// `leadload import *.csv` must not send its own results.
+/// Refuses results files as inputs: `leadload import *.csv` must not send its own results.
 pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     let mut inputs = intake.inputs.iter();
     let found = inputs.find(|planned| has_results_header(&planned.header.names));

@@ -28,19 +28,19 @@ use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
 
-/// The ledger of an import, held by its only sender.
+/// The ledger of an import, whose process is the only one that may send to the service.
 pub(super) struct Record {
     pub(super) ledger: Ledger,
     service: ServiceId,
-    /// Freed when the import ends, however it ends.
+    /// Released when the import ends, however it ends.
     lock: SenderLock,
 }
 
-/// A run that is ready to begin, or go on: nothing of it is in the ledger yet.
+/// A run that is ready to begin or continue: nothing about it is in the ledger yet.
 pub(super) struct PlannedRun {
     record: Record,
     new: NewRun,
-    /// What it is known by.
+    /// The options that identify the run.
     pub(super) options: Map<String, Value>,
     pub(super) predecessors: Predecessors,
 }
@@ -50,17 +50,17 @@ pub(super) struct Run {
     _lock: SenderLock,
 }
 
-/// What a run that has begun is sent with.
+/// What a run that has begun needs for sending.
 pub(super) struct RunLedger {
     pub(super) ledger: Ledger,
-    /// What earlier runs have made of the rows, for the thread that prepares them.
+    /// What earlier runs did with the rows, for the thread that prepares rows.
     pub(super) memory: Memory,
     pub(super) pace: RateController,
 }
 
 impl Record {
-    /// Opens the ledger and takes the right to send to the service, which may have to be
-    /// waited for; nothing where none is kept.
+    /// Opens the ledger and takes the right to send to the service, which may
+    /// mean waiting for another run. `None` if the settings name no ledger.
     pub(super) async fn open(
         settings: &ImportSettings,
         terminal: &Terminal,
@@ -75,7 +75,7 @@ impl Record {
             let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits)?;
-            // No other process can be sending: claims that are open were left by a crash.
+            // No other process can be sending, so open claims were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
                 ledger,
@@ -90,13 +90,13 @@ impl Record {
         Ok(Some(opened))
     }
 
-    /// What leadload has written in the places of the outputs.
+    /// The files that leadload has written at the paths of the outputs.
     pub(super) fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
         Ok(KnownOutputs::new(self.ledger.outputs_at(&places)?))
     }
 
-    /// Finds out which run it would be.
+    /// Works out which run this would be.
     pub(super) async fn plan(
         self,
         settings: &ImportSettings,
@@ -131,7 +131,8 @@ impl Record {
         })
     }
 
-    /// With duplicates allowed, only this prevents that a list is called twice.
+    /// Refuses inputs of which a run has already sent leads. With duplicates
+    /// allowed, nothing else prevents that a list is called twice.
     fn refuse_what_was_sent(&self, new: &NewRun, paths: &OutputPaths) -> Result<(), Failure> {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
@@ -172,20 +173,20 @@ impl PlannedRun {
         difference_lines(other, &differences.unwrap_or_default(), width)
     }
 
-    /// What earlier runs have made of the rows, as it is known to the run when it begins.
+    /// What earlier runs did with the rows, as the run will know it when it begins.
     pub(super) fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
         let going_on = self.predecessors.going_on;
         let rules = memory_rules(settings, self.record.service, going_on, going_on.is_some());
         Ok(Memory::new(self.record.ledger.recall()?, rules))
     }
 
-    /// What earlier runs have learned of the pace that the service takes.
+    /// The rate that earlier runs have learned the service accepts.
     pub(super) fn known_rate(&self) -> Result<Option<KnownRate>, Failure> {
         Ok(self.record.ledger.known_rate(self.record.service)?)
     }
 
-    /// Begins the run, or goes on with it. Whatever else the ledger can refuse it refuses
-    /// before that.
+    /// Begins or continues the run. Everything that may
+    /// fail because of the ledger is done before that.
     pub(super) fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
         let Record {
             mut ledger,
@@ -205,7 +206,7 @@ impl PlannedRun {
     }
 }
 
-/// The pace for a service, by what earlier starts have learned and used up of it.
+/// The pace for a service, given what earlier starts have learned about it and used up.
 pub(super) fn pace(
     ledger: &mut Ledger,
     service: ServiceId,
@@ -216,7 +217,8 @@ pub(super) fn pace(
     Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
 }
 
-/// Without reliable locks two runs could send the same leads.
+/// Warns if the ledger is on a network file system: without
+/// reliable locks two runs could send the same leads.
 fn warn_of_network(place: &LedgerPlace) {
     if let Some(kind) = place.network_file_system() {
         warn!(
@@ -226,7 +228,7 @@ fn warn_of_network(place: &LedgerPlace) {
     }
 }
 
-/// The lock, or who has it.
+/// Takes the lock, or fails and says who has it.
 fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderLock, Failure> {
     if let Some(lock) = ledger.try_lock_sender(service)? {
         return Ok(lock);
@@ -271,8 +273,9 @@ impl Run {
     }
 }
 
-/// The options that rejects of the run take, wherever they are imported: those that were given,
-/// and the phone columns that were found. Of numbers that are bad by nature others may be found.
+/// The defaults for the run's rejects, wherever they are imported: the
+/// options that were given, and the phone columns that were detected. Among
+/// numbers that are mostly bad, other phone columns might be detected.
 fn defaults(given: &Options, intake: &Intake) -> String {
     let mut handed = given.clone();
     handed.retain(Declaration::is_passed_to_rejects);
@@ -282,7 +285,8 @@ fn defaults(given: &Options, intake: &Intake) -> String {
         let are_alike = inputs.all(|other| other == first);
         handed.mapping.phone_column = are_alike.then(|| Given::list_of(&first));
     }
-    // Of rejects a column that is called countries is believed.
+    // For rejects, a column whose header means country is believed whatever its cells are. If
+    // such a column was not used here because of its cells, it must not be used for the rejects.
     let mut inputs = intake.inputs.iter();
     if handed.phones.region_column.is_none()
         && inputs

@@ -29,7 +29,7 @@ use crate::stop::Stop;
 /// The most batches that wait for the writer.
 const BATCHES_TO_WRITE: usize = 4;
 
-/// Begins the run and sends it; `rows` is their number, if that is known.
+/// Begins the run and sends it. `rows` is the number of rows, if it is known.
 pub(super) async fn send(
     prepared: Prepared,
     rows: Option<u64>,
@@ -90,8 +90,8 @@ pub(super) async fn send(
     ending.close(delivered?, &listeners)
 }
 
-/// Gives the number of rows to the listeners that show it; it is counted beside the sending
-/// where it is not known.
+/// Gives the number of rows to the listeners that show it.
+/// If it is not known, it is counted while rows are sent.
 fn find_total(listeners: &mut Listeners, rows: Option<u64>, intake: &Intake) {
     match (rows, listeners.wants_total()) {
         (Some(rows), _) => drop(listeners.total.set(rows)),
@@ -100,8 +100,8 @@ fn find_total(listeners: &mut Listeners, rows: Option<u64>, intake: &Intake) {
     }
 }
 
-/// Begins the run or continues it, and reports which; and its destination, unless the overview
-/// has shown that.
+/// Begins the run or continues it, and reports which. Also
+/// reports its destination, unless the overview has shown that.
 fn begin(
     planned: PlannedRun,
     settings: &ImportSettings,
@@ -169,7 +169,7 @@ async fn deliver(
     let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
     let batches = intake.start(book, Purpose::Sending, memory);
     let mut end = pipeline.run(batches, interrupts).await;
-    // The ledger's thread first: it sends the last batches to the writer's.
+    // The ledger's thread ends first: it sends the last batches to the writer's thread.
     let mut ledger = match end.writer.take().map(LedgerWriter::close) {
         Some(None) => {
             end.stop = Some(Stop::worse(end.stop, broken(LedgerError::broke_off())));
@@ -202,8 +202,8 @@ fn finish(
         return Ok(Written::default());
     }
     if !end.is_written_down {
-        // The ledger lacks the last rows, so these files are not final; but nothing else has the
-        // outcome of those rows.
+        // The ledger lacks the last rows, so these files are not
+        // final. But they alone have the outcomes of those rows.
         return writer.set_aside();
     }
     let run_end = |end: &End| RunEnd {
@@ -211,7 +211,8 @@ fn finish(
         is_shorter: end.is_shorter,
         keeps_rejects,
     };
-    // Before the files get their names, so that they are recognized as ours even after a crash.
+    // Recorded before the files get their names, so that
+    // they are recognized as ours even after a crash.
     let sealed = writer.seal(run_end(end))?;
     if let Some((ledger, run)) = ledger
         && let Err(error) = ledger.record_outputs(run, &sealed)
@@ -221,7 +222,7 @@ fn finish(
     writer.finish(run_end(end))
 }
 
-/// Writes all batches. It blocks while files are written, so it has its own thread.
+/// Writes all batches. Writing files blocks, so this has its own thread.
 fn write_all(
     mut writer: Writer,
     mut batches: mpsc::Receiver<Batch>,

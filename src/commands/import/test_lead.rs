@@ -1,9 +1,9 @@
-//! `--test-to`: sends one lead to the user's own number, to hear what the people on the list
-//! would hear.
+//! `--test-to`: sends one lead to the user's own number, so
+//! the user hears what the people on the list would hear.
 //!
-//! Rule: nothing else happens. No run, no file, no lock, no question, and no second attempt:
-//! with duplicates allowed that could be a second call. The request counts towards the rate that
-//! all starts of the program share.
+//! Rule: nothing else happens. There is no run, no file, no lock, no question,
+//! and no second attempt: with duplicates allowed that could be a second call.
+//! The request counts towards the rate that all starts of the program share.
 
 use std::time::Duration;
 
@@ -33,10 +33,10 @@ use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::stop::{Stop, StopReason};
 
-/// A shorter wait is not mentioned.
+/// Waits shorter than this are not reported.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
 
-/// The first ready row, with the number of the test.
+/// The lead for the first ready row, with the number of the test.
 struct TestLead {
     settings: ImportSettings,
     intake: Intake,
@@ -48,7 +48,7 @@ struct TestLead {
     pace: Option<SharedPace>,
 }
 
-/// Sends it with the variables and to the campaign of the first ready row.
+/// Sends the test lead, with the variables and to the campaign of the first ready row.
 pub(super) async fn run(
     request: Request,
     terminal: &Terminal,
@@ -62,13 +62,13 @@ pub(super) async fn run(
     let body = test.body.clone();
     let sent = send_once(client, test.claim, body, policy, &mut interrupts).await;
     if let (Some(pace), Some(pause)) = (&mut test.pace, sent.pause) {
-        // An error only means that a later start may be throttled once.
+        // If this fails, a later start may be refused once for asking too early.
         let _ = pace.record(Vec::new(), Some(pause));
     }
     let outcome = sent.outcome.as_ref();
     if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
-        // The phone rings only while the campaign is running. The lead is reported even if its
-        // state is not known.
+        // The phone rings only while the campaign is running. The
+        // lead is reported even if the campaign's state is not known.
         let listing = test.directory.list_if_possible();
         let _ = terminal.or_interrupted(&mut interrupts, listing).await;
     }
@@ -76,7 +76,7 @@ pub(super) async fn run(
 }
 
 impl TestLead {
-    /// Prepares it, and waits until the service may be asked.
+    /// Prepares the test lead, and waits until the next request may start.
     async fn prepare(mut request: Request) -> Result<TestLead, Failure> {
         let (service, surveyed, settings) = survey(&mut request).await?;
         if !settings.has_campaign() {
@@ -107,7 +107,7 @@ impl TestLead {
         };
         let (claim, body, variables) = loop {
             let Some(batch) = batches.next().await else {
-                // Rows that are held back may be the reason.
+                // The reason may be that rows are held back.
                 inputs::refuse_doubtful(&intake)?;
                 return Err(Failure::usage(
                     "no row is ready, so there is nothing to test with",
@@ -165,7 +165,7 @@ impl TestLead {
     }
 }
 
-/// The number to send it to.
+/// The number that the lead is sent to.
 fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     // The user may live in another country than the people on the list.
     let phones = PhoneRules {
@@ -211,7 +211,7 @@ fn first_ready(
     ))
 }
 
-/// The one row, if it has an outcome.
+/// A tally of the one row, if it has an outcome.
 fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally {
     let mut tally = Tally::new(intake.inputs.len());
     if let Some(outcome) = outcome {
@@ -222,16 +222,16 @@ fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally 
     tally
 }
 
-/// The pace that the test shares with the runs before and after it. Limits hold for all starts of
-/// the program together, which are recorded in the ledger. A test makes no ledger, and a run that
-/// sends at the same time learns of it only when it is started again.
+/// The pace that the test shares with the runs before and after it. Limits hold for all
+/// starts of the program together, which the ledger records. A test creates no ledger, and a
+/// run that sends at the same time does not learn about the test until it is started again.
 struct SharedPace {
     ledger: Ledger,
     service: ServiceId,
 }
 
 impl SharedPace {
-    /// Where there is a ledger.
+    /// Opens the ledger; `None` if there is none.
     fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, LedgerError> {
         let place = settings.ledger.as_ref().filter(|place| place.exists());
         let opening = place.map(|place| {
@@ -242,7 +242,7 @@ impl SharedPace {
         opening.transpose()
     }
 
-    /// Waits until one more request may start, and counts it as started.
+    /// Waits until one more request may start, and records it as started.
     async fn await_turn(&mut self, settings: &ImportSettings) -> Result<(), Failure> {
         let now = Timestamp::now();
         let recent = self.ledger.recent_use(self.service, now)?;

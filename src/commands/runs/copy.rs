@@ -1,4 +1,4 @@
-//! `leadload runs copy`: a backup of the ledger, which may be in use.
+//! `leadload runs copy`: makes a backup of the ledger, which may be in use.
 
 use std::io;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<Stri
             "name another file with `--to`",
         ));
     }
-    // A link that leads nowhere is there, too.
+    // A link whose target does not exist counts as existing too.
     if to.symlink_metadata().is_ok() {
         return Err(already_there(to));
     }
@@ -47,7 +47,7 @@ pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<Stri
     })
 }
 
-/// Gives the copy its name when all of it is on disk; returns its size.
+/// Gives the copy its name when it is completely on disk. Returns its size.
 fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
     part.as_file().sync_all()?;
     let bytes = part.as_file().metadata()?.len();
@@ -56,7 +56,7 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// It may be the only good copy.
+/// The existing file may be the only good copy.
 fn already_there(to: &Path) -> Failure {
     let to = to.display();
     Failure::usage(

@@ -1,4 +1,4 @@
-//! `leadload runs export`: a results file of the rows that runs sent or found invalid.
+//! `leadload runs export`: writes a results file of the rows that runs sent or found invalid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -45,7 +45,7 @@ fn not_written(error: OutputError) -> Failure {
     error.of_export().while_writing()
 }
 
-/// The runs that were named, or all; each once, in order.
+/// The runs that were named, or all runs; each once, in order.
 fn chosen<'k>(known: &'k KnownRuns, args: &ExportArgs) -> Result<Vec<&'k RunRecord>, Failure> {
     if args.runs.is_empty() {
         return Ok(known.runs.iter().collect());
@@ -84,7 +84,7 @@ fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>
     }
 }
 
-/// An export replaces neither the ledger nor what was imported.
+/// Refuses to replace the ledger or an imported file.
 fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
         return Err(Failure::usage(
@@ -112,7 +112,7 @@ fn export(
         counts.add(row.outcome.status);
         let input = inputs.get(&row.run).and_then(|of| of.get(row.file));
         let line = ResultsLine {
-            // Pruned runs have none.
+            // The inputs of pruned runs have no name.
             file: input.and_then(|of| of.name.as_deref()).unwrap_or_default(),
             row: row.row,
             line: row.line,

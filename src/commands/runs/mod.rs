@@ -1,4 +1,4 @@
-//! `leadload runs`: what the ledger knows of earlier runs.
+//! `leadload runs`: what the ledger knows about earlier runs.
 
 mod copy;
 mod export;
@@ -47,14 +47,14 @@ fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
     }
 }
 
-/// A ledger that is named on the command line must exist.
+/// Refuses a ledger that is named on the command line but does not exist.
 fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> {
     let is_typed = layers.typed().ledger.ledger.is_some();
-    // What else may be wrong with it is found when it is opened.
+    // Anything else that is wrong with the ledger is found when it is opened.
     if !is_typed || ledger.exists() {
         return Ok(());
     }
-    // Fails where only its log is left.
+    // Fails if only the ledger's log is left.
     Ledger::read(ledger)?;
     Err(Failure::usage(
         format!("there is no ledger `{ledger}`"),
@@ -62,7 +62,7 @@ fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> 
     ))
 }
 
-/// The runs of a ledger, and the ledger, where there is one.
+/// The runs of a ledger, and the ledger, if there is one.
 struct KnownRuns {
     place: LedgerPlace,
     ledger: Option<Ledger>,
@@ -70,7 +70,7 @@ struct KnownRuns {
 }
 
 impl KnownRuns {
-    /// Reads them, also while a run is being sent.
+    /// Reads the runs, even while a run is being sent.
     fn read(place: &LedgerPlace) -> Result<KnownRuns, Failure> {
         let ledger = Ledger::read(place)?;
         let runs = ledger.as_ref().map(Ledger::runs).transpose();
@@ -111,7 +111,7 @@ fn list(
     let known = KnownRuns::read(ledger)?;
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
     let runs = &known.runs[known.runs.len().saturating_sub(most)..];
-    // The default place is not worth a mention.
+    // A missing ledger at the default path is not worth mentioning.
     let is_named = layers.origin(|options| options.ledger.ledger.is_some()) != Origin::Default;
     Ok(match format {
         Format::Json => runs_json(runs),

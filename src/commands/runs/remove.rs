@@ -1,6 +1,6 @@
-//! `leadload runs prune` and `leadload runs forget`: what is known is removed.
+//! `leadload runs prune` and `leadload runs forget`: remove data from the ledger.
 //!
-//! Rule: never while a run is being sent, which may be about to look up what goes.
+//! Rule: never while a run is being sent, which may be about to look up that data.
 
 use jiff::Timestamp;
 
@@ -13,14 +13,14 @@ use crate::message::Message;
 use crate::options::{Format, LogFormat};
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
 
-/// Removes cells, texts and file names of old runs; returns the text for standard output.
+/// Removes cells, texts and file names of old runs. Returns the text for standard output.
 pub(super) fn prune(
     ledger: &LedgerPlace,
     args: &PruneArgs,
     format: Format,
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
-    // Older than all that is known, where the age is beyond what a clock can tell.
+    // If the age is beyond the clock's range, no run is old enough.
     let older_than = Timestamp::now()
         .checked_sub(args.older_than)
         .unwrap_or(Timestamp::MIN);
@@ -37,7 +37,7 @@ pub(super) fn prune(
     })
 }
 
-/// Removes all that is known of a run or of a number; returns the text for standard output.
+/// Removes everything that is known about a run or a number. Returns the text for standard output.
 pub(super) fn forget(
     ledger: &LedgerPlace,
     args: &ForgetArgs,
@@ -61,7 +61,7 @@ pub(super) fn forget(
         match (run, args.what.number) {
             (Some(run), _) => ledger.forget_run(run)?,
             (None, Some(number)) => ledger.forget_number(number)?,
-            // The command line has one of the two.
+            // clap ensures that one of the two is given.
             (None, None) => 0,
         }
     };
@@ -71,7 +71,7 @@ pub(super) fn forget(
     })
 }
 
-/// The ledger, and the locks that keep any run from sending.
+/// Opens the ledger and takes the locks that keep all runs from sending.
 fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
     let ledger = Ledger::open(place)?;
     let service = match ledger.lock_all_senders()? {
@@ -86,7 +86,7 @@ fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
     Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
 }
 
-/// What is forgotten cannot be restored.
+/// Asks for confirmation: what is forgotten cannot be restored.
 fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
     if !ask::can_ask(log_format) {
         return Err(Failure::usage(

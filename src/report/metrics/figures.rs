@@ -1,4 +1,4 @@
-//! The values of all metrics, their text, and what an earlier command has left in the file.
+//! The values of all metrics, their text, and what an earlier command left in the file.
 
 use std::fmt::{Display, Write};
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::lead::{Counts, RunId};
 use crate::report::progress::WAITS_FOR;
 use crate::text::looks_secret;
 
-/// Families that the next command reads again.
+/// The families that the next command reads back.
 const LAST_SUCCESS: &str = "last_success_timestamp_seconds";
 const EXIT_CODE: &str = "exit_code";
 
@@ -20,9 +20,9 @@ const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    /// Those of the job, as they are written.
+    /// The labels of the job, as they are written.
     pub(super) labels: String,
-    /// When an import was complete before this one, in seconds.
+    /// When the last import before this one completed, in seconds.
     pub(super) earlier_success: Option<f64>,
     pub(super) run: Option<RunId>,
     pub(super) started: Timestamp,
@@ -37,7 +37,7 @@ pub(super) struct Figures {
     pub(super) exit_code: Option<ExitCode>,
 }
 
-/// The samples of a family: the label that each has beside those of the job, and its value.
+/// The samples of a family: the label that each has in addition to the job's labels, and its value.
 type Samples = Vec<(String, String)>;
 
 impl Figures {
@@ -134,7 +134,7 @@ impl Figures {
         text
     }
 
-    /// A list that was sent to its end is a success, also where some of its rows are bad.
+    /// A list that was sent to its end is a success, even if some of its rows are bad.
     fn last_success(&self) -> Option<f64> {
         match self.exit_code {
             Some(ExitCode::Complete | ExitCode::Problems) => Some(seconds(self.updated)),
@@ -143,7 +143,7 @@ impl Figures {
     }
 }
 
-/// One sample, or none where the value is not known.
+/// One sample; none if the value is not known.
 fn one(value: Option<impl Display>) -> Samples {
     let sample = value.map(|value| (String::new(), value.to_string()));
     sample.into_iter().collect()
@@ -165,9 +165,9 @@ fn seconds(time: Timestamp) -> f64 {
     time.as_duration().as_secs_f64()
 }
 
-/// Which job the metrics belong to, as two labels for every sample: the profile and the first
-/// input, without its folders. The collector reads all files in its folder as one, and samples
-/// of the same name with the same labels would fail the whole scrape.
+/// The labels that identify the job in every sample: the profile, and the first
+/// input without its folders. The collector reads all files in its folder as
+/// one, and samples with the same name and labels would fail the whole scrape.
 pub fn job_labels(profile: Option<&str>, inputs: &[PathBuf]) -> String {
     let input = inputs.first().map(|path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -180,8 +180,8 @@ pub fn job_labels(profile: Option<&str>, inputs: &[PathBuf]) -> String {
     )
 }
 
-/// A name as the format has it. All users can read the file, so a token that was typed in its
-/// place must not get into it.
+/// A label value in the Prometheus format. All users can read the file,
+/// so a token that was typed instead of a name must not get into it.
 fn label_value(name: &str) -> String {
     if looks_secret(name) {
         return "(not shown)".to_owned();
@@ -190,7 +190,7 @@ fn label_value(name: &str) -> String {
     escaped.replace('\n', "\\n")
 }
 
-/// The metrics that an earlier command has left in the file.
+/// The metrics that an earlier command left in the file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Earlier {
     pub(super) last_success: Option<f64>,

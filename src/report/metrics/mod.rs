@@ -1,21 +1,22 @@
-//! The metrics of a run in the text form of Prometheus, in a file for the textfile
-//! collector of its node exporter.
+//! The metrics of a run in the text format of Prometheus, in
+//! a file for the textfile collector of its node exporter.
 //!
 //! Rules:
 //!
-//! - A reader sees one state of the run, whole: each is written beside and renamed. The
-//!   collector reads what ends in `.prom`, so what is written beside does not.
-//! - Every label is there from the beginning, with 0, so that no alert has to distinguish nothing
-//!   from none. What is not known is left out.
-//! - A run's number is a value, since a label that changes makes a new series every night.
+//! - A reader sees a complete state of the run: each state is written to a temporary file, which
+//!   is then renamed. The collector reads files whose names end in `.prom`; the temporary file's
+//!   name does not.
+//! - Every label exists from the beginning, with 0, so that alerts need not distinguish 0 from a
+//!   missing sample. Values that are not known are left out.
+//! - A run's number is a value: as a label it would make a new series every night.
 //! - Every family is a gauge: what belongs to a run begins with 0 again in the next one.
-//! - It is written however the command ends. Only the figures of a run that is at work are
-//!   left alone by a command that finds it at work (exit code 6), or ends while it waits for
-//!   it, should both write the same file.
-//! - Only a file that leadload has written is replaced, or an empty one, so that a mistyped name
-//!   costs no list of contacts.
-//! - A file that cannot be written is reported before anything is sent. What fails later is
-//!   reported once, and the run goes on.
+//! - The file is written however the command ends. There is one exception, if a run and another
+//!   command use the same file: if the command ends because the run is at work (exit code 6), or
+//!   while it waits for the run, it leaves the run's figures alone.
+//! - Only an empty file or one that leadload has written is replaced, so a mistyped name does not
+//!   destroy a list of contacts.
+//! - If the file cannot be written, that is reported before anything is sent. A later failure is
+//!   reported once, and the run continues.
 
 mod figures;
 
@@ -43,10 +44,10 @@ use crate::results::what_to_fix;
 
 const BEGINNING: &str = "# HELP leadload_";
 
-/// How often it is written while the run goes on: as often as it is usually scraped.
+/// How often the file is written during the run: as often as it is usually scraped.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// The file of an import, or none. Clones are one.
+/// The metrics file of an import, if there is one. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Metrics(Option<Rc<RefCell<MetricsFile>>>);
 
@@ -60,7 +61,7 @@ struct MetricsFile {
 }
 
 impl Metrics {
-    /// Nothing is written yet. What is at `path` must be ours to replace.
+    /// Writes nothing yet. Fails if a file at `path` is not ours to replace.
     pub fn new(path: Option<&Path>, labels: String) -> Result<Metrics, Failure> {
         let Some(path) = path else {
             return Ok(Metrics::default());
@@ -81,8 +82,8 @@ impl Metrics {
         })))))
     }
 
-    /// Writes them for the first time; where that fails, nothing is written there from then on.
-    /// `is_taken` knows the places of other outputs.
+    /// Writes the file for the first time. If that fails because the file is not ours, nothing
+    /// is written to it from then on. `is_taken` knows the paths of other outputs.
     pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), Failure> {
         let Some(file) = &self.0 else {
             return Ok(());
@@ -104,7 +105,7 @@ impl Metrics {
         }
     }
 
-    /// Takes an event; every so often it is time to write.
+    /// Takes an event, and writes the file when it is due.
     pub(super) fn note(&self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         let (Some(file), RunEvent::Pulse(pulse)) = (&self.0, event) else {
             return;
@@ -136,7 +137,7 @@ impl Metrics {
         file.end(ended.exit_code);
     }
 
-    /// The same for one that has ended without having sent anything.
+    /// The same for a command that ended without having sent anything.
     pub fn fail(&self, failure: &Failure) {
         let Some(file) = &self.0 else {
             return;
@@ -159,9 +160,9 @@ impl MetricsFile {
         if is_taken(&path) {
             return Err(refused(&path, "is another file of this import"));
         }
-        // A ledger may have been made there since.
+        // A ledger may have been created there since the first check.
         check_place(&path)?;
-        // Now, since another run may have been waited for.
+        // Read only now, since another run may have written the file while this one waited.
         self.figures.earlier_success = self.earlier().last_success;
         self.write().map_err(|error| unwritable(&path, &error))?;
         self.has_begun = true;
@@ -172,7 +173,7 @@ impl MetricsFile {
         Earlier::in_file(&self.path, &self.figures.labels)
     }
 
-    /// Whether the end of a command that has not begun may replace what is there.
+    /// Whether a command that ends before it began may replace the file.
     fn takes_place(&mut self, stopped_by: StoppedBy) -> bool {
         // An empty file may be one that the command was to read.
         let is_empty = fs::metadata(&self.path).is_ok_and(|found| found.len() == 0);
@@ -189,7 +190,7 @@ impl MetricsFile {
     }
 
     fn end(&mut self, exit_code: ExitCode) {
-        // It was reported, and the file there is not ours.
+        // The failure was reported, and the file there is not ours.
         if self.has_failed && exit_code == ExitCode::Usage {
             return;
         }
@@ -221,20 +222,20 @@ impl MetricsFile {
     }
 }
 
-/// The collector runs as another user, and nothing in the file is about people.
+/// The collector runs as another user, and the file has no personal data.
 #[cfg(unix)]
 fn let_others_read(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
-/// Elsewhere a file takes the permissions of its folder.
+/// On other systems a file takes the permissions of its folder.
 #[cfg(not(unix))]
 fn let_others_read(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The place must have nothing, an empty file, or metrics of ours in it.
+/// Fails unless there is nothing at the path, an empty file, or our own metrics.
 fn check_place(path: &Path) -> Result<(), Failure> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.as_os_str() != "-" => {

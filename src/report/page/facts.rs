@@ -1,4 +1,4 @@
-//! When, what and where: the facts of the command.
+//! The facts about the command: when, what and where.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -48,7 +48,7 @@ fn fact(name: &str, value: Markup) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
 }
 
-/// Where the service is, without what only programs need.
+/// The service's address without the scheme, which only programs need.
 fn host(service: &str) -> &str {
     service.split_once("://").map_or(service, |(_, host)| host)
 }
@@ -78,7 +78,7 @@ fn files(page: &Page<'_>) -> Markup {
     };
     let items = inputs.iter().zip(&page.ended.tally.rows_by_file);
     let items = items.map(|(input, rows)| {
-        // How many there are of each of several is not known.
+        // With several inputs, the number of rows in each is not known.
         let rows = match inputs.len() {
             1 => page.ended.rows_done(),
             _ => counted(*rows, "row"),
@@ -88,7 +88,7 @@ fn files(page: &Page<'_>) -> Markup {
     several(name, &items.collect::<Vec<_>>())
 }
 
-/// Where the countries of numbers came from that have no calling code.
+/// Where the countries of numbers without a calling code came from.
 fn countries(page: &Page<'_>) -> Markup {
     let inputs = page.intake.inputs.iter();
     let found = inputs.flat_map(|planned| {
@@ -121,7 +121,7 @@ fn lists(page: &Page<'_>) -> Markup {
     several("Do not call", &items.collect::<Vec<_>>())
 }
 
-/// The campaign as it was chosen, with its id where the rows have brought it to light.
+/// The campaign as it was chosen, with its id if the rows have revealed it.
 fn campaign(page: &Page<'_>) -> String {
     let has_column = |input: &PlannedInput| input.mapping.campaign_column.is_some();
     let by_row = page.intake.inputs.iter().any(has_column);

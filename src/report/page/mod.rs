@@ -1,4 +1,4 @@
-//! One page about a run or a check, for people who do not work at a terminal.
+//! A page about a run or a check, for people who do not work at a terminal.
 //!
 //! Promises:
 //! - It is one file: no script, font, image or style comes from elsewhere, and a policy in
@@ -11,8 +11,8 @@
 //! - Nothing is shown by colour alone, and it can be read on a phone, in the dark, on paper
 //!   and by a screen reader.
 //!
-//! It may hold phone cells and what the service said, as results do: its file is for its
-//! owner alone.
+//! It may contain phone cells and what the service said,
+//! as the results do, so only the owner can read the file.
 
 mod facts;
 mod next;

@@ -1,4 +1,4 @@
-//! The files that were written, and what comes next.
+//! The files that were written, and what to do next.
 
 use std::path::Path;
 

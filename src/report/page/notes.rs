@@ -1,4 +1,4 @@
-//! What the page needs of a run beside its sums: a listener of bounded size.
+//! What the page needs to know about a run, apart from the tally. This listener has a bounded size.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::text::{one_line, shortened};
 
 const MAX_EXAMPLES: usize = 5;
 
-/// How much is kept of a cell, and of what is wrong with a row, in characters.
+/// How much is stored of a cell, and of what is wrong with a row, in characters.
 const MAX_CELL: usize = 60;
 const MAX_ERROR: usize = 400;
 
@@ -80,7 +80,7 @@ fn add_example(
     }
     let key = (outcome.status, outcome.error_code);
     let examples = examples.entry(key).or_default();
-    // Rows come as they are answered; kept are the first of the list.
+    // Rows come in the order of their answers; the first ones of the list are kept.
     let place = (row.file(), row.line());
     let at = examples.partition_point(|other| (other.file, other.line) < place);
     if at < MAX_EXAMPLES {

@@ -1,5 +1,5 @@
-//! What is wrong, the most frequent first, and how to fix it; and the rows left out with
-//! nothing wrong.
+//! What is wrong, the most frequent problem first, and how to fix it;
+//! and rows that were left out although nothing is wrong with them.
 
 use maud::{Markup, html};
 
@@ -56,7 +56,7 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> M
     }
 }
 
-/// Rows that made no lead although nothing is wrong with them; nothing where there are none.
+/// Rows that made no lead although nothing is wrong with them. Empty if there are none.
 pub(super) fn left_out(page: &Page<'_>) -> Markup {
     let tally = page.ended.tally;
     let groups: Vec<_> = tally.left_out().collect();

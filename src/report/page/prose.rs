@@ -1,10 +1,10 @@
-//! Sentences as the page shows them.
+//! Sentences in the form that the page shows.
 
 use maud::{Markup, html};
 
 use crate::message::Message;
 
-/// A sentence in which text between backquotes is typed or found as it is.
+/// A sentence in which text between backquotes is shown as code.
 pub(super) fn marked(text: &str) -> Markup {
     let are_paired = text.matches('`').count().is_multiple_of(2);
     html! {
@@ -18,7 +18,7 @@ pub(super) fn marked(text: &str) -> Markup {
     }
 }
 
-/// What is typed as it is. A flag is not broken after its dashes at the end of a line.
+/// Text shown as code. A flag is not broken after its dashes at the end of a line.
 fn typed(text: &str) -> Markup {
     html! {
         code {

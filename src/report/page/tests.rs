@@ -1,4 +1,4 @@
-//! A page as a whole, with the clock in hand.
+//! Tests of the page as a whole, at fixed times.
 
 use std::fs;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::screen::SuppressionLists;
 use crate::source::{FormChoice, Input, RowBatch};
 use crate::stop::Stop;
 
-/// A list with this header, as it is planned.
+/// The planned inputs for a list with this header.
 fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
     let path = folder.path().join("leads.csv");
     fs::write(&path, format!("{header}\n+447911000001,Ada\n")).unwrap();
@@ -42,7 +42,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
     }
 }
 
-/// What was sent, and what could not be.
+/// Outcomes of rows that were sent, and of one that could not be.
 fn outcomes(error: &str) -> [RowOutcome; 3] {
     let sent = |status, code| RowOutcome {
         attempts: 1,
@@ -55,12 +55,12 @@ fn outcomes(error: &str) -> [RowOutcome; 3] {
     ]
 }
 
-/// The page of a run of which three rows were done when somebody stopped it.
+/// The page of a run that was stopped early, when three rows had an outcome.
 fn page_of_a_stopped_run(header: &str, cell: &str, error: &str) -> String {
     page_of_a_stopped_run_of(|_| {}, header, cell, error)
 }
 
-/// The same, where it has ended another way.
+/// The same for a run that ended in another way.
 fn page_of_a_stopped_run_of(
     change: impl Fn(&mut Ended<'_>),
     header: &str,

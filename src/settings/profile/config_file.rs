@@ -1,11 +1,11 @@
 //! The settings file: where it is, and how it is read.
 //!
-//! It is the file that `--config` or LEADLOAD_CONFIG names, or else `config.toml` in the user's
-//! configuration folder. Never a file of the current folder: that could have come with a list
-//! from someone else, and would send the leads to their service.
+//! It is the file that `--config` or LEADLOAD_CONFIG names, otherwise `config.toml` in
+//! the user's configuration folder. It is never a file of the current folder: that could
+//! have come with a list from someone else, and would send the leads to their service.
 //!
-//! A token may be in it by mistake, so no message quotes the file: only where it is wrong, by
-//! line and column.
+//! The file may contain a token by mistake, so no message quotes
+//! it: messages only say where it is wrong, by line and column.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -60,12 +60,12 @@ impl ConfigFile {
         }))
     }
 
-    /// The line (from 1) in which something of the document begins.
+    /// The line (from 1) in which an item of the document begins.
     pub(in crate::settings) fn line_of(&self, span: Option<std::ops::Range<usize>>) -> usize {
         span.map_or(1, |span| place_in(self.document.raw(), span.start).0)
     }
 
-    /// The folder that relative paths in it start from.
+    /// The folder that relative paths in the file start from.
     pub(in crate::settings) fn folder(&self) -> &Path {
         crate::source::folder_of(&self.path)
     }
@@ -100,7 +100,7 @@ fn text_of(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Line and column, both from 1, the column in characters.
+/// Line and column of an offset, both from 1, the column in characters.
 fn place_in(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);

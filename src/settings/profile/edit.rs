@@ -1,4 +1,4 @@
-//! Writing a profile. Comments, order and everything else in the file are kept.
+//! Writes a profile. Comments, order and everything else in the file are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ use crate::options::Options;
 use crate::private_file;
 use crate::text::printable;
 
-/// The file to write a profile into, and what it has; it is certain that it can be written.
+/// The path of the file to write a profile to, and the file's
+/// content if it exists. Checks that it can be written.
 pub(super) fn file_to_edit(
     given: &Options,
     profile: &str,
@@ -33,8 +34,8 @@ pub(super) fn file_to_edit(
     Ok((path, config))
 }
 
-/// Writes options into a profile, and removes the options with these keys. The file is created
-/// if it does not exist; a reader sees the old file or the new one, never half of it.
+/// Writes options into a profile, and removes the options with the `removed` keys. The file is
+/// created if it does not exist. A reader sees the old file or the new one, never half of it.
 pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&str]) -> Result<()> {
     let mut document = match ConfigFile::read(path)? {
         Some(file) => file.document.into_mut(),
@@ -47,12 +48,12 @@ pub(super) fn edit(path: &Path, profile: &str, options: &Options, removed: &[&st
     let fields = options.fields().into_iter();
     let values = fields.filter_map(|(declared, field)| Some((declared.key, field.json()?)));
     let mut values: Vec<_> = values.collect();
-    // Long lists come last, so that they hide nothing.
+    // Long lists come last, so the short values are easy to see.
     values.sort_by_key(|(_, json)| json.is_array());
     for (key, json) in values {
         put(table, key, toml_of(&json));
     }
-    // A link, such as one into a folder under version control, stays one.
+    // A link, such as one into a folder under version control, stays a link.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let permissions = fs::metadata(&path).map(|found| found.permissions());
     let text = document.to_string();
@@ -87,7 +88,7 @@ fn table_to_edit<'d>(document: &'d mut DocumentMut, name: &str) -> Result<&'d mu
             }
             Item::Table(table)
         }
-        // Profiles within braces.
+        // The profiles are written as an inline table.
         _ => value(InlineTable::new()),
     };
     let tables = tables.as_table_like_mut();
@@ -106,14 +107,14 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
-/// A value as a settings file holds it.
+/// A value in the form in which a settings file holds it.
 pub(in crate::settings) fn toml_of(json: &Json) -> Value {
     match json {
         Json::Bool(value) => (*value).into(),
         Json::Number(number) => number.as_i64().unwrap_or(i64::MAX).into(),
         Json::String(text) => text.into(),
         Json::Array(list) => Value::Array(list.iter().map(toml_of).collect()),
-        // No option has anything else.
+        // No option has a value of another kind.
         other => other.to_string().into(),
     }
 }

@@ -17,9 +17,9 @@ use crate::settings::layers::home_of_token;
 pub struct MappingToSave {
     pub profile: String,
     pub file: PathBuf,
-    /// The columns that will be sent and were left out by the mapping saved before.
+    /// The columns that will be sent and that the mapping saved before left out.
     pub newly_sent: Vec<String>,
-    /// The columns that will be left out and were sent by the mapping saved before.
+    /// The columns that will be left out and that the mapping saved before sent.
     pub no_longer_sent: Vec<String>,
     /// The columns that are new since then, and that it leaves out.
     pub left_out: Vec<String>,
@@ -104,23 +104,24 @@ fn mapping(given: Options, list: &AllowList, before: &Options) -> Result<Options
         let named = RegionColumns::Named(region.clone());
         options.phones.region_column = Some(Given::new(named, region));
     }
-    // Columns that `var` does not name are skipped. It is written even if it is empty: without
-    // it every column would be sent.
+    // Columns that `var` does not name are skipped. `var` is written
+    // even if it is empty: without it every column would be sent.
     options.mapping.skip_column = None;
     options.mapping.var = Some(Given::list_of(&list.variables));
     options.mapping.columns = Some(Given::list_of(&list.columns));
     Ok(options)
 }
 
-/// The settings of a profile beside its mapping, for another profile. Outputs belong to one
-/// profile alone, and the same file has the settings for all profiles already.
+/// The settings of a profile without its mapping, for another profile.
+/// Outputs are left out since two profiles must not share them, and
+/// the settings for all profiles if the file has them already.
 fn other_settings(profile: &Profile, is_same_file: bool) -> Options {
     let mut others = profile.own.clone();
     if !is_same_file {
         others.complete(&profile.common);
     }
     others.retain(|declared| !declared.is_kept_with_mapping && !declared.is_output);
-    // Beside another address, the token would be sent there.
+    // Next to another address, the token would be sent there.
     if home_of_token(&profile.layers()).is_none() {
         others.connection.token_file = None;
     }

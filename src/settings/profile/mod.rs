@@ -1,8 +1,8 @@
 //! A profile: options in the settings file under a name.
 //!
-//! Keys at the top of the file apply to all profiles; a profile's own override them. Every key
-//! and value is checked when the profile is read, whichever command uses it; an error names
-//! file, line, profile and key.
+//! Keys at the top of the file apply to all profiles; a profile's own keys
+//! override them. Every key and value is checked when the profile is read,
+//! whichever command uses it. An error names the file, line, profile and key.
 
 pub(in crate::settings) mod config_file;
 pub(in crate::settings) mod edit;
@@ -36,7 +36,7 @@ pub struct Profile {
     pub name: Option<String>,
     pub file: PathBuf,
     pub names: Vec<String>,
-    /// Its own options, as far as they can be read.
+    /// Its own options, those that can be read.
     pub(in crate::settings) own: Options,
     /// The options for all profiles.
     pub(in crate::settings) common: Options,
@@ -48,8 +48,8 @@ impl Profile {
     /// The profile that is named, or the default one; `None` without a settings file.
     ///
     /// `--save-mapping` selects its profile too, if that exists: a mapping that is saved again
-    /// starts from the saved one. A profile that does not exist yet starts from the one that
-    /// would be in use anyway, and its file need not exist either.
+    /// starts from the saved one. If that profile does not exist yet, the mapping starts from
+    /// the profile that would be in use anyway, and the file need not exist either.
     pub(super) fn in_use(typed: &Options, environment: &Options) -> Result<Option<Profile>> {
         let save_in = typed.mapping.save_mapping.as_ref();
         let config = typed.place.config.as_ref();
@@ -74,8 +74,9 @@ impl Profile {
         }
     }
 
-    /// The profile with this name, or else `default`, or else none, over the settings for all
-    /// profiles. A name that does not exist is one of the things that can be wrong.
+    /// The profile with this name; without a name, the one called
+    /// `default`, if it exists. The settings for all profiles are read
+    /// too. If no profile has the name, that is recorded in `wrong`.
     pub(super) fn of(file: &ConfigFile, name: Option<&str>) -> Result<Profile> {
         let tables = tables(file)?;
         let meant = name.unwrap_or(DEFAULT_PROFILE);
@@ -102,7 +103,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Its own options over those for all profiles.
+    /// Its own options, completed by those for all profiles.
     pub(super) fn options(&self) -> Options {
         let mut options = self.own.clone();
         options.complete(&self.common);
@@ -125,8 +126,8 @@ impl Profile {
     }
 }
 
-/// Reads a table of options, which may be the one for all profiles. It continues after an error,
-/// since some of the other options apply to the message about it.
+/// Reads a table of options, which may be the one for all profiles. Reading continues
+/// after an error, since some of the other options apply to the message about it.
 fn read(
     file: &ConfigFile,
     place: &str,

@@ -1,5 +1,4 @@
-//! A profile to be set up: an address, a token in a file of its own, and how to reach the
-//! service.
+//! A profile to be set up: an address, a token in a file of its own, and how to reach the service.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,17 +22,17 @@ pub struct NewProfile<'a> {
     layers: &'a Layers,
     pub name: String,
     pub file: PathBuf,
-    /// How to reach the service: as typed, or as the profile has it.
+    /// How to reach the service: as typed, otherwise as in the profile.
     connection: ConnectionOptions,
     config: Option<ConfigFile>,
-    /// The profile as it is, if there is a settings file.
+    /// The profile as it is now, if there is a settings file.
     present: Option<Profile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenProfile {
     pub token_file: PathBuf,
-    /// The token file that the profile named before, if it is another one and still exists.
+    /// The token file that the profile named before, if it is another file and still exists.
     pub unused_token_file: Option<PathBuf>,
 }
 
@@ -43,7 +42,7 @@ impl<'a> NewProfile<'a> {
         let given = layers.given();
         let name = given.place.profile.as_deref();
         let name = name.map_or(DEFAULT_PROFILE, String::as_str).to_owned();
-        // Before the user has answered all questions.
+        // Checked before the user has to answer questions.
         let (file, config) = file_to_edit(&given, &name)?;
         let mut connection = layers.typed().connection;
         let present = config
@@ -98,17 +97,17 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    /// The address in the profile, even if it may not be used.
+    /// The address in the profile, even one that may not be used.
     pub fn present_url(&self) -> Option<BaseUrl> {
         let url = self.present.as_ref()?.options().connection.base_url;
         BaseUrl::parse(&url?, true).ok()
     }
 
-    /// Writes the token into a file of its own, and the profile. The profile's other settings
-    /// are kept, and so is every file that something else names.
+    /// Writes the token to a file of its own, then the profile. The profile's
+    /// other settings are kept, and so is every file that something else names.
     ///
-    /// The two files are not written at once: between the two writes no profile may send the
-    /// new token to another address.
+    /// The two files are not written at the same time: between the two
+    /// writes no profile may send the new token to another address.
     pub fn write(&self, connection: &Connection) -> Result<WrittenProfile> {
         let name = self.name.as_str();
         let token = connection.token.expose().to_owned() + "\n";
@@ -143,9 +142,10 @@ impl<'a> NewProfile<'a> {
         })
     }
 
-    /// The file for the token: `NAME.token` beside the settings file, with a number if that is
-    /// taken. A file is free if nothing has or names it, if an earlier setup wrote this very
-    /// token into it, or if it is the token file of this profile alone and the address stays.
+    /// The file for the token: `NAME.token` next to the settings file, with a
+    /// number if that is not free. A path is free if nothing exists there and
+    /// no profile names it, if an earlier setup wrote this very token to it,
+    /// or if it is the token file of this profile alone and the address stays.
     fn place_of_token(&self, connection: &Connection, token: &str) -> Result<PathBuf> {
         let name = self.name.as_str();
         let keeps_address = self.present_url().as_ref() == Some(&connection.base_url);
@@ -169,14 +169,14 @@ impl<'a> NewProfile<'a> {
         Ok(place)
     }
 
-    /// The flags that select it.
+    /// The flags that select the profile.
     pub fn flags(&self) -> Vec<OsString> {
         flags_for(&self.file, &self.name, self.layers)
     }
 }
 
-/// The names of the profiles that take their token from this file; an empty name stands for the
-/// settings for all profiles.
+/// The names of the profiles that take their token from this
+/// file. An empty name stands for the settings for all profiles.
 fn users_of(config: &ConfigFile, place: &Path) -> Result<Vec<String>> {
     let names_it = |options: &Options| token_file(options).is_some_and(|path| is_same(path, place));
     let mut users = Vec::new();

@@ -1,8 +1,8 @@
 //! The part of a mapping that comes from a profile.
 //!
-//! A saved mapping is an allow-list: only the columns that were there when it was checked are
-//! sent. If a mapping is saved again, the saved one applies, so what was left out stays left
-//! out unless it is named.
+//! A saved mapping is an allow-list: only the columns that existed when it
+//! was checked are sent. If a mapping is saved again, the saved one applies,
+//! so columns that were left out stay left out unless the user names them.
 
 use std::ffi::OsString;
 
@@ -13,8 +13,8 @@ use crate::mapping::SavedMapping;
 use crate::options::{Declared, Field, Options, texts};
 use crate::settings::{Layers, Origin};
 
-/// The part that comes from the profile, if there is any. The run of a rejects file overrides
-/// it, and has the same mapping if it used this one.
+/// The part of the mapping that comes from the profile; `None` if there is none. The run
+/// of a rejects file overrides the profile, but has the same mapping if it used this one.
 pub(in crate::settings) fn in_use(layers: &Layers, options: &Options) -> Option<SavedMapping> {
     let profile = layers.profile.as_ref()?;
     let saved = profile.options();

@@ -1,4 +1,4 @@
-//! The tables of profiles in a settings file: below `profiles`, or below `profile`.
+//! The tables of profiles in a settings file, below `profiles`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::message::Message;
 use crate::settings::Layers;
 use crate::text::quoted_value;
 
-/// The profile in use if none is named.
+/// The profile that is used if none is named.
 pub(in crate::settings) const DEFAULT_PROFILE: &str = "default";
 
 pub(in crate::settings) const PROFILES: &str = "profiles";
 
-/// The longest name of a profile, which names a file too.
+/// The longest name of a profile, in bytes. The name is also part of a file name.
 const MAX_NAME: usize = 64;
 
 pub(in crate::settings) fn tables(file: &ConfigFile) -> Result<Vec<(&str, &dyn TableLike)>> {
@@ -50,7 +50,7 @@ pub(in crate::settings) fn table_of<'f>(
     tables.find_map(|(found, table)| (found == name).then_some(table))
 }
 
-/// Checks the name of a profile, which names the file of its token too.
+/// Checks the name of a profile, which is also part of the name of its token file.
 pub(in crate::settings) fn check_name(name: &str) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_short = (1..=MAX_NAME).contains(&name.len());
@@ -63,8 +63,8 @@ pub(in crate::settings) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The flags that select a profile in the environment of `layers`; none if it is selected
-/// anyway.
+/// The flags that select a profile in the environment
+/// of `layers`; empty if it is selected without flags.
 pub(in crate::settings) fn flags_for(file: &Path, profile: &str, layers: &Layers) -> Vec<OsString> {
     let mut flags = flags_for_file(file, layers);
     let unnamed = layers.of_environment().place.profile;
@@ -75,7 +75,7 @@ pub(in crate::settings) fn flags_for(file: &Path, profile: &str, layers: &Layers
     flags
 }
 
-/// The flags that select the settings file.
+/// The flags that select the settings file; empty if it is selected without flags.
 pub(in crate::settings) fn flags_for_file(file: &Path, layers: &Layers) -> Vec<OsString> {
     let in_use = match layers.of_environment().place.config.as_deref() {
         Some(named) => std::path::absolute(named).ok(),
