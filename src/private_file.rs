@@ -8,7 +8,7 @@ use std::path::{Path, absolute};
 
 use tempfile::NamedTempFile;
 
-use crate::source::folder_of;
+use crate::paths::folder_of;
 
 /// Options that create a file for its owner only. An existing file keeps
 /// its permissions and its content.

@@ -14,8 +14,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use super::filing::Filing;
 use super::identity::Identity;
 use super::{LedgerError, LedgerPlace, ServiceId, schema};
+use crate::paths::folder_of;
 use crate::private_file;
-use crate::source::folder_of;
 
 /// More than the number of different statements, so none is prepared twice.
 const MAX_STATEMENTS: usize = 64;

@@ -24,7 +24,7 @@ use url::Url;
 
 use super::{Ledger, LedgerError};
 use crate::lead::RunId;
-use crate::source::file_identity;
+use crate::paths::file_identity;
 
 /// Another process may be writing the file right now, for a service of its own.
 const ATTEMPTS: u32 = 5;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::exit::{Failure, StoppedBy};
 use crate::message::Message;
-use crate::source::folder_of;
+use crate::paths::folder_of;
 
 const FLAGS: &str = "`--results`, `--rejects` or `--report`";
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::OutputError;
 use crate::intake::PlannedInput;
 use crate::ledger::{LedgerPlace, OutputKind};
-use crate::paths::{absolute_place, is_same_place};
-use crate::source::{Input, folder_of};
+use crate::paths::{absolute_place, folder_of, is_same_place};
+use crate::source::Input;
 
 /// Where the user wants an output.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! An input file or standard input, as the user named it.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Compression, Fingerprint, SourceError, decompressed};
+use crate::paths::{file_identity, folder_of};
 use crate::text::{nearest, printable};
 
 const STANDARD_INPUT: &str = "-";
@@ -151,13 +152,6 @@ impl Input {
     }
 }
 
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 fn nearest_file(path: &Path) -> Option<String> {
     let entries = std::fs::read_dir(folder_of(path)).ok()?.flatten();
     let names: Vec<String> = entries
@@ -176,19 +170,6 @@ fn state_of(path: &Path) -> io::Result<FileState> {
     let metadata = std::fs::metadata(path)?;
     let modified = metadata.modified().ok();
     Ok((metadata.len(), modified, file_identity(&metadata)))
-}
-
-/// Distinguishes a file from another one at the same path, without opening either.
-#[cfg(unix)]
-pub fn file_identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// Other systems give this only for an open file.
-#[cfg(not(unix))]
-pub fn file_identity(_metadata: &Metadata) -> Option<(u64, u64)> {
-    None
 }
 
 /// Reads a file without moving the position that all its handles share.

@@ -35,7 +35,7 @@ pub use fingerprint::Fingerprint;
 pub use footer::FooterLine;
 pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
-pub use input::{Input, file_identity, folder_of};
+pub use input::Input;
 pub use reader::CsvReader;
 pub use row_reader::RowReader;
 pub use spreadsheet::{Sheet, SheetReader, SheetRow, is_workbook};

@@ -579,6 +579,21 @@ fn a_ledger_that_is_replaced_while_it_is_in_use_stops_the_run() {
     }
 }
 
+/// Such as a database browser or a backup. When it closes the ledger it must not take itself for
+/// the last one, which would delete the write-ahead log of the run.
+#[test]
+fn another_program_that_reads_the_ledger_does_not_disturb_a_run() {
+    let folder = Folder::new();
+    let (service, child) = at_work(&folder, 6, &[]);
+    let db = rusqlite::Connection::open(folder.ledger()).unwrap();
+    let runs = db.query_row("SELECT count(*) FROM runs", [], |row| row.get(0));
+    assert_eq!(runs, Ok(1));
+    db.close().unwrap();
+    let ended = Output::of(child);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(service.stats().created, 6);
+}
+
 /// The write-ahead log that the run has written belongs to another file.
 #[cfg(unix)]
 #[test]

@@ -67,7 +67,7 @@ impl ConfigFile {
 
     /// The folder that relative paths in the file start from.
     pub(in crate::settings) fn folder(&self) -> &Path {
-        crate::source::folder_of(&self.path)
+        crate::paths::folder_of(&self.path)
     }
 }
 
