@@ -18,6 +18,7 @@ use crate::message::Message;
 /// but the user waits for it.
 const ATTEMPTS: u32 = 5;
 
+/// A service that asks for a longer pause is not asked again: the user waits.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The longest time for the whole list, with all pages, attempts and pauses. The user waits for it,
@@ -153,9 +154,13 @@ impl Client {
                 _ => None,
             };
             failed = text;
+            let pause = pause.unwrap_or_else(|| backoff::delay(attempt, fastrand::f64()));
+            if pause > LONGEST_PAUSE {
+                failed += &format!("; it asks to wait {} s", pause.as_secs());
+                break;
+            }
             if attempt < ATTEMPTS {
-                let pause = pause.unwrap_or_else(|| backoff::delay(attempt, fastrand::f64()));
-                tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+                tokio::time::sleep(pause).await;
             }
         }
         Err(ListError::NoAnswer(failed))

@@ -1,5 +1,7 @@
 //! Importing rejects again: adds the options of the run that wrote them.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 use tracing::warn;
 
@@ -20,11 +22,22 @@ pub(super) fn add_options(
     ledger: Option<&LedgerPlace>,
     service: Option<&str>,
 ) -> Result<(), Failure> {
-    let rejects = inputs.iter().filter_map(|input| Some((input, input.run?)));
+    let rejects = inputs
+        .iter()
+        .filter_map(|input| Some((input, input.runs.as_ref()?)));
+    let rejects: Vec<(&InspectedInput, &BTreeSet<RunId>)> = rejects.collect();
+    for (input, runs) in &rejects {
+        if runs.is_empty() {
+            warn_of_unknown_run(input, None, "no row names its run", layers);
+        }
+    }
+    let rejects = rejects
+        .into_iter()
+        .flat_map(|(input, runs)| runs.iter().map(move |run| (input, *run)));
     let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
     let (Some(place), false) = (ledger, rejects.is_empty()) else {
         for (input, run) in rejects {
-            warn_of_unknown_run(input, run, "there is no ledger", layers);
+            warn_of_unknown_run(input, Some(run), "there is no ledger", layers);
         }
         return Ok(());
     };
@@ -32,30 +45,30 @@ pub(super) fn add_options(
     let mut found: Option<(RunId, String)> = None;
     for (input, run) in rejects {
         let known = ledger.as_ref().map(|ledger| ledger.defaults_of(run));
-        // Every ledger may have a run with this number:
-        // the right run had inputs with these columns.
-        let is_another = |known: &StoredDefaults| {
-            service.is_some_and(|service| service != known.service)
-                || !has_columns(&known.columns, &input.own_columns())
-        };
         let defaults = match known.transpose()?.flatten() {
             None => {
                 Err("this ledger has no such run: it was forgotten, or it is in another ledger")
             }
-            Some(known) if is_another(&known) => {
-                Err("the run of that number in this ledger had another service or other columns")
+            Some(known) if service.is_some_and(|service| service != known.service) => {
+                Err("the run of that number in this ledger had another service")
+            }
+            // Every ledger may have a run with this number: the right run had inputs with these
+            // columns.
+            Some(known) if !has_columns(&known.columns, &input.own_columns()) => {
+                refuse_to_lose_lists(input, run, &known, layers)?;
+                Err("the run of that number in this ledger had other columns")
             }
             Some(known) => known.defaults.ok_or("that run was pruned"),
         };
         match (defaults, &found) {
-            (Err(why), _) => warn_of_unknown_run(input, run, why, layers),
+            (Err(why), _) => warn_of_unknown_run(input, Some(run), why, layers),
             (Ok(defaults), None) => found = Some((run, defaults)),
             (Ok(defaults), Some((other, options))) if *options != defaults => {
                 return Err(Failure::usage(
                     format!(
                         "the inputs are rejects of runs {other} and {run}, which have different settings"
                     ),
-                    "import them one at a time",
+                    "import the rows of each run by themselves (column `leadload_run`)",
                 ));
             }
             (Ok(_), Some(_)) => {}
@@ -75,14 +88,45 @@ pub(super) fn add_options(
     Ok(())
 }
 
-fn warn_of_unknown_run(input: &InspectedInput, run: RunId, why: &str, layers: &Layers) {
+/// Refuses rejects whose header was changed if their run had do-not-call lists or `--only`, and
+/// the command line has none: people who must not be called would be.
+fn refuse_to_lose_lists(
+    input: &InspectedInput,
+    run: RunId,
+    known: &StoredDefaults,
+    layers: &Layers,
+) -> Result<(), Failure> {
+    let options = known.defaults.as_deref();
+    let options = options.and_then(|options| serde_json::from_str::<Options>(options).ok());
+    let options = options.unwrap_or_default();
+    let typed = layers.typed();
+    let loses_lists = options.phones.suppress.is_some() && typed.phones.suppress.is_none();
+    let loses_only = options.mapping.only.is_some() && typed.mapping.only.is_none();
+    let lost = match (loses_lists, loses_only) {
+        (true, _) => "--suppress",
+        (false, true) => "--only",
+        (false, false) => return Ok(()),
+    };
+    Err(Failure::usage(
+        format!(
+            "`{}` has rejects of run {run}, but its columns are not those of that run, which was given `{lost}`",
+            printable(input.input.name())
+        ),
+        format!(
+            "give the columns the headers that they had, or give `{lost}` and the other flags of that run again (`leadload runs show {run}`)"
+        ),
+    ))
+}
+
+fn warn_of_unknown_run(input: &InspectedInput, run: Option<RunId>, why: &str, layers: &Layers) {
+    let of_run = run.map_or(String::new(), |run| format!(" of run {run}"));
     let sources = match &layers.profile {
         None => "the command line".to_owned(),
         Some(profile) => format!("the command line and {}", profile.place()),
     };
     warn!(
         event = "warning",
-        "`{}` has rejects of run {run}, but {why}. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
+        "`{}` has rejects{of_run}, but {why}. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
         input.input.name()
     );
 }

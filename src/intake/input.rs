@@ -1,5 +1,6 @@
 //! An input whose form is known: before and after the flags are applied to its header.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::SAMPLE_ROWS;
@@ -19,8 +20,9 @@ pub struct InspectedInput {
     pub form: Form,
     pub header: Header,
     pub sample: RowBatch,
-    /// The run that wrote the file, if it is a rejects file that names its run.
-    pub run: Option<RunId>,
+    /// The runs that its first rows name, if it is a rejects file. A file that was put together
+    /// from several has several; rows that were added by hand name none.
+    pub runs: Option<BTreeSet<RunId>>,
 }
 
 impl InspectedInput {
@@ -35,7 +37,7 @@ impl InspectedInput {
         }
         let rejects = RejectsForm::of(&header.names);
         Ok(InspectedInput {
-            run: rejects.and_then(|rejects| named_run(&sample, &rejects)),
+            runs: rejects.map(|rejects| named_runs(&sample, &rejects)),
             input,
             form,
             header,
@@ -222,9 +224,10 @@ fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceErr
     Ok((header, reader.read_sample(SAMPLE_ROWS)?))
 }
 
-fn named_run(sample: &RowBatch, rejects: &RejectsForm) -> Option<RunId> {
-    let mut runs = sample.rows().map(|row| row.text(rejects.run));
-    let first = runs.next()??;
-    let is_one = runs.all(|run| run == Some(first));
-    is_one.then(|| first.trim().parse().ok().map(RunId))?
+/// A spreadsheet program may have made a number with a point or a text of the cell.
+fn named_runs(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<RunId> {
+    let cells = sample.rows().filter_map(|row| row.text(rejects.run));
+    let numbers = cells.map(|cell| cell.trim().trim_start_matches('\'').trim_end_matches(".0"));
+    let runs = numbers.filter_map(|number| number.parse().ok());
+    runs.map(RunId).collect()
 }

@@ -82,6 +82,15 @@ impl Lookup<'_> {
             (Some(outcome), Some((number, campaign))) if outcome.status == Status::Suppressed => {
                 self.suppress(row, number, campaign, outcome)
             }
+            (Some(outcome), Some((number, campaign))) if outcome.status == Status::Repeated => {
+                // `--once` may have changed since: the lead that this run has made stays.
+                let own = self.own(row.id(), number, campaign)?.map(|own| own.outcome);
+                let is_settled = |own: &RowOutcome| own.settled_at.is_some();
+                if let Some(own) = own.filter(is_settled) {
+                    *outcome = own;
+                }
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -77,6 +77,12 @@ impl Mapping {
         sample: &RowBatch,
         spec: &MappingSpec,
     ) -> Result<Mapping, MappingError> {
+        if let Some(lost) = RejectsForm::lost_column(&header.names) {
+            return Err(MappingError::other(
+                format!("`{input}` has rejects, but no longer the column `{lost}`"),
+                "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the campaign, the columns and the do-not-call lists of the run known",
+            ));
+        }
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns {
             saved: spec.saved.as_ref(),

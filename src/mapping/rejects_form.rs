@@ -31,6 +31,16 @@ pub struct RejectsForm {
 }
 
 impl RejectsForm {
+    /// The first of the added columns that was deleted from a rejects file; without all of them the
+    /// file is no longer known as one.
+    pub(super) fn lost_column(headers: &[String]) -> Option<&'static str> {
+        let names: Vec<String> = headers.iter().map(|header| snake(header)).collect();
+        let is_there = |ours: &&str| names.iter().any(|name| name == ours);
+        let is_one = ADDED_COLUMNS.iter().filter(|ours| is_there(ours)).count() > 1;
+        let mut lost = ADDED_COLUMNS.into_iter().filter(|ours| !is_there(ours));
+        lost.next().filter(|_| is_one)
+    }
+
     pub fn of(headers: &[String]) -> Option<RejectsForm> {
         let names: Vec<String> = headers.iter().map(|header| snake(header)).collect();
         let position = |ours: &str| names.iter().position(|name| name == ours);

@@ -903,3 +903,60 @@ fn a_single_row_that_is_not_sent_is_reported_in_the_singular() {
     let said = "Left alone (--known-bad skip): 1 row that ended so in an earlier run too.";
     output.shows(said);
 }
+
+#[test]
+fn with_duplicates_allowed_a_run_does_not_continue_after_another_has_sent_its_list() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = scenario("latency_ms = 100");
+    let doubled = ["--allow-duplicates", "--concurrency", "1", "--max-duration"];
+    let begun = folder.import_leads(&service, &[&doubled[..], &["1s"]].concat());
+    begun.expect(4);
+    folder.import_leads(&service, &[]).expect(0);
+    let sent = service.stats().created;
+    let refused = folder
+        .import_leads(&service, &["--allow-duplicates"])
+        .expect(2);
+    refused.tells("run 2 ");
+    assert_eq!(service.stats().created, sent);
+    folder
+        .import_leads(&service, &["--allow-duplicates", "--again"])
+        .expect(0);
+}
+
+#[test]
+fn a_lead_that_a_run_has_made_stays_created_if_numbers_count_once_for_all_campaigns_now() {
+    let mut list = "phone,campaign\n+447400123456,101\n+447400123456,102\n".to_owned();
+    for at in 10..40 {
+        list += &format!("+4474001235{at},101\n");
+    }
+    let folder = Folder::with_leads(&list);
+    let service = scenario("latency_ms = 100");
+    let import = |more: &[&str]| {
+        let args = ["leads.csv", "--campaign-column", "campaign"];
+        folder.import(&service, &[&args[..], more].concat())
+    };
+    import(&["--concurrency", "1", "--max-duration", "1s"]).expect(4);
+    let lead_id = folder.column("leads.results.csv", "lead_id")[1].clone();
+    assert_ne!(lead_id, "");
+    import(&["--once", "service"]).expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status")[1], "created");
+    assert_eq!(folder.column("leads.results.csv", "lead_id")[1], lead_id);
+}
+
+#[test]
+fn a_results_file_is_refused_without_a_header_too() {
+    let folder = Folder::with_leads("c-1,Ada,+447400123456\n");
+    let service = service();
+    folder.import_leads(&service, &["--no-header"]).expect(0);
+    let own = [
+        "leads.results.csv",
+        "--no-header",
+        "--phone-column",
+        "3",
+        "--campaign",
+        "102",
+    ];
+    let refused = folder.import(&service, &own).expect(2);
+    refused.tells("is a results file of leadload");
+    assert_eq!(service.stats().lead_requests, 1);
+}

@@ -538,6 +538,72 @@ fn rejects_that_come_back_need_the_lists_of_their_run_and_say_so_where_one_is_go
     assert_eq!(service.stats().lead_requests, 1);
 }
 
+/// In a spreadsheet, people delete cells, add rows and join files.
+#[test]
+fn rejects_keep_the_lists_of_their_run_whatever_becomes_of_single_cells() {
+    let folder = Folder::with_leads("phone,name\n1,Ada\n2,Bob\n");
+    folder.write("dnc.txt", "+447400123457\n");
+    let service = service();
+    for _ in 0..2 {
+        folder
+            .import_leads(&service, &["--suppress", "dnc.txt"])
+            .expect(1);
+    }
+    let rejects = folder.read("leads.rejects.csv");
+    let (header, _) = rejects
+        .trim_start_matches('\u{feff}')
+        .split_once('\n')
+        .unwrap();
+    for (case, rows) in [
+        (
+            "an empty row",
+            "+447400123457,Ada,1,invalid,x,x,1\n,,,,,,\n",
+        ),
+        (
+            "a row added by hand",
+            "+447400123457,Ada,,,,,\n2,Bob,2,invalid,x,x,1\n",
+        ),
+        (
+            "two runs",
+            "+447400123457,Ada,1,invalid,x,x,1\n2,Bob,2,invalid,x,x,2\n",
+        ),
+        (
+            "a number with a point",
+            "+447400123457,Ada,1,invalid,x,x,1.0\n",
+        ),
+    ] {
+        folder.write("fixed.csv", format!("{header}\n{rows}"));
+        folder.import(&service, &["fixed.csv"]).output();
+        let statuses = folder.column("fixed.results.csv", "status");
+        assert_eq!(statuses[0], "suppressed", "{case}");
+    }
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
+fn rejects_whose_header_was_changed_are_refused_where_their_run_had_lists() {
+    let folder = Folder::with_leads("phone,name,note\n1,Ada,x\n");
+    folder.write("dnc.txt", "+447400123457\n");
+    let service = service();
+    folder
+        .import_leads(&service, &["--suppress", "dnc.txt"])
+        .expect(1);
+    let added = "leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
+    let fixed = format!("phone,name,{added}\n+447400123457,Ada,1,invalid,x,x,1\n");
+    folder.write("fixed.csv", &fixed);
+    let import = ["fixed.csv", "--campaign", "101"];
+    let refused = folder.import(&service, &import).expect(2);
+    refused.tells("its columns are not those of that run, which was given `--suppress`");
+    let without_texts = fixed.replace("leadload_error,", "").replace(",x,1", ",1");
+    folder.write("fixed.csv", without_texts);
+    let refused = folder.import(&service, &import).expect(2);
+    refused.tells("has rejects, but no longer the column `leadload_error`");
+    folder.write("fixed.csv", &fixed);
+    let said = [&import[..], &["--suppress", "dnc.txt"]].concat();
+    folder.import(&service, &said).expect(0);
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
 /// A list that is replaced every day is often a link to the latest file.
 #[cfg(unix)]
 #[test]

@@ -11,7 +11,7 @@ use crate::commands::inputs::Request;
 use crate::commands::service::Reached;
 use crate::commands::{inputs, questions, service};
 use crate::exit::Failure;
-use crate::intake::{Intake, OnUncertain};
+use crate::intake::{Intake, OnUncertain, PlannedInput};
 use crate::options::{Given, Options};
 use crate::report::Metrics;
 use crate::results::{
@@ -127,8 +127,17 @@ fn writer(
 
 /// Refuses results files as inputs: `leadload import *.csv` must not send its own results.
 pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
-    let mut inputs = intake.inputs.iter();
-    let found = inputs.find(|planned| has_results_header(&planned.header.names));
+    let is_results = |planned: &&PlannedInput| {
+        // With `--no-header` the header is the first row.
+        let first_row: Vec<String> = planned
+            .samples
+            .iter()
+            .map(|values| values.first().cloned().unwrap_or_default())
+            .collect();
+        has_results_header(&planned.header.names)
+            || !planned.form.has_header && has_results_header(&first_row)
+    };
+    let found = intake.inputs.iter().find(is_results);
     match found.map(|planned| planned.input.name()) {
         None => Ok(()),
         Some(name) => Err(Failure::usage(

@@ -14,6 +14,7 @@ use crate::commands::rejects::columns_digest;
 use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, PlannedInput};
+use crate::lead::RunId;
 use crate::ledger::{
     Begun, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun, Predecessors,
     SenderLock, ServiceId,
@@ -120,8 +121,8 @@ impl Record {
         };
         let predecessors = self.ledger.predecessors(&new)?;
         let again = settings.options.delivery.again == Some(true);
-        if form.allow_duplicates && !again && predecessors.going_on.is_none() {
-            self.refuse_what_was_sent(&new, paths)?;
+        if form.allow_duplicates && !again {
+            self.refuse_what_was_sent(&new, predecessors.going_on, paths)?;
         }
         Ok(PlannedRun {
             record: self,
@@ -131,13 +132,20 @@ impl Record {
         })
     }
 
-    /// Refuses inputs of which a run has already sent leads. With duplicates
-    /// allowed, nothing else prevents that a list is called twice.
-    fn refuse_what_was_sent(&self, new: &NewRun, paths: &OutputPaths) -> Result<(), Failure> {
+    /// With duplicates allowed, only this prevents a list from being called twice. A run that
+    /// continues may do so unless a later one has sent its list meanwhile.
+    fn refuse_what_was_sent(
+        &self,
+        new: &NewRun,
+        going_on: Option<RunId>,
+        paths: &OutputPaths,
+    ) -> Result<(), Failure> {
         let inputs = new.inputs.iter();
         let inputs: Vec<_> = inputs.map(|i| (i.path.clone(), i.sha256)).collect();
-        let senders = self.ledger.senders_of(self.service, &inputs);
-        let (what, more) = match (senders?.last(), paths.unfinished()) {
+        let senders = self.ledger.senders_of(self.service, &inputs)?;
+        let sender = senders.last().filter(|run| Some(**run) > going_on);
+        let unfinished = paths.unfinished().filter(|_| going_on.is_none());
+        let (what, more) = match (sender, unfinished) {
             (Some(run), _) => (
                 format!("run {run} has sent leads from these inputs"),
                 format!("`leadload runs show {run}` shows what was sent"),
