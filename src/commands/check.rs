@@ -62,10 +62,10 @@ async fn check(
     ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
     ended.campaign_names = looked_up.names;
     warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup);
-    if let Some(to_save) = &to_save {
-        to_save.write().or_stopped(StoppedBy::Usage)?;
-    }
     let saved = to_save.as_ref();
+    if let Some(saved) = saved {
+        saved.write().or_stopped(StoppedBy::Usage)?;
+    }
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
     let estimate = estimate.as_ref();
     if let (Some(report), Some(notes)) = (report, &found.page) {

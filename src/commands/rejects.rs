@@ -45,21 +45,8 @@ pub(super) fn add_options(
     let mut found: Option<(RunId, String)> = None;
     for (input, run) in rejects {
         let known = ledger.as_ref().map(|ledger| ledger.defaults_of(run));
-        let defaults = match known.transpose()?.flatten() {
-            None => {
-                Err("this ledger has no such run: it was forgotten, or it is in another ledger")
-            }
-            Some(known) if service.is_some_and(|service| service != known.service) => {
-                Err("the run of that number in this ledger had another service")
-            }
-            // Every ledger may have a run with this number: the right run had inputs with these
-            // columns.
-            Some(known) if !has_columns(&known.columns, &input.own_columns()) => {
-                refuse_to_lose_lists(input, run, &known, layers)?;
-                Err("the run of that number in this ledger had other columns")
-            }
-            Some(known) => known.defaults.ok_or("that run was pruned"),
-        };
+        let known = known.transpose()?.flatten();
+        let defaults = defaults(input, run, known, service, layers)?;
         match (defaults, &found) {
             (Err(why), _) => warn_of_unknown_run(input, Some(run), why, layers),
             (Ok(defaults), None) => found = Some((run, defaults)),
@@ -88,11 +75,37 @@ pub(super) fn add_options(
     Ok(())
 }
 
-/// Refuses rejects whose header was changed if their run had do-not-call lists or `--only`, and
-/// the command line has none: people who must not be called would be.
+/// The defaults that rejects take from their run, or why they take none.
+fn defaults(
+    input: &InspectedInput,
+    run: RunId,
+    known: Option<StoredDefaults>,
+    service: Option<&str>,
+    layers: &Layers,
+) -> Result<Result<String, &'static str>, Failure> {
+    let Some(known) = known else {
+        return Ok(Err(
+            "this ledger has no such run: it was forgotten, or it is in another ledger",
+        ));
+    };
+    // Every ledger may have a run with this number: the right run had inputs with these columns.
+    let why = if service.is_some_and(|service| service != known.service) {
+        "the run of that number in this ledger had another service"
+    } else if !has_columns(&known.columns, &input.own_columns()) {
+        "the run of that number in this ledger had other columns"
+    } else {
+        return Ok(known.defaults.ok_or("that run was pruned"));
+    };
+    refuse_to_lose_lists(input, run, why, &known, layers)?;
+    Ok(Err(why))
+}
+
+/// Refuses rejects that do not fit their run if it had do-not-call lists or `--only`, and the
+/// command line has none: people who must not be called would be.
 fn refuse_to_lose_lists(
     input: &InspectedInput,
     run: RunId,
+    why: &str,
     known: &StoredDefaults,
     layers: &Layers,
 ) -> Result<(), Failure> {
@@ -109,11 +122,11 @@ fn refuse_to_lose_lists(
     };
     Err(Failure::usage(
         format!(
-            "`{}` has rejects of run {run}, but its columns are not those of that run, which was given `{lost}`",
+            "`{}` has rejects of run {run}, but {why}, and it was given `{lost}`",
             printable(input.input.name())
         ),
         format!(
-            "give the columns the headers that they had, or give `{lost}` and the other flags of that run again (`leadload runs show {run}`)"
+            "if you changed the header, change it back; otherwise give `{lost}` and the other flags again (`leadload runs show {run}` has them)"
         ),
     ))
 }

@@ -87,8 +87,8 @@ impl Service {
         epochs: &Epochs,
         events: Events<'_>,
     ) -> bool {
-        let now = Instant::now();
-        let (started, verdict) = (flight.started, &answer.verdict);
+        let (now, started) = (Instant::now(), flight.started);
+        let verdict = &answer.verdict;
         let mut went_away = false;
         self.adapt(flight, verdict, now);
         let away_since = match verdict {
@@ -99,8 +99,7 @@ impl Service {
             }
             Verdict::RetryLater { wait, code, .. } => {
                 self.hold(*wait, *code, started, events);
-                // A 503 is about the state of the service; a slower pace would not have
-                // avoided it.
+                // A 503 is about the service itself: a slower pace would not have avoided it.
                 match code {
                     ErrorCode::Http(429) => self.rate.refused(started, answer.quota.as_ref()),
                     _ => self.rate.estimator.lost(started),

@@ -305,3 +305,18 @@ fn bad_rows_stay_known_where_a_run_of_fewer_rows_has_kept_their_rejects() {
     let known = folder.import_leads(&service, &skip).expect(0).json();
     assert_eq!(known["known_bad"], 1);
 }
+
+/// By the other rules rows are invalid that have leads: their ids would be lost.
+#[test]
+fn results_with_lead_ids_are_kept_when_other_countries_are_allowed() {
+    let folder = Folder::with_leads("phone\n+447400123456\n");
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let results = folder.read("leads.results.csv");
+    folder
+        .import_leads(&service, &["--countries", "DE"])
+        .expect(1);
+    let kept = versions(&folder, "leads.results.csv");
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert_eq!(folder.read(&kept[0]), results);
+}
