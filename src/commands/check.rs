@@ -15,7 +15,8 @@ use crate::ledger::{Ledger, LedgerError, ServiceId};
 use crate::options::Format;
 use crate::rate::KnownRate;
 use crate::report::{
-    Checked, DoubtError, Log, Lookup, Page, PageNotes, RunMode, check_json, check_text, log_check,
+    Checked, DoubtError, Ended, Estimate, Log, Lookup, Page, PageNotes, RunMode, check_json,
+    check_text, log_check,
 };
 use crate::results::{KnownOutputs, OutputChoice, OutputError, RunEnd, Writer};
 use crate::settings::ImportSettings;
@@ -29,6 +30,23 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
         let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
         check(&request, &settings, &intake, terminal, log).await
     })
+}
+
+fn report_page(
+    ended: &Ended<'_>,
+    intake: &Intake,
+    notes: &PageNotes,
+    settings: &ImportSettings,
+    estimate: Option<&Estimate>,
+) -> String {
+    let page = Page {
+        ended,
+        intake,
+        notes,
+        campaign: settings.reading.campaign.as_ref(),
+        mode: RunMode::Checked { estimate },
+    };
+    page.html()
 }
 
 async fn check(
@@ -69,14 +87,7 @@ async fn check(
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
     let estimate = estimate.as_ref();
     if let (Some(report), Some(notes)) = (report, &found.page) {
-        let page = Page {
-            ended: &ended,
-            intake,
-            notes,
-            campaign: settings.reading.campaign.as_ref(),
-            mode: RunMode::Checked { estimate },
-        };
-        let page = page.html();
+        let page = report_page(&ended, intake, notes, settings, estimate);
         let written = inputs::write_report(report, &page, &mut ended.written);
         written.map_err(OutputError::while_writing)?;
     }
