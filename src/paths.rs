@@ -1,7 +1,7 @@
-//! Paths: the folder of one, and whether two lead to the same file.
+//! Paths: the folder of one, whether two lead to the same file, and why one cannot be used.
 
 use std::fs::Metadata;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 pub fn folder_of(path: &Path) -> &Path {
@@ -17,7 +17,7 @@ pub fn folder_of(path: &Path) -> &Path {
 ///
 /// If the folder does not exist, or the path does not name a file.
 pub fn absolute_place(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?;
     Ok(folder_of(path).canonicalize()?.join(name))
 }
 
@@ -51,4 +51,23 @@ pub fn file_identity(metadata: &Metadata) -> Option<(u64, u64)> {
 #[cfg(not(unix))]
 pub fn file_identity(_metadata: &Metadata) -> Option<(u64, u64)> {
     None
+}
+
+/// Why the file at `path` cannot be read or written: the system's words, where there are no better.
+pub fn reason(path: &Path, error: &io::Error) -> String {
+    let why = match error.kind() {
+        ErrorKind::NotFound if folder_of(path).is_dir() => "there is no such file",
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            "there is no such folder"
+        }
+        ErrorKind::IsADirectory => "it is a folder",
+        ErrorKind::PermissionDenied => "you do not have permission",
+        _ => return error.to_string(),
+    };
+    why.to_owned()
+}
+
+/// The path in backquotes, and the reason.
+pub fn with_reason(path: &Path, error: &io::Error) -> String {
+    format!("`{}`: {}", path.display(), reason(path, error))
 }

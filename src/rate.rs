@@ -80,6 +80,9 @@ impl FromStr for Rate {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.trim().starts_with(['-', '0']) && !text.contains(['.', ',']) {
+            return parse(text).ok_or("it must be more than 0, such as `20/s`");
+        }
         parse(text).ok_or(
             "write requests per time span, such as `20/s`, `100/min`, `20/10s` or `0.5/s`; the span is at most a day",
         )

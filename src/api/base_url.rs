@@ -7,7 +7,7 @@ use url::{Host, Url};
 use crate::message::Message;
 use crate::text::{looks_secret, quoted_unless_secret};
 
-const LOOKS_LIKE: &str = "the address of a service looks like `https://app.example.com`";
+const LOOKS_LIKE: &str = "it begins with `https://`, such as `https://app.example.com`";
 
 /// The service's address. With or without a trailing `/` or `/api`, all mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,22 +20,24 @@ impl BaseUrl {
         let url = Url::parse(text).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut url = url.ok_or_else(|| {
-            let what = format!("{} is not an http or https URL", quoted_unless_secret(text));
+            let what = format!("{} is not a web address", quoted_unless_secret(text));
             match BaseUrl::with_https(text) {
                 Some(meant) => Message::new(what, format!("did you mean `{meant}`?")),
                 None => Message::new(what, LOOKS_LIKE),
             }
         })?;
         let surplus = if !url.username().is_empty() || url.password().is_some() {
-            Some("a user name or password")
-        } else if url.query().is_some() || url.fragment().is_some() {
-            Some("a query or fragment")
+            Some(("a user name or password", "leave it out, up to the `@`"))
+        } else if url.query().is_some() {
+            Some(("a `?`", "leave out everything from the `?` on"))
+        } else if url.fragment().is_some() {
+            Some(("a `#`", "leave out everything from the `#` on"))
         } else {
             None
         };
-        if let Some(surplus) = surplus {
-            let what = format!("the address of the service has {surplus}, which it must not have");
-            return Err(Message::new(what, LOOKS_LIKE));
+        if let Some((surplus, hint)) = surplus {
+            let what = format!("the address of the service has {surplus} in it");
+            return Err(Message::new(what, hint));
         }
         let path = url.path().trim_end_matches('/');
         let path = path.strip_suffix("/api").unwrap_or(path);
@@ -161,14 +163,14 @@ mod tests {
             "https://",
             "/api",
         ] {
-            refused(text, true, "is not an http or https URL");
+            refused(text, true, "is not a web address");
         }
-        for text in [
-            "https://me:secret@example.com",
-            "https://example.com/?a=b",
-            "https://example.com/#a",
+        for (text, hint) in [
+            ("https://me:secret@example.com", "up to the `@`"),
+            ("https://example.com/?a=b", "everything from the `?` on"),
+            ("https://example.com/#a", "everything from the `#` on"),
         ] {
-            refused(text, true, "which it must not have");
+            refused(text, true, hint);
         }
     }
 }

@@ -8,6 +8,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use crate::message::Message;
+use crate::paths::reason;
 use crate::text::quoted_unless_secret;
 
 #[derive(Debug, Clone, Default)]
@@ -19,8 +20,9 @@ impl Certificates {
     pub fn from_file(path: &Path) -> Result<Certificates> {
         let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
+            let why = reason(path, &error);
             Message::new(
-                format!("cannot read the certificate file {quoted}: {error}"),
+                format!("cannot read the certificate file {quoted}: {why}"),
                 "check the name, and that you may read the file",
             )
         })?;
@@ -45,7 +47,7 @@ impl Certificates {
             !certificates.is_empty(),
             Message::new(
                 format!("there is no certificate in {quoted}"),
-                "`--ca-file` wants PEM, the text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` makes it of the binary form"
+                "`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it"
             )
         );
         Ok(Certificates(certificates))

@@ -53,9 +53,10 @@ impl ListError {
             ListError::Refused { cause, text } => Message::new(
                 format!("the service refuses to list the campaigns: {text}"),
                 match cause {
-                    FatalCause::Token | FatalCause::Forbidden => {
-                        "check the token, and that it belongs to this service"
+                    FatalCause::Token => {
+                        "check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again"
                     }
+                    FatalCause::Forbidden => "check the token, and that it belongs to this service",
                     FatalCause::Payment | FatalCause::Balance => "check the account's balance",
                     _ => "check the address of the service",
                 },

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::mask::masked;
 use crate::message::Message;
+use crate::paths::reason;
 use crate::text::quoted_unless_secret;
 
 /// How long the secret part of a token must be to be masked: a shorter one would occur in any text.
@@ -29,8 +30,9 @@ impl Token {
     pub fn from_file(path: &Path) -> Result<Token> {
         let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
+            let why = reason(path, &error);
             Message::new(
-                format!("cannot read the token file {quoted}: {error}"),
+                format!("cannot read the token file {quoted}: {why}"),
                 "check the name, and that you may read the file",
             )
         })?;
@@ -67,10 +69,13 @@ impl Token {
         let token = if has_scheme { rest.trim() } else { text };
         ensure!(!token.is_empty(), refused("is empty"));
         // Nothing else can be in an HTTP header.
-        ensure!(
-            token.bytes().all(|b| b.is_ascii_graphic()),
-            refused("does not hold a token: a token is one line of plain characters")
-        );
+        if let Some(c) = token.chars().find(|c| !c.is_ascii_graphic()) {
+            bail!(refused(match c {
+                '\n' | '\r' => "has more than one line, and a token is one line",
+                c if c.is_whitespace() => "has a space in it, and a token has none",
+                _ => "has characters in it that a token cannot have",
+            }));
+        }
         let mut header = HeaderValue::try_from(format!("Bearer {token}"))?;
         header.set_sensitive(true);
         Ok(Token {
@@ -134,13 +139,13 @@ mod tests {
             let error = read(empty).unwrap_err().to_string();
             assert!(error.contains("is empty"), "{error}");
         }
-        for bytes in [
-            b"secret-1\nsecret-2".as_slice(),
-            b"secret\xFF\xFF",
-            b"sec ret",
+        for (bytes, why) in [
+            (b"secret-1\nsecret-2".as_slice(), "has more than one line"),
+            (b"secret\xFF\xFF", "that a token cannot have"),
+            (b"sec ret", "has a space in it, and a token has none"),
         ] {
             let error = read(bytes).unwrap_err();
-            assert!(error.to_string().contains("does not hold a token"));
+            assert!(error.to_string().contains(why), "{error}");
             assert!(!format!("{error} {error:?}").contains("sec"), "{error:?}");
         }
     }

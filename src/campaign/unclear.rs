@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
 use crate::message::Message;
-use crate::text::{counted, in_lines, listed, nearest, shown_name};
+use crate::text::{counted, in_lines, joined, listed, nearest, shown_name};
 
 const MAX_PLACES: usize = 3;
 
@@ -70,16 +70,15 @@ impl NamesInRows {
                 ref several => {
                     let ids = several.iter().map(|campaign| campaign.id.clone());
                     let ids: Vec<String> = ids.collect();
-                    let what = format!(
-                        "several campaigns are called `{}`: their ids are {}",
-                        shown_name(name),
-                        ids.join(", ")
-                    );
+                    let (called, several) = (shown_name(name), ids.len());
+                    let what = format!("{several} campaigns are called `{called}`");
+                    let ids_of_it = joined(&ids, "or");
+                    let hint = format!("for `{called}` give the id, {ids_of_it}");
                     errors.push(CampaignError {
                         problem: "ambiguous",
                         names: vec![name.clone()],
                         ids,
-                        message: Message::new(what, "give the id instead of the name"),
+                        message: Message::new(what, hint),
                     });
                 }
             }
@@ -205,9 +204,9 @@ mod tests {
         );
         assert_eq!(
             said(&[("News", 2), ("News", 4)]),
-            "several campaigns are called `News`: their ids are 2, 3\n\
+            "2 campaigns are called `News`\n\
              \x20 `News`: 2 rows, in lines 2, 4\n\n\
-             hint: give the id instead of the name"
+             hint: for `News` give the id, 2 or 3"
         );
         assert!(said(&[("Uuid", 2)]).starts_with("the campaign `Uuid` has the id `9b1c`"));
     }
@@ -220,11 +219,11 @@ mod tests {
         assert_eq!(
             said(&names),
             "no campaign is called `x`\n\
-             several campaigns are called `News`: their ids are 2, 3\n\
+             2 campaigns are called `News`\n\
              \x20 `x`: 10 rows, the first in lines 5, 6, 7\n\
              \x20 `News`: 1 row, in line 2\n\n\
              hint: the campaigns are `Spring`, `News`, `News`, `Uuid`; \
-             give the id instead of the name"
+             for `News` give the id, 2 or 3"
         );
         assert_eq!(resolved(&names).0["Spring"], CampaignId(1));
     }

@@ -39,7 +39,7 @@ pub struct Cli {
 const FIRST_STEPS: &str = "\
 First steps:
   leadload check contacts.csv                            look at a list
-  leadload import contacts.csv --sandbox --campaign 101  send it nowhere
+  leadload import contacts.csv --sandbox --campaign 101  try it: nothing is sent
   leadload config init                                   set up your service";
 
 const ENVIRONMENT: &str = "\
@@ -47,7 +47,7 @@ Environment:
   LEADLOAD_BASE_URL    address of the service
   LEADLOAD_TOKEN       access token
   LEADLOAD_TOKEN_FILE  file with the access token
-  LEADLOAD_LEDGER      ledger
+  LEADLOAD_LEDGER      the file that records what was sent
   LEADLOAD_CONFIG      settings file
   LEADLOAD_PROFILE     profile in that file
   HTTPS_PROXY          proxy, also HTTP_PROXY, ALL_PROXY and NO_PROXY
@@ -60,7 +60,7 @@ Exit codes:
   2  nothing was sent: fix a flag, the mapping or the list
   3  stopped by the service; the same command continues
   4  stopped by a signal or --max-duration; the same command continues
-  5  stopped by this computer; the same command continues
+  5  stopped by this computer; when that is fixed, the same command continues
   6  another run is in progress";
 
 const COLUMNS: &str =
@@ -228,7 +228,7 @@ pub struct ManArgs {
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
     "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
-    "last", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
+    "test_to", "last", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
 ];
 
 /// If a command has at most this many flags, `-h` shows all of them.
@@ -315,13 +315,20 @@ fn unknown_flag(declared: &Declaration) -> clap::Error {
 pub fn explained(error: &clap::Error) -> Message {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
+        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
         _ => None,
     };
     let arg = text(ContextKind::InvalidArg).unwrap_or_default();
-    let flag = arg.split([' ', '=']).next().unwrap_or_default();
+    let flag = word(arg);
     let options = Options::declared();
     let option = options.iter().find(|declared| declared.flag() == flag);
     let what = match (error.kind(), text(ContextKind::InvalidValue)) {
+        (ErrorKind::MissingRequiredArgument, _) if arg == FILES => "the list is missing".to_owned(),
+        (ErrorKind::MissingRequiredArgument, _) => format!("`{arg}` is missing"),
+        (ErrorKind::ArgumentConflict, _) => match text(ContextKind::PriorArg).map_or(flag, word) {
+            prior if prior == flag => format!("`{flag}` can be given only once"),
+            prior => format!("`{flag}` cannot be used with `{prior}`"),
+        },
         (_, Some("")) => format!("`{flag}` needs a value"),
         (_, Some(_)) if flag == "--number" || option.is_some_and(|option| option.is_personal) => {
             format!("the value of `{flag}` cannot be used")
@@ -348,6 +355,14 @@ pub fn explained(error: &clap::Error) -> Message {
     Message::new(what, hint(error, option.is_some()))
 }
 
+const FILES: &str = "<FILE>...";
+
+/// A flag, without its value, or the name of a value.
+fn word(arg: &str) -> &str {
+    let flag = arg.split([' ', '=']).next().unwrap_or_default();
+    flag.trim_matches(['[', ']', '.'])
+}
+
 /// Whether a word that is not a command is a list, or looks like the name of one.
 fn is_list(word: &str) -> bool {
     const ENDINGS: [&str; 6] = ["csv", "xlsx", "ods", "xls", "gz", "zst"];
@@ -372,6 +387,8 @@ fn hint(error: &clap::Error, is_option: bool) -> String {
     }
     match (error.source(), list(ContextKind::ValidValue).as_slice()) {
         (Some(why), _) => why.to_string(),
+        _ if arg == FILES => "name it, for example: `leadload check contacts.csv`".to_owned(),
+        _ if error.kind() == ErrorKind::ArgumentConflict => "leave one of them out".to_owned(),
         (None, words @ [_, ..]) => format!("write {}", alternatives(words)),
         _ if !suggested.is_empty() => format!("did you mean {}?", alternatives(&suggested)),
         _ if is_unknown && is_option => "`leadload import` has it; leave it out here".to_owned(),

@@ -173,8 +173,9 @@ impl FromStr for RunArg {
 }
 
 fn e164(text: &str) -> Result<PhoneNumber, String> {
-    PhoneNumber::from_e164(text)
-        .map_err(|_| "write it as in the results file, such as `+447911123456`".into())
+    PhoneNumber::from_e164(text).map_err(|_| {
+        "write it whole, with `+` and the calling code, such as `+447911123456`".into()
+    })
 }
 
 /// The statuses of rows that were sent or found invalid.

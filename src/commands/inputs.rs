@@ -191,7 +191,13 @@ pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
 fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::with_capacity(paths.len());
     for path in paths {
-        let input = Input::open(path)?;
+        let input = Input::open(path).map_err(|mut error| {
+            if paths.len() > 1 && !path.exists() {
+                let hint = error.message.hint.get_or_insert_default();
+                hint.insert_str(0, "a name with spaces needs quotes; ");
+            }
+            error
+        })?;
         if inputs.iter().any(|other| other.is_same(&input)) {
             return Err(Failure::usage(
                 format!("`{}` is given twice", input.name()),

@@ -8,6 +8,7 @@ use clap_mangen::Man;
 
 use crate::cli::{self, CompletionsArgs, ManArgs};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::paths::with_reason;
 use crate::report::console;
 use crate::results::what_to_fix_with_folders;
 
@@ -34,7 +35,7 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     written.map_err(|error: io::Error| {
         let fix = what_to_fix_with_folders(folder, &error);
         Failure::usage(
-            format!("cannot write to `{}`: {error}", folder.display()),
+            format!("cannot write to {}", with_reason(folder, &error)),
             format!("{fix}, or name another folder"),
         )
     })?;

@@ -10,8 +10,10 @@ use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::message::Message;
+use crate::paths::with_reason;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::signals;
+use crate::text::nearest;
 
 const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
 
@@ -21,8 +23,12 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
         .listen
         .get_or_insert_with(|| SocketAddr::from(DEFAULT_LISTEN));
     let sandbox = Sandbox::start(config).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::AddrInUse => "another program, perhaps another sandbox, is using it",
+            _ => &error.to_string(),
+        };
         Failure::usage(
-            format!("cannot listen on `{wanted}`: {error}"),
+            format!("cannot listen on `{wanted}`: {why}"),
             "name another address with `--listen`; port 0 takes a free one",
         )
     })?;
@@ -74,7 +80,7 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
 fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
     let text = fs::read_to_string(file).map_err(|error| {
         Message::new(
-            format!("cannot read the scenario `{}`: {error}", file.display()),
+            format!("cannot read the scenario {}", with_reason(file, &error)),
             "check the name, and that you may read the file",
         )
     })?;
@@ -82,10 +88,14 @@ fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
         // Not the error's own text: it shows the line, which may contain a token.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-        Message::new(
-            format!("`{}`, line {line}: {}", file.display(), error.message()),
-            "`sandbox-scenario.toml` in the sample data has every key",
-        )
+        let text = error.message();
+        let what = text.split(", expected one of").next().unwrap_or(text);
+        // What was typed, then what could be there.
+        let names: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+        let meant = names.get(1..).and_then(|known| nearest(names[0], known));
+        let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
+        let hint = meant.unwrap_or("docs/sandbox.md has an example with every key".into());
+        Message::new(format!("`{}`, line {line}: {what}", file.display()), hint)
     })
 }
 
@@ -150,7 +160,8 @@ mod tests {
             config.err().unwrap().to_string()
         };
         let text = error("seed = 1\nlatncy_ms = 1\n");
-        assert!(text.contains("scenario.toml`, line 2: unknown field `latncy_ms`"));
+        assert!(text.contains("scenario.toml`, line 2: unknown field `latncy_ms`\n"));
+        assert!(text.ends_with("hint: did you mean `latency_ms`?"));
         assert!(!error("token = \"s3cret\n").contains("s3cret"));
         let text = error("[faults]\nstatus_429 = 0.9\nunreadable = 0.9");
         assert_eq!(

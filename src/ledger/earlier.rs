@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(
             at_work.to_string(),
             format!(
-                "run 2 is being sent by process {} on {}, since 1970-01-01 00:00:20 UTC",
+                "another run is sending: run 2, process {} on {}, since 1970-01-01 00:00:20 UTC",
                 std::process::id(),
                 gethostname::gethostname().display()
             )

@@ -8,6 +8,8 @@ use rusqlite::ErrorCode;
 use super::LedgerPlace;
 use crate::exit::{Failure, StoppedBy};
 use crate::message::Message;
+use crate::paths::reason;
+use crate::results::what_to_fix_with_folders;
 
 /// It ends whatever uses the ledger.
 #[derive(Debug, Clone)]
@@ -26,9 +28,11 @@ impl LedgerError {
 
     /// For an error of the operating system about the ledger's file or one of the files next to it.
     pub(super) fn unusable(place: &LedgerPlace, error: io::Error) -> LedgerError {
+        let fix = what_to_fix_with_folders(place.path(), &error);
+        let why = reason(place.path(), &error);
         LedgerError::new(
-            format!("cannot use the ledger `{place}`: {error}"),
-            "fix that, or name another file with `--ledger`",
+            format!("cannot use the ledger `{place}`: {why}"),
+            format!("{fix}, or name another file with `--ledger`"),
         )
     }
 

@@ -147,6 +147,6 @@ pub struct AtWork {
 
 impl fmt::Display for AtWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "run {} is being sent by {}", self.run, self.by)
+        write!(f, "another run is sending: run {}, {}", self.run, self.by)
     }
 }

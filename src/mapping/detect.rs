@@ -128,15 +128,15 @@ impl<'a> Sampled<'a> {
             ([_, ..], [column]) => Ok(self.found(*column, named)),
             ([], [column]) => Ok((
                 *column,
-                Some(format!(
-                    "no header means a phone number, so {} is used, whose cells look like it{}",
-                    columns.label(*column),
-                    if columns.has_header {
-                        "; if the first line is a contact already, say --no-header"
-                    } else {
-                        ""
-                    }
-                )),
+                Some(if columns.has_header {
+                    format!(
+                        "no header says phone, so {} is used: its cells look like phone numbers; if the first line is a contact already, say --no-header",
+                        columns.label(*column)
+                    )
+                } else {
+                    let number = column + 1;
+                    format!("column {number} is used: its cells look like phone numbers")
+                }),
             )),
             ([named], []) => Ok((*named, Some(self.few_numbers(*named)))),
             ([], []) => Err(MappingError::NoPhoneColumn {

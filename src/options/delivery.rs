@@ -45,7 +45,8 @@ options! {
 
         /// Send one lead to this number, and nothing else
         ///
-        /// It has the first ready row's variables. Call yourself before thousands are called.
+        /// It has the variables of the first row that would be sent. Call yourself before thousands
+        /// are called.
         #[arg(long, value_name = "NUMBER")]
         test_to: Given<String> => Command { is_personal: true };
 

@@ -43,7 +43,7 @@ options! {
 options! {
     #[command(next_help_heading = "Mapping")]
     pub struct MappingOptions {
-        /// Campaign: its id, or its name if no other has the same
+        /// Campaign: its id, or its name if that is unique
         #[arg(long, value_name = "ID_OR_NAME")]
         campaign: Given<String> => Mapping {
             is_kept_with_mapping: false,
@@ -60,7 +60,7 @@ options! {
         #[arg(long, value_name = "COL")]
         phone_column: Vec<Given<String>> => Mapping { names_columns: true };
 
-        /// Send only this column as a variable [default: all]
+        /// Send this column as a variable; columns not named are not sent [default: all]
         ///
         /// Under NAME, if one is given. Repeatable. By default, all columns that have a header are
         /// sent, except phone, campaign and region.

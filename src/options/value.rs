@@ -112,7 +112,8 @@ impl Value for Constant {
                 name: name.trim().to_owned(),
                 value: value.to_owned(),
             }),
-            _ => Err("write NAME=VALUE".into()),
+            Some(_) => Err("there is nothing before the `=`: write it like `city=York`".into()),
+            None => Err("it has no `=`: write it like `city=York`".into()),
         }
     }
 }
@@ -194,9 +195,10 @@ const MAX_TIME: SignedDuration = SignedDuration::from_hours(24 * 7_304_484);
 /// A time such as `500ms`, `60s`, `1h30m` or `2d`; not zero. A day has 24 hours.
 impl Value for Duration {
     fn parse(text: &str) -> Result<Duration, String> {
-        let time = span(text).and_then(|time| Duration::try_from(time).ok());
         let hint = "write a number and its unit, such as `500ms`, `60s`, `5min`, `1h` or `2d`";
-        time.filter(|time| !time.is_zero()).ok_or(hint.into())
+        let time = span(text).ok_or(hint)?;
+        let time = Duration::try_from(time).ok().filter(|time| !time.is_zero());
+        time.ok_or("it must be more than 0, such as `60s`".into())
     }
 }
 

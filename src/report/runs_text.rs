@@ -12,7 +12,7 @@ use super::summary::{shown, write_counts, write_files};
 use super::table::{lines, table};
 use super::width::written;
 use crate::lead::{Counts, RunId, Status};
-use crate::ledger::{InputRecord, Pruned, RunRecord, RunState, StartRecord};
+use crate::ledger::{InputRecord, LedgerPlace, Pruned, RunRecord, RunState, StartRecord};
 use crate::results::Written;
 use crate::text::{counted, grouped, printable};
 
@@ -210,14 +210,15 @@ pub fn export_text(counts: &Counts, files: &Written) -> String {
     })
 }
 
-pub fn copied_text(copy: &Path, runs: usize, bytes: u64) -> String {
+pub fn copied_text(ledger: &LedgerPlace, copy: &Path, runs: usize, bytes: u64) -> String {
     format!(
         "Copied {} ({}) to {}\n\
-         To go back to it, remove the ledger with the files beside it that end in -wal and -shm,\n\
+         To go back to it, remove {} and the files beside it that end in -wal and -shm,\n\
          and put the copy in its place\n",
         counted(runs as u64, "run"),
         size(bytes),
-        shown(copy)
+        shown(copy),
+        printable(&ledger.to_string())
     )
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::exit::{Failure, StoppedBy};
 use crate::message::Message;
-use crate::paths::folder_of;
+use crate::paths::{folder_of, with_reason};
 
 const FLAGS: &str = "`--results`, `--rejects` or `--report`";
 
@@ -44,7 +44,7 @@ impl OutputError {
     }
 
     pub(super) fn unwritable(path: &Path, error: io::Error) -> OutputError {
-        let what = format!("cannot write `{}`: {error}", path.display());
+        let what = format!("cannot write {}", with_reason(path, &error));
         let fix = what_to_fix(path, &error);
         let hint = format!("{fix}, then run the same command again, or ");
         OutputError::new(StoppedBy::Disk, what, &hint).naming_flags()
@@ -124,7 +124,7 @@ pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
             "lift the limit on the size of files (`ulimit -f`), if it is not the disk's own"
                 .to_owned()
         }
-        ErrorKind::NotFound | ErrorKind::NotADirectory if folder_of(path).is_file() => {
+        _ if folder_of(path).is_file() => {
             format!("remove the file `{folder}`, which is in the place of a folder")
         }
         // For example a virtual folder of the system.

@@ -61,6 +61,16 @@ impl OutputPaths {
         };
         let why = "holds settings, a token or certificates that this command uses";
         paths.refuse(is_reserved, why)?;
+        let rejects = inputs.iter().zip(paths.rejects.iter().flatten());
+        let mut rejects = rejects.filter(|_| choices.rejects == OutputChoice::BesideInput);
+        let is_read = |place| read.iter().any(|input| is_same_place(input, place));
+        if let Some((of, path)) = rejects.find(|(_, path)| is_read(path)) {
+            let (path, of) = (path.display(), of.input.name());
+            return Err(OutputError::usage(
+                format!("`{path}` is an input, and also where the rejects of `{of}` would go"),
+                "import the two one after the other, or name another file with `--rejects`",
+            ));
+        }
         paths.refuse_clashes(&read)?;
         Ok(paths)
     }

@@ -16,8 +16,8 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, Messag
         return Err(("again", Message::new(what, hint)));
     }
     if log.quiet == Some(true) && log.verbose > Some(0) {
-        let what = "`--quiet` contradicts `--verbose`";
-        return Err(("quiet", Message::new(what, "remove one of the two")));
+        let what = "`--quiet` cannot be used with `--verbose`";
+        return Err(("quiet", Message::new(what, "leave one of them out")));
     }
     Ok(())
 }
@@ -43,7 +43,7 @@ pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice, Message> {
         };
         return Err(Message::new(
             format!("`--rate {word}` cannot be combined with another `--rate`"),
-            "remove one of the two",
+            "leave one of them out",
         ));
     }
     Ok(choice)

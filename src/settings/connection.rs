@@ -113,7 +113,7 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     bail!(Message::new(
         format!("no access token is given{why}"),
-        "put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or set up a profile with `leadload config init`"
+        "run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`"
     ))
 }
 

@@ -470,7 +470,7 @@ fn a_missing_profile_is_reported_with_the_existing_ones() {
         let text = complaint(toml, &["campaigns", "--profile", name]);
         let shown = name.replace("447911000001", "…");
         assert!(
-            text.starts_with(&format!("there is not a profile `{shown}` in `")),
+            text.starts_with(&format!("there is no profile `{shown}` in `")),
             "{text}"
         );
         assert!(text.ends_with(told), "{text}");

@@ -44,6 +44,7 @@ use std::io::ErrorKind;
 
 use crate::exit::{Failure, StoppedBy};
 use crate::message::Message;
+use crate::paths;
 
 /// What ends the reading of an input.
 #[derive(Debug)]
@@ -91,6 +92,7 @@ impl SourceError {
 
     fn no_spool(error: &std::io::Error) -> SourceError {
         let folder = std::env::temp_dir();
+        let error = paths::reason(&folder.join("leads"), error);
         let folder = folder.display();
         let message = Message::new(
             format!(
@@ -104,8 +106,8 @@ impl SourceError {
     }
 
     pub fn changed(name: &str) -> SourceError {
-        let what = format!("`{name}` changed while it was being read");
-        let hint = "run the same command again when no program writes to it";
+        let what = format!("`{name}` was changed while leadload was reading it");
+        let hint = "close it in the program that changes it, then run the same command again";
         SourceError::new(StoppedBy::Input, Message::new(what, hint))
     }
 

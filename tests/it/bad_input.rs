@@ -164,7 +164,7 @@ fn an_ambiguous_campaign_gets_its_ids() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     assert_eq!(
         message(&folder, &["leads.csv", "--campaign", "Newsletter"]),
-        "several campaigns are called `Newsletter`: their ids are 104, 105\n\nhint: give the id instead of the name"
+        "2 campaigns are called `Newsletter`\n\nhint: for `Newsletter` give the id, 104 or 105"
     );
 }
 
@@ -188,7 +188,7 @@ fn a_token_file_that_cannot_be_used_is_named_and_not_quoted() {
     assert!(text("nowhere").starts_with("cannot read the token file `nowhere`: "));
     assert_eq!(
         text("torn"),
-        "the token file `torn` does not hold a token: a token is one line of plain characters\n\nhint: it must hold the access token and nothing else"
+        "the token file `torn` has more than one line, and a token is one line\n\nhint: it must hold the access token and nothing else"
     );
     assert_eq!(
         text("empty"),
@@ -202,7 +202,7 @@ fn a_base_url_must_be_one_and_safe() {
     let text = |url: &str| leads_message(&folder, &["--base-url", url]);
     assert_eq!(
         text("app.example.com"),
-        "`app.example.com` is not an http or https URL\n\nhint: did you mean `https://app.example.com`?"
+        "`app.example.com` is not a web address\n\nhint: did you mean `https://app.example.com`?"
     );
     assert_eq!(
         text("http://app.example.com/api"),
@@ -246,7 +246,7 @@ fn without_a_service_or_a_token_it_says_how_to_give_one() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: no access token is given\n\nhint: put it into a file and name that with `--token-file`, set LEADLOAD_TOKEN, or set up a profile with `leadload config init`\n"
+        "error: no access token is given\n\nhint: run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`\n"
     );
 }
 
@@ -285,11 +285,11 @@ fn a_rate_that_is_none_is_refused() {
     }
     assert_eq!(
         leads_message(&folder, &["--rate", "none", "--rate", "5/s"]),
-        "`--rate none` cannot be combined with another `--rate`\n\nhint: remove one of the two"
+        "`--rate none` cannot be combined with another `--rate`\n\nhint: leave one of them out"
     );
     assert_eq!(
         leads_message(&folder, &["--rate", "5/s", "--rate", "auto"]),
-        "`--rate auto` cannot be combined with another `--rate`\n\nhint: remove one of the two"
+        "`--rate auto` cannot be combined with another `--rate`\n\nhint: leave one of them out"
     );
 }
 
@@ -302,7 +302,7 @@ fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
             "0",
             "write a number from 1 to 1000, or `auto`",
         ),
-        ("--max-duration", "0s", "write a number and its unit"),
+        ("--max-duration", "0s", "it must be more than 0"),
         ("--max-duration", "60", "write a number and its unit"),
         ("--max-outage", "soon", "write a number and its unit"),
         ("--stop-after", "0", "write a whole number from 1"),

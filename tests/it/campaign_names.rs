@@ -67,7 +67,7 @@ fn names_are_looked_up_and_those_that_mean_no_campaign_are_listed_with_their_lin
     output.shows(
         "\nAn import would send nothing, since these names are not clear:\n\
          \x20 no campaign is called `Zzz`\n\
-         \x20 several campaigns are called `Newsletter`: their ids are 104, 105\n\
+         \x20 2 campaigns are called `Newsletter`\n\
          \x20   `Zzz`: 2 rows, in lines 4, 7\n\
          \x20   `Newsletter`: 1 row, in line 6\n\
          \x20 the campaigns are `Spring promo`, ",
@@ -91,7 +91,7 @@ fn names_are_looked_up_and_those_that_mean_no_campaign_are_listed_with_their_lin
     let refused = folder.import(&service, &args).expect(2);
     refused.tells(
         "no campaign is called `Zzz`\n\
-         several campaigns are called `Newsletter`: their ids are 104, 105\n\
+         2 campaigns are called `Newsletter`\n\
          \x20 `Zzz`: 2 rows, in lines 4, 7\n\
          \x20 `Newsletter`: 1 row, in line 6\n\n\
          hint: the campaigns are ",

@@ -106,7 +106,7 @@ fn a_refused_token_is_the_services_doing() {
     assert_eq!(
         output.stderr,
         "error: the service refuses to list the campaigns: HTTP 401: Unauthenticated.\n\n\
-         hint: check the token, and that it belongs to this service\n"
+         hint: check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again\n"
     );
     assert_eq!(output.stdout, "");
 }

@@ -102,13 +102,13 @@ fn a_settings_file_that_is_named_and_missing_is_reported() {
         .expect(2);
     assert_eq!(
         output.stderr,
-        "error: there is not a settings file `nowhere.toml`\n\nhint: check the name, or create it with `leadload config init`\n"
+        "error: there is no settings file `nowhere.toml`\n\nhint: check the name, or create it with `leadload config init`\n"
     );
     let output = folder
         .leadload(&["campaigns"])
         .env("LEADLOAD_PROFILE", "crm")
         .expect(2);
-    output.tells("there is not a profile `crm`, since there is not a settings file yet");
+    output.tells("there is no profile `crm`, since there is no settings file yet");
 }
 
 #[test]
@@ -779,7 +779,7 @@ fn a_profile_is_set_up_without_a_terminal_by_flags() {
     ];
     let line = [&["config", "init", "--profile", "crm"][..], &given].concat();
     let output = folder.leadload(&line).expect(0);
-    output.tells("The token sees 5 campaigns.");
+    output.tells("It works: the token sees 5 campaigns.");
     output.shows("Next:\n  leadload campaigns --config ");
     assert_eq!(
         folder.read("my/config.toml"),
@@ -803,7 +803,7 @@ fn a_profile_is_set_up_without_a_terminal_by_flags() {
         .expect(0);
     // The same command again would replace the profile, and there is no terminal to ask.
     let output = folder.leadload(&line).expect(2);
-    output.tells("there is a profile `crm` in `");
+    output.tells("there is already a profile `crm` in `");
 }
 
 #[test]
@@ -919,7 +919,10 @@ mod at_a_terminal {
         assert!(!written.contains("s3cret"), "{written}");
         let (code, shown) = terminal.end();
         assert_eq!(code, 0, "{shown}");
-        assert!(shown.contains("The token sees 5 campaigns"), "{shown}");
+        assert!(
+            shown.contains("It works: the token sees 5 campaigns"),
+            "{shown}"
+        );
         assert_eq!(
             folder.read("config.toml"),
             format!(
@@ -939,7 +942,7 @@ mod at_a_terminal {
             let line = [&["config", "init", "--base-url", &url][..], &CRM].concat();
             let init = folder.leadload(&line).env("LEADLOAD_TOKEN", TOKEN);
             let terminal = Terminal::start(init, 100, 40);
-            terminal.wait_for("There is a profile `crm`, for https://old.example.com.");
+            terminal.wait_for("leadload already has a profile `crm`, for https://old.example.com.");
             terminal
         };
         let mut terminal = start();

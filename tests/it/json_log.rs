@@ -210,7 +210,7 @@ fn mistakes_are_objects_too_whatever_the_command() {
             "import leads.csv --rate 5 --log-format=json",
             "`5` cannot be used for `--rate`",
         ),
-        ("import --log-format json", "<FILE>..."),
+        ("import --log-format json", "the list is missing"),
         ("runs show 7 --log-format json", "no runs"),
         ("campaigns --log-format json --ca-file nothing", "nothing"),
         ("check leads.csv --region XX --log-format json", "XX"),

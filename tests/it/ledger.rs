@@ -29,7 +29,7 @@ fn a_second_sender_says_who_is_at_it_and_one_that_waits_goes_on_afterwards() {
     let other = ["other.csv", "--campaign", "101"];
     let refused = folder.import(&service, &other).expect(6);
     assert_eq!(refused.stdout, "");
-    let who = format!("run 1 is being sent by process {}", child.id());
+    let who = format!("another run is sending: run 1, process {}", child.id());
     refused.tells(&who);
     assert_eq!(
         service

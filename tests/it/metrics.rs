@@ -425,7 +425,7 @@ fn an_existing_file_is_never_overwritten() {
         .expect(0);
     let before = folder.read("leads.results.csv");
     let not_ours =
-        "has something else than metrics of leadload in it, so metrics cannot be written there";
+        "contains something other than leadload's metrics, so metrics cannot be written there";
     let no_file = "is not a regular file, so metrics cannot be written there";
     for (place, why) in [
         ("leads.csv", not_ours),

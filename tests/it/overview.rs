@@ -446,7 +446,10 @@ fn an_input_that_changes_while_the_question_is_open_is_not_sent() {
     terminal.type_in("y\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 5, "{shown}");
-    assert!(shown.contains("leads.csv` changed"), "{shown}");
+    assert!(
+        shown.contains("leads.csv` was changed while leadload"),
+        "{shown}"
+    );
     assert_eq!(sent(&service), [""; 0]);
     assert_eq!(folder.names(), ["leads.csv"]);
 }

@@ -7,6 +7,7 @@
 //!   rest must be its output, except for times and the like (see [`normalised`]).
 //! - `sh`: every line is typed. It must end with exit code 0, or with the
 //!   code in the comment at its end (`# exit code 1`).
+//! - `csv NAME`: the list is saved under that name.
 //! - All other blocks are not run.
 //!
 //! `UPDATE_RECIPES=1 cargo test recipes` writes the output of the commands into the pages.
@@ -28,6 +29,9 @@ struct Command {
     exit_codes: Vec<i32>,
 }
 
+/// What begins a block with a list.
+const LIST: &str = "csv ";
+
 /// The commands of a page.
 fn commands(page: &str) -> Vec<Command> {
     let lines: Vec<&str> = page.lines().map(str::trim_start).collect();
@@ -35,13 +39,26 @@ fn commands(page: &str) -> Vec<Command> {
     let mut block = None;
     for (at, line) in lines.iter().enumerate() {
         if let Some(info) = line.strip_prefix("```") {
+            match (block, info.strip_prefix(LIST)) {
+                (None, Some(name)) => commands.push(Command {
+                    text: format!("cat > {name} <<'EOF'"),
+                    shown: None,
+                    exit_codes: vec![0],
+                }),
+                (Some(LIST), _) => commands.last_mut().unwrap().text.push_str("\nEOF"),
+                _ => {}
+            }
             block = match (block, info) {
-                (None, info) => Some(info),
+                (None, info) => Some(if info.starts_with(LIST) { LIST } else { info }),
                 (Some(_), _) => None,
             };
             continue;
         }
         match block {
+            Some(LIST) => {
+                let list = commands.last_mut().unwrap();
+                list.text.push_str(&format!("\n{line}"));
+            }
             Some("sh") => commands.push(Command {
                 text: (*line).to_owned(),
                 shown: None,

@@ -593,7 +593,7 @@ fn nothing_is_removed_while_a_run_is_sent() {
         let busy = runs(&folder, args).expect(6);
         assert_eq!(
             busy.stderr,
-            "error: run 3 is being sent by process 44 on host, since 2026-11-21 08:33:20 UTC\n\n\
+            "error: another run is sending: run 3, process 44 on host, since 2026-11-21 08:33:20 UTC\n\n\
              hint: wait until it has ended, or end it, then run the same command again\n"
         );
         assert_eq!(busy.stdout, "");

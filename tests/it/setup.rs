@@ -70,7 +70,7 @@ fn ended_with_token(mut terminal: Terminal) -> String {
 fn a_command_that_does_not_end_is_not_awaited_for_ever() {
     let folder = with_settings(REPLACED);
     let terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("There is a profile `crm`");
+    terminal.wait_for("leadload already has a profile `crm`");
     terminal.end_within(std::time::Duration::from_millis(50));
 }
 
@@ -79,7 +79,7 @@ fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
     let service = strict();
     let folder = with_settings(REPLACED);
     let mut terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("There is a profile `crm`, for https://old.example.com.");
+    terminal.wait_for("leadload already has a profile `crm`, for https://old.example.com.");
     replace(&mut terminal, &service);
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -185,7 +185,7 @@ fn what_is_typed_while_the_service_is_asked_answers_nothing() {
     // The token was not refused.
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(!shown.contains("is not an http or https URL"), "{shown}");
+    assert!(!shown.contains("is not a web address"), "{shown}");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn an_address_with_a_password_is_not_shown() {
     let mut terminal = Terminal::start(crm(&folder), 200, 40);
     let shown = terminal.wait_for("Replace its address and token? [y/N]");
     assert!(
-        shown.contains("There is a profile `crm`. Its other"),
+        shown.contains("leadload already has a profile `crm`. Its other"),
         "{shown}"
     );
     terminal.type_in("\r");
@@ -285,7 +285,7 @@ fn messages_are_broken_between_words_on_a_narrow_terminal() {
     let service = strict();
     let folder = Folder::new();
     let terminal = Terminal::start(crm(&folder).at(&service), 40, 60);
-    terminal.wait_for("The token sees 5 campaigns");
+    terminal.wait_for("It works: the token sees 5 campaigns");
     let written = terminal.written();
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");

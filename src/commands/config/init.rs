@@ -35,12 +35,14 @@ pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCod
     let (connection, campaigns) = setup.connect().await?;
     if !setup.quiet {
         let sees = counted(campaigns.len() as u64, "campaign");
-        note(&format!("The token sees {sees}."));
+        note(&format!("It works: the token sees {sees}."));
     }
     let written = setup.new.write(&connection).or_stopped(StoppedBy::Usage)?;
     console::print(&summary(&written, &setup.new)).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
 }
+
+const ADDRESS_AGAIN: &str = "type the address again, such as `https://app.example.com`";
 
 struct Setup<'a> {
     new: NewProfile<'a>,
@@ -92,10 +94,13 @@ impl Setup<'_> {
             if is_given {
                 return Err(failure);
             }
-            console::error(&failure.message());
+            let what = failure.message().what;
             if is_token {
+                let hint = "paste the token again, or get a new one from your service";
+                console::error(&Message::new(what, hint));
                 base_url = Some(connection.base_url);
             } else {
+                console::error(&Message::new(what, ADDRESS_AGAIN));
                 token = Some(connection.token);
             }
         }
@@ -110,14 +115,14 @@ impl Setup<'_> {
             let file = self.new.file.display();
             return Err(Failure::usage(
                 format!(
-                    "there is a profile {name} in `{file}`, and no terminal to ask whether to replace its address and token"
+                    "there is already a profile {name} in `{file}`, and no terminal to ask whether to replace its address and token"
                 ),
                 "choose another name with `--profile`, or remove that profile from the file",
             ));
         }
         let service = self.new.present_url().map(|url| format!(", for {url}"));
         let question = format!(
-            "There is a profile {name}{}. Its other settings stay. Replace its address and token?",
+            "leadload already has a profile {name}{}. Its other settings stay. Replace its address and token?",
             service.unwrap_or_default()
         );
         if self.terminal.yes(&question).await? {
@@ -143,7 +148,7 @@ impl Setup<'_> {
             };
             match (self.new.address(text), BaseUrl::with_https(text)) {
                 (Ok(url), _) | (Err(_), Some(url)) => return Ok(url),
-                (Err(error), None) => console::error(&error),
+                (Err(error), None) => console::error(&Message::new(error.what, ADDRESS_AGAIN)),
             }
         }
     }
@@ -153,10 +158,12 @@ impl Setup<'_> {
         loop {
             let text = self.terminal.hidden_line(question).await?;
             let text = text.ok_or(Cancelled("written"))?;
-            match Token::from_text(&text, "what was typed") {
+            let why = match Token::from_text(&text, "what you typed") {
                 Ok(token) => return Ok(token),
-                Err(error) => console::error(&Message::of(&error)),
-            }
+                Err(_) if text.is_empty() => "nothing was typed".to_owned(),
+                Err(error) => Message::of(&error).what,
+            };
+            console::error(&Message::new(why, "paste the token and press Enter"));
         }
     }
 }

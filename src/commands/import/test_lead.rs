@@ -176,9 +176,12 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);
     number.map_err(|problem| {
+        // Without its advice, which is about the numbers of a list.
+        let problem = problem.to_string();
+        let problem = problem.split(": ").next().unwrap_or_default();
         Failure::usage(
             format!("the number that `--test-to` names cannot be called: {problem}"),
-            "write it with `+` and the calling code",
+            "write it whole, with `+` and the calling code",
         )
     })
 }

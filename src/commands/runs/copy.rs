@@ -9,6 +9,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::message::Message;
 use crate::options::Format;
+use crate::paths::with_reason;
 use crate::private_file;
 use crate::report::{copied_json, copied_text};
 use crate::results::what_to_fix;
@@ -42,7 +43,7 @@ pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<Stri
         _ => not_written(to, &error),
     })?;
     Ok(match format {
-        Format::Text => copied_text(to, runs, bytes),
+        Format::Text => copied_text(place, to, runs, bytes),
         Format::Json => copied_json(to, runs, bytes),
     })
 }
@@ -66,9 +67,9 @@ fn already_there(to: &Path) -> Failure {
 }
 
 fn not_written(to: &Path, error: &io::Error) -> Failure {
-    let (shown, fix) = (to.display(), what_to_fix(to, error));
+    let fix = what_to_fix(to, error);
     let message = Message::new(
-        format!("cannot write the copy `{shown}`: {error}"),
+        format!("cannot write the copy {}", with_reason(to, error)),
         format!("{fix}, or choose another place with `--to`; then run the same command again"),
     );
     Failure::new(StoppedBy::Disk, message)

@@ -39,6 +39,7 @@ use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
 use crate::message::Message;
+use crate::paths::reason;
 use crate::private_file;
 use crate::results::what_to_fix;
 
@@ -253,7 +254,7 @@ fn check_place(path: &Path) -> Result<(), Failure> {
     if read.is_ok() && beginning == BEGINNING.as_bytes() {
         Ok(())
     } else {
-        let what = "has something else than metrics of leadload in it";
+        let what = "contains something other than leadload's metrics";
         Err(refused(path, what))
     }
 }
@@ -268,7 +269,8 @@ fn refused(path: &Path, why: &str) -> Failure {
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let (shown, fix) = (path.display(), what_to_fix(path, error));
-    let what = format!("cannot write the metrics file `{shown}`: {error}");
+    let why = reason(path, error);
+    let what = format!("cannot write the metrics file `{shown}`: {why}");
     let hint = format!("{fix}, or name another file with `--metrics-file`");
     Failure::new(StoppedBy::Disk, Message::new(what, hint))
 }

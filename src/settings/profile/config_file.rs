@@ -16,6 +16,7 @@ use directories::ProjectDirs;
 use toml_edit::Document;
 
 use crate::message::Message;
+use crate::paths::with_reason;
 use crate::results::what_to_fix_with_folders;
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl ConfigFile {
             (Some(path), _) => match ConfigFile::read(path)? {
                 Some(file) => Ok(Some(file)),
                 None => bail!(Message::new(
-                    format!("there is not a settings file `{}`", path.display()),
+                    format!("there is no settings file `{}`", path.display()),
                     "check the name, or create it with `leadload config init`"
                 )),
             },
@@ -74,7 +75,7 @@ impl ConfigFile {
 pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> Message {
     let fix = what_to_fix_with_folders(path, error);
     Message::new(
-        format!("cannot write `{}`: {error}", path.display()),
+        format!("cannot write {}", with_reason(path, error)),
         format!(
             "{fix}, or name another settings file with `--config`; then run the same command again"
         ),
@@ -94,7 +95,7 @@ fn text_of(path: &Path) -> Result<Option<String>> {
             Ok(None)
         }
         Err(error) => bail!(Message::new(
-            format!("cannot read the settings in `{}`: {error}", path.display()),
+            format!("cannot read the settings in {}", with_reason(path, &error)),
             "check that it is a text file in UTF-8 which you may read, or name another one with `--config`"
         )),
     }

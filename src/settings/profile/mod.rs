@@ -241,7 +241,7 @@ fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> Message {
         names => format!("the file has {}", names.join(", ")),
     };
     let (name, file) = (quoted_value(name), file.path.display());
-    let what = format!("there is not a profile {name} in `{file}`");
+    let what = format!("there is no profile {name} in `{file}`");
     Message::new(what, suggestion + &others)
 }
 
@@ -252,7 +252,7 @@ fn without_file(name: &str) -> Message {
     };
     let name = quoted_value(name);
     Message::new(
-        format!("there is not a profile {name}, since there is not a settings file yet"),
+        format!("there is no profile {name}, since there is no settings file yet"),
         format!("create it with `leadload {init}`, or name the file with `--config`"),
     )
 }

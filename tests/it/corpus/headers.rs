@@ -87,7 +87,7 @@ corpus! {
     header_that_says_nothing: "a,b,c\nAda,+447400123456,2026-11-21\n", "" => "
         exit 0
         UTF-8, comma, header in line 1
-        note: no header means a phone number, so column 2 (`b`) is used, whose cells look like it; if the first line is a contact already, say --no-header
+        note: no header says phone, so column 2 (`b`) is used: its cells look like phone numbers; if the first line is a contact already, say --no-header
         2 | +447400123456 | ready | a=Ada | c=2026-11-21
     ";
     no_phone_anywhere: "name,city\nAda,Leeds\n", "" => "
@@ -128,7 +128,7 @@ corpus! {
     no_header_list_with_flag: "Ada,+447400123456,Leeds\nBob,+447400123457,York\n", "--no-header" => "
         exit 0
         UTF-8, comma, no header
-        note: no header means a phone number, so column 2 (`2`) is used, whose cells look like it
+        note: column 2 is used: its cells look like phone numbers
         1 | +447400123456 | ready | 1=Ada | 3=Leeds
         2 | +447400123457 | ready | 1=Bob | 3=York
     ";
@@ -149,7 +149,7 @@ corpus! {
     no_header_list_of_numbers_alone: "+447400123456\n+447400123457\n", "--no-header" => "
         exit 0
         UTF-8, comma, no header
-        note: no header means a phone number, so column 1 (`1`) is used, whose cells look like it
+        note: column 1 is used: its cells look like phone numbers
         1 | +447400123456 | ready
         2 | +447400123457 | ready
     ";

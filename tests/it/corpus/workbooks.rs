@@ -175,7 +175,7 @@ corpus! {
     })), "--no-header" => "
         exit 0
         sheet Sheet1, no header
-        note: no header means a phone number, so column 2 (`2`) is used, whose cells look like it
+        note: column 2 is used: its cells look like phone numbers
         1 | +447400123456 | ready | 1=Ada
     ";
     ods_with_dates: named("leads.ods", dates_in_opendocument()), "--assume-plus" => "

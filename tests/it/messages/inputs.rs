@@ -36,6 +36,7 @@ fn of_inputs() {
         &["nowhere.csv"][..],
         &["laeds.csv"],
         &["nowhere/leads.csv"],
+        &["My", "leads.csv"],
         &["lists"],
         &["empty.csv"],
         &["blank.csv"],

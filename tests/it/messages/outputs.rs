@@ -7,6 +7,7 @@ use crate::util::{Folder, service};
 fn of_outputs() {
     let folder = Folder::with_leads(super::ONE);
     folder.write("more.csv", "phone\n+447911000002\n");
+    folder.write("leads.rejects.csv", "phone\n+447911000003\n");
     std::fs::create_dir(folder.path("lists")).unwrap();
     let service = service();
     let mut page = Page::default();
@@ -19,6 +20,7 @@ fn of_outputs() {
         "--results x.xlsx",
         "--ledger l.csv --results l.csv",
         "more.csv --rejects x.csv",
+        "leads.rejects.csv",
     ] {
         let args: Vec<&str> = args.split(' ').collect();
         page.add(&folder, import(&folder, &service, &args));
@@ -42,6 +44,7 @@ fn of_folders_that_take_no_file() {
         "--metrics-file /proc/x.prom",
         "--metrics-file /sys/x.prom",
         "--metrics-file nowhere/x.prom",
+        "--ledger /proc/x",
     ] {
         let args: Vec<&str> = args.split(' ').collect();
         page.add(&folder, import(&folder, &service, &args));

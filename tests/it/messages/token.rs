@@ -9,6 +9,7 @@ fn of_the_token() {
     folder.write("empty", "\n");
     folder.write("scheme", "Bearer \n");
     folder.write("torn", "first-half\nsecond-half\n");
+    folder.write("spaced", "first-half second-half");
     folder.write("letters", "größe");
     folder.write("bytes", [0xC3, 0x28, 0x41]);
     std::fs::create_dir(folder.path("folder")).unwrap();
@@ -26,6 +27,7 @@ fn of_the_token() {
         "empty",
         "scheme",
         "torn",
+        "spaced",
         "letters",
         "bytes",
     ] {
