@@ -23,8 +23,8 @@ pub(super) fn add_options(
     let rejects = inputs.iter().filter_map(|input| Some((input, input.run?)));
     let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
     let (Some(place), false) = (ledger, rejects.is_empty()) else {
-        for (input, run) in rejects {
-            warn_of_unknown_run(input, run, "there is no ledger", layers);
+        for (input, _) in rejects {
+            warn_of_unknown_run(input, "there is no ledger");
         }
         return Ok(());
     };
@@ -39,16 +39,14 @@ pub(super) fn add_options(
                 || !has_columns(&known.columns, &input.own_columns())
         };
         let defaults = match known.transpose()?.flatten() {
-            None => {
-                Err("this ledger has no such run: it was forgotten, or it is in another ledger")
-            }
-            Some(known) if is_another(&known) => {
-                Err("the run of that number in this ledger had another service or other columns")
-            }
-            Some(known) => known.defaults.ok_or("that run was pruned"),
+            None => Err(format!("this ledger has no run {run}")),
+            Some(known) if is_another(&known) => Err(format!(
+                "run {run} of this ledger had another service or other columns"
+            )),
+            Some(known) => known.defaults.ok_or(format!("run {run} was pruned")),
         };
         match (defaults, &found) {
-            (Err(why), _) => warn_of_unknown_run(input, run, why, layers),
+            (Err(why), _) => warn_of_unknown_run(input, &why),
             (Ok(defaults), None) => found = Some((run, defaults)),
             (Ok(defaults), Some((other, options))) if *options != defaults => {
                 return Err(Failure::usage(
@@ -75,14 +73,10 @@ pub(super) fn add_options(
     Ok(())
 }
 
-fn warn_of_unknown_run(input: &InspectedInput, run: RunId, why: &str, layers: &Layers) {
-    let sources = match &layers.profile {
-        None => "the command line".to_owned(),
-        Some(profile) => format!("the command line and {}", profile.place()),
-    };
+fn warn_of_unknown_run(input: &InspectedInput, why: &str) {
     warn!(
         event = "warning",
-        "`{}` has rejects of run {run}, but {why}. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
+        "leadload does not know which import wrote `{}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known: give the flags of that import again, above all `--suppress`",
         input.input.name()
     );
 }

@@ -987,7 +987,7 @@ mod at_a_terminal {
         let mut terminal = Terminal::start(run, 100, 40);
         terminal.wait_for("Access token");
         terminal.type_in("\u{3}");
-        terminal.wait_for("stopped by a signal before anything was sent");
+        terminal.wait_for("Cancelled. Nothing was saved.");
         terminal.wait_for("ended with 4");
         terminal.type_in("seen\r");
         let (_, shown) = terminal.end();

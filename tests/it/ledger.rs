@@ -156,7 +156,7 @@ fn a_run_goes_on_however_fast_and_for_however_long_it_may_be_sent_now() {
         .args("--rate auto --concurrency auto --max-duration 2d --max-outage 90m --stop-after 3")
         .at(&service)
         .expect(0);
-    output.tells("run 1 goes on");
+    output.tells("run 1 continues");
     assert_eq!(service.leads().len(), 6);
 }
 
@@ -168,9 +168,9 @@ fn a_run_with_a_corrected_mapping_is_another_run_and_says_what_differs() {
     let output = folder
         .import_leads(&service, &["--set", "source=fair"])
         .expect(0);
-    output.tells("\n  run 1 of the same input was not finished. This is another run, because:\n");
+    output.tells("\n  An earlier import of this list, run 1, was not finished. This is a new run, because:\n");
     output.tells("the values of --set are others");
-    output.tells("Leads that run 1 has made are not changed");
+    output.tells("Leads that run 1 created stay as they are");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn with_duplicates_allowed_a_list_is_not_sent_again_unless_that_is_said() {
         let refused = folder
             .import(&service, &[file, "--campaign", "101", "--allow-duplicates"])
             .expect(2);
-        refused.tells("run 1 has sent leads from these inputs");
+        refused.tells("run 1 may have created leads from these inputs");
     }
     folder.write("leads.csv", "phone\n+447911000002\n");
     folder.import_leads(&service, &again).expect(2);
@@ -536,7 +536,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     let failed = Output::of(child);
     assert_eq!(failed.code, 5, "{}", failed.stderr);
     assert!(
-        failed.stdout.starts_with("Stopped (ledger)"),
+        failed.stdout.starts_with("Stopped after "),
         "{}",
         failed.stdout
     );
@@ -885,6 +885,6 @@ fn a_single_row_that_is_not_sent_is_reported_in_the_singular() {
     let output = folder
         .import_leads(&service, &["--known-bad", "skip"])
         .expect(0);
-    let said = "Left alone (--known-bad skip): 1 row that ended so in an earlier run too.";
+    let said = "Skipped (--known-bad skip): 1 row that was already bad in an earlier run.";
     output.shows(said);
 }

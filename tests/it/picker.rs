@@ -5,7 +5,7 @@ use leadload::sandbox::Sandbox;
 use crate::terminal::Terminal;
 use crate::util::{Folder, Run, contacts, replaced, scenario, seen};
 
-const PROMPT: &str = "Id or name (Enter to stop):";
+const PROMPT: &str = "Id or name (Enter cancels):";
 
 fn recorder() -> Sandbox {
     scenario("keep_bodies = true")
@@ -63,11 +63,7 @@ fn who_picks_no_campaign_is_shown_how_to_name_one() {
     for (answer, code, said) in [
         ("\r", 2, "error: no campaign is given"),
         ("\u{4}", 2, "error: no campaign is given"),
-        (
-            "\u{3}",
-            4,
-            "error: stopped by a signal before anything was sent",
-        ),
+        ("\u{3}", 4, "Cancelled. Nothing was sent."),
     ] {
         let mut terminal = Terminal::start(import(&folder, &service, &[]), 80, 40);
         terminal.wait_for(PROMPT);
@@ -97,7 +93,7 @@ fn the_command_that_goes_on_names_the_campaign_that_was_picked() {
     );
     let service = replaced(service, "");
     let output = folder.import_leads(&service, &[]).expect(0);
-    output.tells("run 1 goes on");
+    output.tells("run 1 continues");
 }
 
 #[test]

@@ -58,11 +58,11 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
 
     Problems:
       http_422: 3 rows, in lines 3, 4, 6
-        the service does not take these values: the column error in the results
-        says why; fix the rows
+        the service does not accept these values: see the column `error` in the
+        results file, then fix the rows
       http_409: 2 rows, in lines 7, 8
-        the service says that these rows conflict with what it has: the column
-        error in the results says with what
+        the service says that these rows conflict with what it has: see the column
+        `error` in the results file
       phone_not_e164: 1 row, in line 11
         the phone number has letters in it: write it with digits only
 
@@ -158,12 +158,12 @@ fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
     ];
     let output = folder.import(&service, &args).expect(3);
     insta::assert_snapshot!(summary(&output), @r"
-    Stopped (token) after 4 of 9 rows in TIME
+    Stopped after 4 of 9 rows in TIME: the service does not accept the token
       created                  4  the service created the lead
 
     Results: leads.results.csv
 
-    At the service already, and not changed: 4 leads of this list.
+    4 leads of this list are at the service and stay there.
 
     The same command continues where this stopped:
       leadload import --rate none leads.csv --campaign 'Spring promo' --concurrency 1

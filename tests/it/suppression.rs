@@ -175,7 +175,7 @@ fn a_number_without_plus_counts_where_the_flags_say_so() {
     refusal_says(
         "phone\n07400 123457\n",
         &[],
-        "1 line with digits that are not a phone number, or with more cells than the first line: line 2\n",
+        "has lines that cannot be used: line 2 has digits that are not a phone number\n",
     );
 }
 
@@ -230,8 +230,12 @@ fn a_line_with_digits_that_are_no_number_is_named() {
         "\"+447400123457",
     ] {
         let text = refusal(format!("phone\n+447400123456\n\n{line}\n"), &[]);
+        let what = match line {
+            "\"+447400123457" => "more cells than the first line, or a quote that is never closed",
+            _ => "digits that are not a phone number",
+        };
         assert!(
-            text.contains("has 1 line with digits that are not a phone number, or with more cells than the first line: line 4\n"),
+            text.contains(&format!("cannot be used: line 4 has {what}\n")),
             "{line}: {text}"
         );
     }
@@ -608,14 +612,13 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
     ];
     let output = folder.leadload(&args).expect(0);
     output.shows(
-        "dnc.csv: do-not-call list, 3 numbers: 1 read as Germany (by row); 1 read as United Kingdom (by row); 1 read as United Kingdom (--region)\n",
+        "dnc.csv: do-not-call list, 3 numbers: 1 number without a country code, taken as Germany (by row); 1 number without a country code, taken as United Kingdom (by row); 1 number without a country code, taken as United Kingdom (--region)\n",
     );
-    output.shows("  suppressed               2  on a do-not-call list; not sent\n");
+    output.shows("  suppressed               2  on a do-not-call list; not sent by this run\n");
     // A line with an unknown country would suppress nobody.
     folder.write("dnc.csv", list.replace("Deutschland", "Neverland"));
     let refused = folder.leadload(&args).expect(2);
-    refused.tells("has 1 line with digits that are not a phone number");
-    refused.tells("line 3");
+    refused.tells("line 3 has digits that are not a phone number");
 }
 
 #[test]
@@ -654,7 +657,7 @@ fn a_list_that_the_region_would_turn_into_other_peoples_numbers_is_refused() {
     refusal_says(
         american,
         &["--region", "GB"],
-        "the numbers of the do-not-call list `dnc.csv` do not seem to be of the United Kingdom",
+        "the numbers of the do-not-call list `dnc.csv` do not look like numbers of the United Kingdom (`--region GB`)",
     );
     let own = "phone,country\n(203) 555-0101,US\n(203) 555-0102,US\n(203) 555-0103,US\n";
     assert!(suppressed("dnc.csv", own, &["--region", "GB"]).is_empty());
@@ -668,7 +671,7 @@ fn a_single_number_that_is_written_as_elsewhere_stops_the_run() {
     refusal_says(
         list,
         &["--region", "GB"],
-        "the do-not-call list `dnc.csv` has 1 number not written as in the United Kingdom, the region that completes them: line 3\n",
+        "the do-not-call list `dnc.csv` has 1 number not written like numbers of the United Kingdom (`--region GB`): line 3\n",
     );
     let trusted = ["--region", "GB", "--phone-rule", "possible"];
     assert!(suppressed("dnc.csv", list, &trusted).is_empty());

@@ -356,21 +356,21 @@ fn a_signal_waits_for_the_answer_and_a_second_one_does_not() {
             trouble,
             4,
             "uncertain",
-            "stopped by a signal; the service gave no usable answer (HTTP 500)",
+            "stopped by Ctrl-C or another signal; the service gave no usable answer (HTTP 500)",
         ),
         (
             1,
             end,
             4,
             "",
-            "stopped by a signal; the service does not accept the token (HTTP 401)",
+            "stopped by Ctrl-C or another signal; the service does not accept the token (HTTP 401)",
         ),
         (
             2,
             late,
             4,
             "uncertain",
-            "stopped by a signal before the answer came\n\nhint: the lead may have been made, and the phone may ring: ",
+            "stopped by Ctrl-C or another signal before the answer came\n\nhint: the lead may have been made, and the phone may ring: ",
         ),
     ] {
         let folder = Folder::with_leads(LEADS);

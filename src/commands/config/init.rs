@@ -123,7 +123,7 @@ impl Setup<'_> {
         if self.terminal.yes(&question).await? {
             Ok(())
         } else {
-            Err(Cancelled("written").into())
+            Err(Cancelled("saved").into())
         }
     }
 
@@ -136,7 +136,7 @@ impl Setup<'_> {
         };
         loop {
             let typed = self.terminal.line(&question).await?;
-            let typed = typed.ok_or(Cancelled("written"))?;
+            let typed = typed.ok_or(Cancelled("saved"))?;
             let text = match &offered {
                 Some(url) if typed.is_empty() => url,
                 _ => &typed,
@@ -152,7 +152,7 @@ impl Setup<'_> {
         let question = "Access token (it is not shown; paste it and press Enter):";
         loop {
             let text = self.terminal.hidden_line(question).await?;
-            let text = text.ok_or(Cancelled("written"))?;
+            let text = text.ok_or(Cancelled("saved"))?;
             match Token::from_text(&text, "what was typed") {
                 Ok(token) => return Ok(token),
                 Err(error) => console::error(&Message::of(&error)),

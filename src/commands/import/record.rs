@@ -139,7 +139,7 @@ impl Record {
         let senders = self.ledger.senders_of(self.service, &inputs);
         let (what, more) = match (senders?.last(), paths.unfinished()) {
             (Some(run), _) => (
-                format!("run {run} has sent leads from these inputs"),
+                format!("run {run} may have created leads from these inputs"),
                 format!("`leadload runs show {run}` shows what was sent"),
             ),
             (None, Some(left)) => (
@@ -153,7 +153,7 @@ impl Record {
         };
         Err(Failure::usage(
             format!(
-                "{what}, and with duplicates allowed they would be created and called a second time"
+                "{what}; with duplicates allowed, they would be created and called a second time"
             ),
             format!(
                 "leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"

@@ -178,7 +178,7 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     number.map_err(|problem| {
         Failure::usage(
             format!("the number that `--test-to` names cannot be called: {problem}"),
-            "write it with `+` and the calling code",
+            "write it with `+` and the country code",
         )
     })
 }
@@ -262,13 +262,13 @@ impl SharedPace {
             let left = when.saturating_duration_since(Instant::now());
             if left >= SHORT_WAIT {
                 let why = match asked {
-                    Some(pause) => format!("as the service asked (HTTP {})", pause.http_status),
-                    None => "since earlier requests have used up what may be sent".to_owned(),
+                    Some(pause) => format!("the service asked for it (HTTP {})", pause.http_status),
+                    None => "the rate limit is used up".to_owned(),
                 };
                 let seconds = left.as_secs_f64().ceil();
                 warn!(
                     event = "waiting",
-                    "the test lead waits for {seconds:.0} s, {why}"
+                    "the test lead waits {seconds:.0} s: {why}"
                 );
             }
             sleep_until(when).await;
