@@ -167,8 +167,8 @@ fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, looku
         let most = **most;
         warn!(
             event = "warning",
-            "an import would send nothing until `--max-new` allows it: there are {}, and the most is {most}",
-            counted(ready, "new lead")
+            "an import would send nothing: {} are new, and `--max-new {most}` allows fewer",
+            counted(ready, "lead")
         );
     }
 }

@@ -56,11 +56,24 @@ pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Str
     let by_row = by_row.map(|(region, completed)| taken_as(*region, "by row", *completed));
     let given = intake.region.as_ref().filter(|_| by_region.numbers > 0);
     let by_region = given.map(|given| taken_as(given.region, &given.from, *by_region));
-    let parts: Vec<String> = by_row.chain(by_region).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let parts: Vec<(u64, String)> = by_row.chain(by_region).collect();
+    let all = counted(parts.iter().map(|(numbers, _)| numbers).sum(), "number");
+    match &parts[..] {
+        [] => None,
+        [(_, taken)] => Some(format!("{all} without a country code, {taken}")),
+        _ => {
+            let parts = parts.iter();
+            let parts = parts.map(|(numbers, taken)| format!("{} {taken}", grouped(*numbers)));
+            let parts: Vec<String> = parts.collect();
+            Some(format!(
+                "{all} without a country code: {}",
+                parts.join(", ")
+            ))
+        }
+    }
 }
 
-fn taken_as(region: Region, from: &str, completed: Completed) -> String {
+fn taken_as(region: Region, from: &str, completed: Completed) -> (u64, String) {
     let remarks = [
         (completed.foreign, "not written like numbers there"),
         (completed.not_in_use, "not in use there"),
@@ -70,12 +83,9 @@ fn taken_as(region: Region, from: &str, completed: Completed) -> String {
         1 => format!("; 1 is {what}"),
         _ => format!("; {} are {what}", grouped(numbers)),
     });
-    format!(
-        "{} without a country code, taken as {} ({from}{})",
-        counted(completed.numbers, "number"),
-        region.name(),
-        remarks.collect::<String>()
-    )
+    let remarks: String = remarks.collect();
+    let taken = format!("taken as {} ({from}{remarks})", region.name());
+    (completed.numbers, taken)
 }
 
 impl Countries {

@@ -86,7 +86,7 @@ pub fn difference_lines(
     let other = other.run;
     let because = if differences.is_empty() {
         // The other run's options were pruned, or a campaign's name means another campaign now.
-        ""
+        "."
     } else {
         ", because:"
     };
@@ -99,7 +99,7 @@ pub fn difference_lines(
         ("-", found)
     });
     format!(
-        "  An earlier import of this list, run {other}, was not finished. This is a new run{because}\n{}  Leads that run {other} created stay as they are (leadload runs show {other}).\n",
+        "  An earlier import of this list, run {other}, was not finished.\n  This is a new run{because}\n{}  Leads that run {other} created stay as they are (leadload runs show {other}).\n",
         labelled(&differences.collect::<Vec<_>>(), width)
     )
 }

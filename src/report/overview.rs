@@ -96,8 +96,10 @@ impl Overview<'_> {
         let named = self.named(id);
         match (self.listed(id), self.campaigns) {
             (Some(campaign), _) => match status(campaign) {
-                Some(status) if campaign.is_active() => format!("{named}, {status}"),
-                Some(status) => format!("{named}, which is not calling at the moment ({status})"),
+                Some(status) if campaign.is_idle() => {
+                    format!("{named}, which is not calling at the moment ({status})")
+                }
+                Some(status) => format!("{named}, {status}"),
                 None => named,
             },
             (None, _) => named,

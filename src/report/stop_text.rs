@@ -166,14 +166,14 @@ fn interrupted(interrupt: Interrupt) -> String {
         Interrupt::Signal => StoppedBy::Signal,
         Interrupt::TimeUp => StoppedBy::MaxDuration,
     };
-    format!("stopped {}", in_words(by))
+    format!("stopped by {}", in_words(by))
 }
 
 /// What follows "stopped": `after` what, and why.
 pub(super) fn stopped(stop: &Stop, after: &str) -> String {
     match &stop.reason {
         StopReason::Refused(cause) => format!("{after}: {}", refusal(*cause).0),
-        _ if stop.is_interrupted() => format!("{} {after}", in_words(stop.by())),
+        _ if stop.is_interrupted() => format!("by {} {after}", in_words(stop.by())),
         _ => format!("{after}: {}", in_words(stop.by())),
     }
 }
@@ -188,8 +188,8 @@ pub(super) fn in_words(by: StoppedBy) -> &'static str {
         StoppedBy::Outage => "the service gives no usable answers",
         StoppedBy::Unreadable => "the answers are not those of the service",
         StoppedBy::Rejections => "the service rejects all rows for the same reason",
-        StoppedBy::Signal => "by Ctrl-C or another signal",
-        StoppedBy::MaxDuration => "by `--max-duration`",
+        StoppedBy::Signal => "Ctrl-C or another signal",
+        StoppedBy::MaxDuration => "`--max-duration`",
         StoppedBy::Disk => "a file cannot be written",
         StoppedBy::Ledger => "the ledger cannot be used",
         StoppedBy::Input => "the list was changed or cannot be read",

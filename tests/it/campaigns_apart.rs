@@ -168,7 +168,7 @@ fn the_summary_names_the_campaign_and_what_to_do() {
         .expect(3);
     let stderr = output.stderr;
     assert!(
-        stderr.contains("the service refuses campaign 777"),
+        stderr.contains("campaign 777: the service refuses the campaign"),
         "{stderr}"
     );
     assert!(

@@ -48,7 +48,7 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         assert_eq!(output.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);
         output.tells(
-            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written like numbers of the United Kingdom (the first in lines 2, 3, 4)",
+            "4 of 14 numbers without a country code do not look like numbers of the United Kingdom (`--region GB`): in `leads.csv` 4 are not written as there (the first in lines 2, 3, 4)",
         );
         output.tells("They fit the United States (4 of 4)");
         output.tells("say `--region US`");
@@ -122,7 +122,7 @@ fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
 fn numbers_in_no_range_in_use_are_doubtful() {
     let fiction: String = (0..3).map(|i| format!("Ada,07700 90010{i}\n")).collect();
     let (_, output, _) = import(&fiction, &[], 2);
-    output.tells("3 are not in use there (in lines 2, 3, 4)");
+    output.tells("3 are not in use there (lines 2, 3, 4)");
     // A spreadsheet has dropped the zero, which is no sign of another country.
     let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
     assert_eq!(import(&eaten, &[], 0).2, 5);

@@ -50,7 +50,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
          4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\
          5,8,,101,invalid,,,0,phone_missing,the phone number is missing,\n\
-         6,9,+447911000004,101,invalid,,,0,field_count,\"the row has 3 cells, the header has 2; put each cell under its header, then clear the cell leadload_error_code\",\n\
+         6,9,+447911000004,101,invalid,,,0,field_count,\"the row has 3 cells, the header has 2; fix the row in the rejects file, then empty its cell in the column leadload_error_code\",\n\
          7,10,+447911000005,101,duplicate,,409,1,,HTTP 409: Lead already exists,TIME\n"
     );
     assert_eq!(
@@ -59,7 +59,7 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the country code, or name its country with --region\",1,\n\
          \"Di\nD\",+447911000003,4,rejected,http_422,HTTP 422: The phone number is invalid.,1,\n\
          Ed,,5,invalid,phone_missing,the phone number is missing,1,\n\
-         Flo,+447911000004,6,invalid,field_count,\"the row has 3 cells, the header has 2; put each cell under its header, then clear the cell leadload_error_code\",1,x\n"
+         Flo,+447911000004,6,invalid,field_count,\"the row has 3 cells, the header has 2; fix the row in the rejects file, then empty its cell in the column leadload_error_code\",1,x\n"
     );
     assert_eq!(
         output.stdout.lines().skip(1).collect::<Vec<_>>().join("\n"),

@@ -286,7 +286,7 @@ fn what_another_unfinished_run_has_otherwise_is_said_before_the_question() {
     let mut terminal = asked(run);
     let shown = terminal.shown();
     assert!(
-        shown.contains("run 1 of the same input was not finished"),
+        shown.contains("An earlier import of this list, run 1, was not finished."),
         "{shown}"
     );
     assert!(shown.contains("campaign was 101, is 102"), "{shown}");
@@ -398,18 +398,26 @@ fn on_the_sandbox_nothing_is_asked() {
 
 #[test]
 fn any_status_and_none_is_shown_as_it_is() {
-    for (campaigns, said) in [
+    for (campaigns, said, warns) in [
         (
             "[[campaign]]\nid = 101\nname = 'A'\nstatus = 'Läuft'",
             "“A” (101), Läuft",
+            false,
+        ),
+        (
+            "[[campaign]]\nid = 101\nname = 'A'\nstatus = 'Draft'",
+            "“A” (101), which is not calling at the moment (Draft)",
+            false,
         ),
         (
             "[[campaign]]\nid = 101\nname = 'A'\nstatus = ''",
             "“A” (101)",
+            false,
         ),
         (
             "[[campaign]]\nid = 7\nname = 'A'",
-            "101, which the service does not list",
+            "101\n  warning    the service lists no campaign 101",
+            true,
         ),
     ] {
         let (folder, service) = (Folder::with_leads(&contacts(1)), scenario(campaigns));
@@ -419,7 +427,7 @@ fn any_status_and_none_is_shown_as_it_is() {
             shown.contains(&format!("\n  campaign   {said}\n")),
             "{shown}"
         );
-        assert!(!shown.contains("warning"), "{shown}");
+        assert_eq!(shown.contains("warning"), warns, "{shown}");
         terminal.type_in("n\r");
         assert_eq!(terminal.end().0, 2);
     }

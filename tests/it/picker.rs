@@ -42,7 +42,7 @@ fn an_answer_that_may_mean_several_is_asked_again() {
             "newsletter\r",
             "Several campaigns have that name: enter an id.",
         ),
-        ("9\r", "There is no campaign with that id or name."),
+        ("9\r", "There is no campaign `9`."),
         (
             "AUTUMN survey\r",
             "Send 2 leads to campaign “Autumn survey” (102)?",

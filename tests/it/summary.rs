@@ -64,7 +64,7 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
         the service says that these rows conflict with what it has: see the column
         `error` in the results file
       phone_not_e164: 1 row, in line 11
-        the phone number has letters in it: write it with digits only
+        there is no phone number in this cell
 
     Results: leads.results.csv
     Rejects: leads.rejects.csv
@@ -130,7 +130,7 @@ fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
 
     Problems:
       phone_not_e164: 1 row, in line 3
-        the phone number has letters in it: write it with digits only
+        there is no phone number in this cell
 
     Results: leads.sandbox.results.csv
     Rejects: leads.sandbox.rejects.csv

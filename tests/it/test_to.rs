@@ -35,7 +35,7 @@ fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_h
     assert_eq!(
         output.stdout,
         "Test lead in campaign “Spring promo” (101)\n  \
-         to a number with +44 that ends in 999 and is not in use\n  \
+         to a number with +44 that ends in 999, in a range that leadload does not know\n  \
          from line 3 of leads.csv, with `name`, `notes`\n  \
          created: the service created the lead\n  lead id 1\n  \
          The campaign is in-progress: the service may call at once.\n"

@@ -66,7 +66,7 @@ fn what_is_in_flight_when_the_time_is_up_is_awaited() {
     assert!(
         output
             .stderr
-            .contains("stopping: by `--max-duration`; waiting for 1 answer")
+            .contains("stopping: `--max-duration`; waiting for 1 answer")
     );
 }
 
@@ -186,7 +186,7 @@ mod signals {
         ];
         let mut child = folder.import_leads(&service, &args).start();
         let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(stderr.any(|line| line.unwrap().contains("stopping: by `--max-duration`")));
+        assert!(stderr.any(|line| line.unwrap().contains("stopping: `--max-duration`")));
         (service, child)
     }
 

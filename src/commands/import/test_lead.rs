@@ -26,7 +26,7 @@ use crate::intake::{Batch, Intake, Purpose};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::options::Format;
-use crate::phone::{PhoneNumber, PhoneRules};
+use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text};
 use crate::settings::ImportSettings;
@@ -176,6 +176,10 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);
     number.map_err(|problem| {
+        let problem = match problem {
+            PhoneProblem::NoDigits => PhoneProblem::Letters,
+            other => other,
+        };
         Failure::usage(
             format!("the number that `--test-to` names cannot be called: {problem}"),
             "write it with `+` and the country code",
