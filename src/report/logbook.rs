@@ -171,6 +171,7 @@ impl Logbook {
     ) {
         let (since, next_s) = (since.to_string(), next.as_secs_f64());
         let words = match reason {
+            Some(reason) if why == ErrorCode::Connection => reason.to_owned(),
             Some(reason) => format!("{why}: {reason}"),
             None => why.to_string(),
         };

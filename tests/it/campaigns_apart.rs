@@ -180,7 +180,8 @@ fn the_summary_names_the_campaign_and_what_to_do() {
     assert!(!stderr.contains("4479110"), "{stderr}");
     let stdout = output.stdout;
     assert!(
-        stdout.starts_with("Stopped after 10 of 20 rows"),
+        stdout.starts_with("Stopped after 10 of 20 rows in ")
+            && stdout.contains(": the service refuses the campaign\n"),
         "{stdout}"
     );
     assert!(

@@ -50,8 +50,8 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         output.tells(
             "4 of 14 numbers without a country code do not look like numbers of the United Kingdom (`--region GB`): in `leads.csv` 4 are not written as there (the first in lines 2, 3, 4)",
         );
-        output.tells("They fit the United States (4 of 4)");
-        output.tells("say `--region US`");
+        output.tells("These numbers would be valid in the United States (4 of 4)");
+        output.tells("use `--region US`");
         output.tells("`--phone-rule possible`");
         output.tells("`--region-column`");
     }

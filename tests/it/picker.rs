@@ -5,7 +5,8 @@ use leadload::sandbox::Sandbox;
 use crate::terminal::Terminal;
 use crate::util::{Folder, Run, contacts, replaced, scenario, seen};
 
-const PROMPT: &str = "Id or name (Enter cancels):";
+/// The end of the question, which is broken on a narrow screen.
+const PROMPT: &str = "cancels):";
 
 fn recorder() -> Sandbox {
     scenario("keep_bodies = true")

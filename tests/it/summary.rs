@@ -7,9 +7,10 @@ use crate::util::{Folder, Output, holds_a_number, number, scenario, service};
 /// The summary without its time, and with the usual name of the program.
 fn summary(output: &Output) -> String {
     let (first, rest) = output.stdout.split_once('\n').unwrap();
-    let (rows, _time) = first.rsplit_once(" in ").unwrap();
+    let (rows, time) = first.rsplit_once(" in ").unwrap();
+    let why = time.find(':').map_or("", |at| &time[at..]);
     let program = env!("CARGO_BIN_EXE_leadload");
-    format!("{rows} in TIME\n{}", rest.replace(program, "leadload"))
+    format!("{rows} in TIME{why}\n{}", rest.replace(program, "leadload"))
 }
 
 /// A list of this many contacts without a round number.

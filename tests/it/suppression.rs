@@ -509,7 +509,8 @@ fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_na
         ),
     );
     let more = ["more.csv", "--campaign", "101", "--suppress", "dnc.txt"];
-    folder.import(&service, &more).expect(1);
+    let said = "\n1 person on a do-not-call list is a lead already, from an earlier run: delete\n";
+    folder.import(&service, &more).expect(1).shows(said);
     let results = folder.records("more.results.csv");
     assert_eq!(results[0]["status"], "uncertain");
     assert!(
