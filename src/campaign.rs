@@ -34,6 +34,13 @@ const ACTIVE: [&str; 12] = [
     "open", "running", "started", "working",
 ];
 
+/// The same of one that calls no one.
+#[rustfmt::skip]
+const IDLE: [&str; 10] = [
+    "archived", "closed", "completed", "disabled", "draft", "ended", "finished", "inactive",
+    "paused", "stopped",
+];
+
 impl Campaign {
     pub fn lead_campaign(&self) -> Result<CampaignId, CampaignError> {
         let id = self.id.parse().map(CampaignId);
@@ -54,9 +61,18 @@ impl Campaign {
 
     /// Whether the status, which is free text, means that the campaign calls people.
     pub fn is_active(&self) -> bool {
+        self.has_status(&ACTIVE)
+    }
+
+    /// Whether the status means that it calls no one. Both may be false: a status can be any word.
+    pub fn is_idle(&self) -> bool {
+        self.has_status(&IDLE)
+    }
+
+    fn has_status(&self, words: &[&str]) -> bool {
         let letters = self.status.chars().filter(|c| c.is_alphanumeric());
         let word: String = letters.flat_map(char::to_lowercase).collect();
-        ACTIVE.contains(&word.as_str())
+        words.contains(&word.as_str())
     }
 }
 

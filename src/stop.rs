@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use jiff::Timestamp;
 
 use crate::api::verdict::FatalCause;
-use crate::exit::StoppedBy;
+use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::message::Message;
 use crate::signals::Interrupt;
@@ -123,6 +123,11 @@ impl Stop {
 
     fn is_as_bad_as(&self, other: &Stop) -> bool {
         self.by().exit_code() >= other.by().exit_code()
+    }
+
+    /// Whether a signal or the end of `--max-duration` is the reason: no error.
+    pub fn is_interrupted(&self) -> bool {
+        self.by().exit_code() == ExitCode::Interrupted
     }
 
     /// The reason in one word, for JSON.

@@ -32,15 +32,18 @@ pub(super) fn can_ask(log_format: LogFormat) -> bool {
 /// The terminal of a running command, and how long the command has waited there.
 pub(super) struct Terminal {
     pub(super) began: Instant,
+    /// What the command does, as in "nothing was sent".
+    work: &'static str,
     waited: Cell<Duration>,
 }
 
-/// Runs work that the user can interrupt, before anything is sent.
+/// Runs work that the user can interrupt, before anything is `done`.
 pub(super) fn interruptible<T>(
+    done: &'static str,
     work: impl AsyncFnOnce(&Terminal) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     service::block_on(async {
-        let terminal = Terminal::open();
+        let terminal = Terminal::open(done);
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
         let working = work(&terminal);
         terminal.or_interrupted(&mut interrupts, working).await
@@ -48,9 +51,10 @@ pub(super) fn interruptible<T>(
 }
 
 impl Terminal {
-    pub(super) fn open() -> Terminal {
+    pub(super) fn open(work: &'static str) -> Terminal {
         Terminal {
             began: Instant::now(),
+            work,
             waited: Cell::default(),
         }
     }
@@ -71,21 +75,17 @@ impl Terminal {
         interrupts: &mut Interrupts,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let (by, text) = tokio::select! {
+        tokio::select! {
             biased;
-            interrupt = interrupts.next() => match interrupt {
-                Interrupt::Signal => (
-                    StoppedBy::Signal,
-                    "stopped by a signal before anything was sent",
-                ),
-                Interrupt::TimeUp => (
+            interrupt = interrupts.next() => Err(match interrupt {
+                Interrupt::Signal => Failure::new(StoppedBy::Signal, Cancelled(self.work)),
+                Interrupt::TimeUp => Failure::new(
                     StoppedBy::MaxDuration,
-                    "`--max-duration` was over before anything was sent",
+                    anyhow!("`--max-duration` was over before anything was sent"),
                 ),
-            },
-            done = work => return done,
-        };
-        Err(Failure::new(by, anyhow!(text)))
+            }),
+            done = work => done,
+        }
     }
 
     /// Asks for a line, which may be empty; `None` at the end of the input.
@@ -112,7 +112,7 @@ impl Terminal {
             list(at, &printable(name));
         }
         loop {
-            let answer = self.line("Number or name (Enter to stop):").await?;
+            let answer = self.line("Number or name (Enter cancels):").await?;
             let Some(answer) = answer.filter(|answer| !answer.is_empty()) else {
                 return Ok(None);
             };

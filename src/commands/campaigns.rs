@@ -10,7 +10,7 @@ use crate::settings::{Layers, Service};
 /// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
-    let campaigns = ask::interruptible(async |_| directory::listed_by(&service).await)?;
+    let campaigns = ask::interruptible("sent", async |_| directory::listed_by(&service).await)?;
     let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,
         Format::Text => ListFormat::Text,

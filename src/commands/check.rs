@@ -25,7 +25,7 @@ use crate::text::counted;
 
 pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
     request.unnamed = OutputChoice::None;
-    ask::interruptible(async |terminal| {
+    ask::interruptible("sent", async |terminal| {
         let surveyed = inputs::survey(&mut request).await?;
         let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
         check(&request, &settings, &intake, terminal, log).await
@@ -164,10 +164,12 @@ pub(super) fn memory_rules(
 
 fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, lookup: &Lookup) {
     if let Some(unclear) = lookup.unclear() {
-        let names = counted(unclear.names().count() as u64, "campaign name");
+        let count = unclear.names().count() as u64;
         warn!(
             event = "warning",
-            "`leadload import` would send nothing (unknown or ambiguous: {names})"
+            "an import would send nothing until {} {} clear (unknown or ambiguous)",
+            counted(count, "campaign name"),
+            if count == 1 { "is" } else { "are" }
         );
     }
     if let Some(most) = &settings.options.delivery.max_new
@@ -176,7 +178,7 @@ fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, looku
         let most = **most;
         warn!(
             event = "warning",
-            "{} would be sent, more than `--max-new {most}` allows: `leadload import` would send none",
+            "an import would send nothing: {} are new, and `--max-new {most}` allows fewer",
             counted(ready, "lead")
         );
     }

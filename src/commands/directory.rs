@@ -55,7 +55,7 @@ impl Directory {
             }
             Err(error) => warn!(
                 event = "warning",
-                "cannot list names and states of campaigns: {}",
+                "the service does not list its campaigns at the moment ({}), so sending may fail too",
                 error.reason()
             ),
         }

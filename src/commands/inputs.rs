@@ -332,8 +332,15 @@ pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result
             warn!(event = "warning", "{note}");
         }
     }
-    if let Some(stop) = &ended.stop {
-        console::stop(stop.by(), &stop_text(stop));
+    match &ended.stop {
+        // The summary in text form says it.
+        Some(stop)
+            if stop.is_interrupted()
+                && stop.also.is_none()
+                && format == Format::Text
+                && !console::is_json() => {}
+        Some(stop) => console::stop(stop.by(), &stop_text(stop)),
+        None => {}
     }
     log_end(ended);
     console::print(summary).or_stopped(StoppedBy::Disk)

@@ -16,7 +16,7 @@ use crate::phone::{PhoneRule, Region};
 use crate::report::{DoubtError, Width, campaigns_to_choose, console, fitting, paragraph};
 use crate::screen::{Doubt, are_many};
 use crate::settings::ImportSettings;
-use crate::text::{counted, printable};
+use crate::text::{counted, nearest, printable, quoted_value, shown_name};
 
 /// How many columns of the terminal are left for an answer, next to its question.
 const WIDTH_OF_ANSWER: usize = 20;
@@ -88,7 +88,7 @@ async fn phone_columns(
         let numbers = counted(candidate.numbers as u64, "number");
         list(at, &format!("{}: {numbers}", printable(&candidate.name)));
     }
-    let question = "Which should be called, in order, such as 1 2? The first with a number counts (Enter to stop):";
+    let question = "Which columns, in order? For example `1 2`: column 2 is used where column 1 is empty (Enter cancels):";
     loop {
         let Some(answer) = line(question, terminal).await? else {
             return Ok(None);
@@ -137,12 +137,11 @@ async fn doubtful_region(
     if let Some(error) = DoubtError::of(intake) {
         note(&error.message.what);
     }
-    let fits = fitting(doubt);
-    if !fits.is_empty() {
-        note(fits.trim_end());
+    if let Some(fitting) = fitting(doubt) {
+        note(&fitting);
     }
     let question = format!(
-        "Country of all numbers without a calling code, or a column with countries ({} if they are right; Enter to stop):",
+        "Which country are these numbers from? Type its code or name, or the name of a column with countries ({} keeps them as they are; Enter cancels):",
         doubt.region
     );
     let mut answer = country_or_column(intake, &question, terminal).await?;
@@ -165,13 +164,11 @@ async fn missing_region(intake: &Intake, terminal: &Terminal) -> Result<Option<O
     if !are_many(without, sampled.numbers + without) {
         return Ok(None);
     }
-    note(&format!(
-        "{} in the first rows without a calling code, and no country is given for them.",
+    let question = format!(
+        "{} in the first rows have no + and country code. Which country are they from? Type its code (such as DE) or name, or the name of a column with countries (Enter leaves them out):",
         counted(without, "number")
-    ));
-    let question =
-        "Their country, such as GB, or a column with countries (Enter to leave them out):";
-    country_or_column(intake, question, terminal).await
+    );
+    country_or_column(intake, &question, terminal).await
 }
 
 async fn country_or_column(
@@ -201,7 +198,20 @@ async fn country_or_column(
             answer.phones.region_column = Some(Given::new(column, text));
             return Ok(Some(answer));
         }
-        note("There is no country and no column with that name.");
+        let headers = intake
+            .inputs
+            .iter()
+            .flat_map(|planned| &planned.header.names);
+        let near = nearest(&text, &headers.collect::<Vec<_>>()).map(shown_name);
+        let near = near.or_else(|| Region::nearest(&text));
+        note(&format!(
+            "There is no country and no column called {}. {}",
+            quoted_value(&text),
+            match near {
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => "A country is, for example, DE or Germany.".to_owned(),
+            }
+        ));
     }
 }
 
@@ -218,14 +228,14 @@ pub(super) async fn campaign(
     console::note("No campaign is given. There are these:\n");
     console::note(&campaigns_to_choose(campaigns));
     loop {
-        let answer = line("Id or name (Enter to stop):", terminal).await?;
+        let answer = line("Id or name (Enter cancels):", terminal).await?;
         let answer = answer.ok_or_else(no_campaign)?;
         match meant(&answer, campaigns)[..] {
             [campaign] => {
                 let id = campaign.lead_campaign().map_err(|error| error.message);
                 return id.or_stopped(StoppedBy::Usage);
             }
-            [] => note("There is no campaign with that id or name."),
+            [] => note(&format!("There is no campaign {}.", quoted_value(&answer))),
             _ => note("Several campaigns have that name: enter an id."),
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn add_options(
     let rejects: Vec<(&InspectedInput, &BTreeSet<RunId>)> = rejects.collect();
     for (input, runs) in &rejects {
         if runs.is_empty() {
-            warn_of_unknown_run(input, None, "no row names its run", layers);
+            warn_of_unknown_run(input, "no row names its run");
         }
     }
     let rejects = rejects
@@ -36,8 +36,8 @@ pub(super) fn add_options(
         .flat_map(|(input, runs)| runs.iter().map(move |run| (input, *run)));
     let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
     let (Some(place), false) = (ledger, rejects.is_empty()) else {
-        for (input, run) in rejects {
-            warn_of_unknown_run(input, Some(run), "there is no ledger", layers);
+        for (input, _) in rejects {
+            warn_of_unknown_run(input, "there is no ledger");
         }
         return Ok(());
     };
@@ -48,7 +48,7 @@ pub(super) fn add_options(
         let known = known.transpose()?.flatten();
         let defaults = defaults(input, run, known, service, layers)?;
         match (defaults, &found) {
-            (Err(why), _) => warn_of_unknown_run(input, Some(run), why, layers),
+            (Err(why), _) => warn_of_unknown_run(input, &why),
             (Ok(defaults), None) => found = Some((run, defaults)),
             (Ok(defaults), Some((other, options))) if *options != defaults => {
                 return Err(Failure::usage(
@@ -82,21 +82,19 @@ fn defaults(
     known: Option<StoredDefaults>,
     service: Option<&str>,
     layers: &Layers,
-) -> Result<Result<String, &'static str>, Failure> {
+) -> Result<Result<String, String>, Failure> {
     let Some(known) = known else {
-        return Ok(Err(
-            "this ledger has no such run: it was forgotten, or it is in another ledger",
-        ));
+        return Ok(Err(format!("this ledger has no run {run}")));
     };
     // Every ledger may have a run with this number: the right run had inputs with these columns.
     let why = if service.is_some_and(|service| service != known.service) {
-        "the run of that number in this ledger had another service"
+        format!("run {run} of this ledger had another service")
     } else if !has_columns(&known.columns, &input.own_columns()) {
-        "the run of that number in this ledger had other columns"
+        format!("run {run} of this ledger had other columns")
     } else {
-        return Ok(known.defaults.ok_or("that run was pruned"));
+        return Ok(known.defaults.ok_or(format!("run {run} was pruned")));
     };
-    refuse_to_lose_lists(input, run, why, &known, layers)?;
+    refuse_to_lose_lists(input, run, &why, &known, layers)?;
     Ok(Err(why))
 }
 
@@ -122,7 +120,7 @@ fn refuse_to_lose_lists(
     };
     Err(Failure::usage(
         format!(
-            "`{}` has rejects of run {run}, but {why}, and it was given `{lost}`",
+            "leadload does not know which import wrote `{}` ({why}), and run {run} was given `{lost}`",
             printable(input.input.name())
         ),
         format!(
@@ -131,15 +129,10 @@ fn refuse_to_lose_lists(
     ))
 }
 
-fn warn_of_unknown_run(input: &InspectedInput, run: Option<RunId>, why: &str, layers: &Layers) {
-    let of_run = run.map_or(String::new(), |run| format!(" of run {run}"));
-    let sources = match &layers.profile {
-        None => "the command line".to_owned(),
-        Some(profile) => format!("the command line and {}", profile.place()),
-    };
+fn warn_of_unknown_run(input: &InspectedInput, why: &str) {
     warn!(
         event = "warning",
-        "`{}` has rejects{of_run}, but {why}. Its settings are not known: mapping, campaign, region, `--only` and do-not-call lists come only from {sources}",
+        "leadload does not know which import wrote `{}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known: give the flags of that import again, above all `--suppress`",
         input.input.name()
     );
 }

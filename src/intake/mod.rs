@@ -56,6 +56,14 @@ impl GivenRegion {
     }
 }
 
+impl GivenRegion {
+    /// The country's name, and who has set it.
+    pub fn in_sentence(&self) -> String {
+        let by = if self.is_typed() { "" } else { "set by " };
+        format!("{} ({by}{})", self.region.in_sentence(), self.from)
+    }
+}
+
 impl fmt::Display for GivenRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_typed() {

@@ -147,7 +147,7 @@ impl NumberReader {
             }
             Some(list) if list.against.is_some() => "the rest of the list is of another country",
             Some(_) if is_doubtful && written == Written::Foreign => {
-                "numbers of that country are not written so"
+                "numbers there are written in another way"
             }
             Some(_) if is_contradicted => "its row names another country",
             Some(_) if is_doubtful => "no such numbers are in use there",
@@ -192,7 +192,7 @@ impl NumberReader {
                 let country = shortened(row.lossy(column).trim(), LONGEST_COUNTRY);
                 self.evidence.record_unknown_country(&country, 1);
                 let what = format!(
-                    "a number in national form, and its country is not known by the name `{country}` (column `{}`): write an ISO code such as GB there, or the number with + and calling code",
+                    "the number has no + and country code, and leadload does not know the country `{country}` (column `{}`): write a code such as GB there, or the number with + and the country code",
                     name(column)
                 );
                 RowOutcome {
@@ -203,7 +203,7 @@ impl NumberReader {
             RowRegion::Disagree(first, second) => RowOutcome::invalid(
                 code,
                 format!(
-                    "a number in national form, and the columns `{}` and `{}` name different countries: write the number with + and calling code, or say which column counts with --region-column",
+                    "the number has no + and country code, and the columns `{}` and `{}` name different countries: write it with + and the country code, or name the column that counts with --region-column",
                     name(first),
                     name(second)
                 ),
@@ -242,7 +242,7 @@ impl NumberReader {
         }
     }
 
-    /// The reader for the numbers of a row, and the country of those without a calling code.
+    /// The reader for the numbers of a row, and the country of those without a country code.
     fn reader_for(&self, of_row: RowRegion) -> (&PhoneRules, Option<Region>) {
         match of_row {
             RowRegion::Known(region) => (&self.intake.phones, Some(region)),
@@ -257,7 +257,7 @@ fn doubtful(region: Region, why: &str) -> RowOutcome {
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
         format!(
-            "read as a number of {country}, it may be another person's: {why}; write it with + and the calling code, or put its country into a column (if it is correct, use --phone-rule possible)"
+            "this does not look like a number of {country} ({why}), so it may reach another person: write it with + and the country code, or put its country into a column (if it is correct, use --phone-rule possible)"
         ),
     )
 }

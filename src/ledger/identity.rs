@@ -122,12 +122,12 @@ impl Ledger {
         let mut with_log = String::new();
         if is_ours && fs::rename(&log, &apart).is_ok() {
             let (apart, log) = (apart.display(), log.display());
-            with_log = format!(", and `{apart}` beside it as `{log}`");
+            with_log = format!(", and move `{apart}` to `{log}`");
         }
         LedgerError::new(
             format!("the ledger `{place}` was replaced or overwritten while it was in use"),
             format!(
-                "restore a backup only while nothing is being sent. If you have the ledger from before, put it back{with_log}; then run the same command again. With any other, the leads in the unfinished results are sent again, and only the service can refuse them: with `--allow-duplicates` it does not"
+                "put the original ledger back as `{place}`{with_log}; then run the same command again. With another ledger, the leads in the `.part` files would be sent a second time"
             ),
         )
     }

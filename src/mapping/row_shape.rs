@@ -10,7 +10,8 @@ use crate::lead::{ErrorCode, RowOutcome};
 use crate::source::{Flaw, Header, Row, RowBatch};
 use crate::text::counted;
 
-const HOW_TO_FIX: &str = "put each cell under its header, then clear the cell leadload_error_code";
+const HOW_TO_FIX: &str =
+    "fix the row in the rejects file, then empty its cell in the column leadload_error_code";
 
 pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out";
 
@@ -120,7 +121,10 @@ impl RowShape {
                     "not fixed yet; a \u{FFFD} is where bytes could not be read: write the right text"
                         .to_owned(),
                 ),
-                (Some(code), _) => (code, format!("not fixed yet; {HOW_TO_FIX}")),
+                (Some(code), _) => (
+                    code,
+                    "if the cells are right now, empty its cell in the column leadload_error_code".to_owned(),
+                ),
                 (None, Some(column)) => (
                     ErrorCode::Encoding,
                     format!(

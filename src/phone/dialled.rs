@@ -57,7 +57,12 @@ fn is_digit(c: char) -> bool {
 
 fn check_characters(text: &str) -> Result<(), PhoneProblem> {
     if text.contains(char::is_alphabetic) {
-        return Err(PhoneProblem::Letters);
+        let has_digits = text.contains(char::is_numeric);
+        return Err(if has_digits {
+            PhoneProblem::Letters
+        } else {
+            PhoneProblem::NoDigits
+        });
     }
     let is_sign = |c| {
         matches!(
@@ -150,7 +155,7 @@ mod tests {
     fn characters_that_no_number_has_are_refused() {
         let problem = |text| Dialled::of(text).unwrap_err();
         assert_eq!(problem("0171 HELLO"), PhoneProblem::Letters);
-        assert_eq!(problem("n/a"), PhoneProblem::Letters);
+        assert_eq!(problem("n/a"), PhoneProblem::NoDigits);
         assert_eq!(problem("*123#"), PhoneProblem::Symbol('*'));
         assert_eq!(problem("123+"), PhoneProblem::Symbol('+'));
         assert_eq!(problem("123²"), PhoneProblem::Symbol('²'));

@@ -18,15 +18,17 @@ pub enum PhoneProblem {
     NotE164,
     #[error("the phone cell has too much text to be a phone number")]
     TooMuchText,
+    #[error("there is no phone number in this cell")]
+    NoDigits,
     #[error("the phone number has letters in it: write it with digits only")]
     Letters,
     #[error("the phone number has `{}` in it, which no phone number is written with", .0.escape_debug())]
     Symbol(char),
-    #[error("the phone number has a 0 where the country's calling code belongs")]
+    #[error("the phone number has a 0 where the country code belongs")]
     LeadingZero,
     #[error(
-        "the phone number has no country: write it with `+` and the calling code, or name its country with --region{}",
-        if *.has_code { " (or --assume-plus, if the calling code is there and only the `+` is lost)" } else { "" }
+        "the phone number has no country: write it with `+` and the country code, or name its country with --region{}",
+        if *.has_code { " (or --assume-plus, if the country code is there and only the `+` is missing)" } else { "" }
     )]
     NoCountry {
         /// Whether the digits would be a valid number with a plus before them.
@@ -36,12 +38,12 @@ pub enum PhoneProblem {
     #[error("the phone number has an extension, which cannot be dialled: give the direct number")]
     Extension,
     #[error(
-        "a spreadsheet has damaged the phone number: export the list again, and open it so that the phone column stays text"
+        "a spreadsheet has damaged the phone number: type it in again, or export the list again and open it with the phone column as text"
     )]
     Damaged,
     #[error("the phone cell holds more than one number: keep the one to call")]
     Several,
-    #[error("no country has the calling code with which the phone number begins")]
+    #[error("the phone number begins with a country code that no country has")]
     NoSuchCallingCode,
     #[error("the phone number is too short for a number {}", .0)]
     TooShort(Origin),
@@ -62,6 +64,7 @@ impl PhoneProblem {
             PhoneProblem::Missing => ErrorCode::PhoneMissing,
             PhoneProblem::NotE164
             | PhoneProblem::TooMuchText
+            | PhoneProblem::NoDigits
             | PhoneProblem::Letters
             | PhoneProblem::Symbol(_)
             | PhoneProblem::LeadingZero

@@ -272,7 +272,7 @@ pub(super) fn redact_personal_data<'v>(
     answer: &Answer,
     values: impl Iterator<Item = &'v str>,
 ) -> Stop {
-    if answer.verdict.refusal().is_some() {
+    if answer.http_status.is_some() {
         stop.said = stop.said.map(|said| without_words_of(&said, values));
     }
     stop

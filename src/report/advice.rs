@@ -7,6 +7,7 @@
 use super::ended::{Ended, InDoubt};
 use super::tally::Group;
 use crate::lead::{ErrorCode, Status};
+use crate::text::in_lines;
 
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
@@ -64,11 +65,15 @@ pub(super) fn short_advice(
     code: ErrorCode,
     group: &Group,
     outlook: Outlook,
+    inputs: &[&str],
 ) -> String {
     let short = Advice::of(status, code, group, outlook).short;
     match (&group.example, status) {
-        // The text of the first row says more.
-        (Some(example), Status::Invalid) if short == SEE_RESULTS => example.clone(),
+        // The text of a row says more.
+        (Some((place, text)), Status::Invalid) if short == SEE_RESULTS => match group.is_mixed {
+            true => format!("for example, {}: {text}", in_lines(1, &[*place], inputs)),
+            false => text.clone(),
+        },
         (_, Status::Failed) if outlook.by_same_command => {
             format!("{short}; the same command tries again")
         }
@@ -90,7 +95,7 @@ impl Advice {
     }
 }
 
-const SEE_RESULTS: &str = "the column error in the results says what is wrong with each";
+const SEE_RESULTS: &str = "see the column `error` in the results file";
 
 const AS_TEXT: &str = "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.";
 
@@ -126,7 +131,7 @@ fn uncertain(group: &Group, in_doubt: InDoubt) -> Advice {
     }
     Advice {
         title: "May or may not have become leads",
-        meaning: "The service was asked to create these leads, and its answer was lost. Some of them may be there already.",
+        meaning: "The service did not confirm whether it created these leads. Some of them may be there already.",
         short,
         steps,
     }
@@ -138,19 +143,19 @@ fn refused(http_status: u16) -> Advice {
         meaning: "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
         short: match http_status {
             400 | 422 => {
-                "the service does not take these values: the column error in the results says why; fix the rows"
+                "the service does not accept these values: see the column `error` in the results file, then fix the rows"
             }
             401 | 403 => {
-                "the service does not allow these rows: the column error in the results says why; ask the people who run it"
+                "the service does not allow these rows: see the column `error` in the results file, and ask the people who run it"
             }
             404 | 410 => {
                 "the service does not know what these rows name: look whether their campaign is still there"
             }
             409 => {
-                "the service says that these rows conflict with what it has: the column error in the results says with what"
+                "the service says that these rows conflict with what it has: see the column `error` in the results file"
             }
             413 => "these rows are too long for the service: leave columns out with --skip-column",
-            _ => "what the service said is in the results, in the column error",
+            _ => "for what the service said, see the column `error` in the results file",
         },
         steps: vec![
             "Read what the service says, and fix those cells in the rejects file.",
@@ -183,7 +188,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             short: SEE_RESULTS,
             steps: vec![
                 AS_TEXT,
-                "Write `+` and the calling code of the country before the number, without the leading zero: in Britain 07700 900201 becomes +447700900201.",
+                "Write `+` and the country code before the number, without the leading zero: in Britain 07700 900201 becomes +447700900201.",
                 "If all numbers without a country are of the same one, leave them as they are and {name it: `--region GB` for Britain, `--region DE` for Germany|choose that country}.",
                 "Move names, remarks and extensions to a column of their own, so that the cell has the number alone.",
                 "Where a word says that there is no number, fill in the number, or delete the row.",
@@ -191,11 +196,11 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::PhoneImpossible => Advice {
             title: "Too many or too few digits",
-            meaning: "No number of that country has that many digits, or no country has a calling code like that.",
+            meaning: "No number of that country has that many digits, or it begins with a country code that no country has.",
             short: SEE_RESULTS,
             steps: vec![
                 "Compare with where the list comes from: usually a digit is missing or is there twice.",
-                "Look for a calling code that is there twice, or a wrong one.",
+                "Look for a country code that is there twice, or a wrong one.",
                 "If many numbers have lost digits, a spreadsheet has cut them off. Export the list again, with the phone column as text.",
             ],
         },
@@ -235,7 +240,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             short: SEE_RESULTS,
             steps: vec![
                 AS_TEXT,
-                "Write `+` and the calling code of the country before the number, as it is dialled from abroad: (203) 555-0132 in New Haven becomes +12035550132.",
+                "Write `+` and the country code before the number, as it is dialled from abroad: (203) 555-0132 in New Haven becomes +12035550132.",
                 "If the list has a column with countries, fill it in for these rows: it counts more than the country of the whole list.",
                 "If you know that they are {correct, import them with `--phone-rule possible`|right as they are, say so and go on}.",
             ],
@@ -252,16 +257,16 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         ErrorCode::FieldCount => Advice {
             title: "Cells missing, or too many",
             meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",
-            short: "put each cell of the row under its header (often a comma or a quote is missing, or there is one too many); in the rejects, then clear its cell leadload_error_code",
+            short: "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
             steps: vec![
                 "Put each cell of the row under its header. In a rejects file, cells that were too many are in the column `leadload_surplus`.",
-                "In a rejects file, then clear the row's cell `leadload_error_code`: that says that the row is fixed.",
+                "In a rejects file, then empty the row's cell in the column `leadload_error_code`: that says that the row is fixed.",
             ],
         },
         ErrorCode::UnclosedQuote => Advice {
             title: "A quotation mark that is never closed",
             meaning: "A cell begins with a quotation mark and does not end with one, so its end cannot be found.",
-            short: "close the quote in the row, or take it out; in the rejects, clear its leadload_error_code when it is fixed",
+            short: "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
             steps: vec![
                 "Find the line in a text editor (Notepad, TextEdit) and delete the quotation mark, or add the missing one.",
                 "Or save the list again as CSV from the spreadsheet, which sets the marks itself.",
@@ -292,7 +297,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             ],
         },
         ErrorCode::AnswerLost | ErrorCode::Connection | ErrorCode::Timeout => Advice {
-            title: "The service could not be reached",
+            title: "No answer from the service",
             meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
             short: match code {
                 ErrorCode::Timeout => "the service did not answer in time",
@@ -327,7 +332,7 @@ pub fn meaning(status: Status) -> &'static str {
         Status::Repeated => "the number is in an earlier row; not sent",
         Status::AlreadyImported => "an earlier run has imported it; not sent",
         Status::Excluded => "left out by --only; not sent",
-        Status::Suppressed => "on a do-not-call list; not sent",
+        Status::Suppressed => "on a do-not-call list; not sent by this run",
         Status::Invalid => "cannot be sent as it is",
         Status::Rejected => "the service refused the row",
         Status::Failed => "not delivered, and safe to send again",

@@ -75,7 +75,7 @@ fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
         let said = |group: &Group| {
             let (status, code) = (Status::Uncertain, ErrorCode::AnswerLost);
             let advice = Advice::of(status, code, group, outlook);
-            let short = short_advice(status, code, group, outlook);
+            let short = short_advice(status, code, group, outlook, &[]);
             let said = [short].into_iter().chain(advice.steps_with_flags());
             said.collect::<Vec<_>>()
         };

@@ -26,7 +26,8 @@ pub(super) const MAX_RANKED: usize = 15;
 pub(super) const MAX_PROBLEMS: usize = 20;
 
 pub fn check_text(checked: &Checked<'_>) -> String {
-    opening_lines(checked.intake, Width::default()) + &written(|text| write_check(text, checked))
+    opening_lines(checked.intake, Width::default(), true)
+        + &written(|text| write_check(text, checked))
 }
 
 fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
@@ -68,7 +69,7 @@ fn write_saved(
     next: Option<&CommandLine>,
 ) -> fmt::Result {
     let said = format!(
-        "The mapping is kept in the profile `{}` of {}: from now on it sends these columns and no others.",
+        "Saved the mapping in profile `{}` ({}). Imports with this profile send only these columns.",
         printable(&saved.profile),
         printable(&saved.file.display().to_string())
     );
@@ -168,7 +169,7 @@ fn write_bodies(text: &mut String, findings: &Findings) -> fmt::Result {
     if findings.has_unknown_campaign {
         writeln!(
             text,
-            "  (campaign_id is null: no campaign is chosen, or only the service knows the id of its name)"
+            "  (campaign_id is null: no campaign is chosen yet, or its name was not looked up)"
         )?;
     }
     Ok(())
@@ -196,7 +197,7 @@ pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::
     let said = match checked.lookup {
         Lookup::NotDone(why) => format!(
             "The names of campaigns were not looked up at the service: {}.",
-            printable(why)
+            printable(why.trim_end_matches('.'))
         ),
         Lookup::Done(Some(unclear)) => return write_unclear(text, unclear),
         _ => return Ok(()),
@@ -225,7 +226,7 @@ fn write_ranked(text: &mut String, heading: &str, lines: &[(String, u64, String)
 fn write_unclear(text: &mut String, unclear: &UnclearNames) -> fmt::Result {
     writeln!(
         text,
-        "\nAn import would send nothing, since these names are not clear:"
+        "\nAn import would send nothing until these campaign names are clear:"
     )?;
     for line in unclear.lines() {
         writeln!(text, "  {line}")?;

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use tracing::{Level, enabled};
 
+use super::width::{Width, paragraph};
 use crate::exit::StoppedBy;
 use crate::message::Message;
 use crate::options::LogFormat;
@@ -20,7 +21,7 @@ pub(super) fn set_form(form: LogFormat) {
     let _ = FORM.set(form);
 }
 
-fn is_json() -> bool {
+pub fn is_json() -> bool {
     FORM.get() == Some(&LogFormat::Json)
 }
 
@@ -48,19 +49,24 @@ pub fn error(message: &Message) {
     if is_json() {
         tracing::error!(event = "error", hint, "{what}");
     } else {
-        let text = message.to_string();
-        let _ = writeln!(io::stderr().lock(), "error: {}", printable_lines(&text));
+        let mut text = format!("error: {}", printable_lines(&message.to_string()));
+        if io::stderr().is_terminal() {
+            let width = Width::of_stderr();
+            let lines = text.split('\n').map(|line| paragraph(line, width));
+            text = lines.collect::<Vec<_>>().join("\n");
+        }
+        let _ = writeln!(io::stderr().lock(), "{text}");
     }
 }
 
-/// Writes why a command ends before its end. A time that is up was planned: it is no error,
-/// and those who want to hear of errors only do not hear of it.
+/// Writes why a command ends before its end. A signal and a time that is up were intended: they
+/// are no errors, and those who want to hear of errors only do not hear of them.
 pub fn stop(by: StoppedBy, message: &Message) {
     match by {
-        StoppedBy::MaxDuration if enabled!(Level::WARN) => {
+        StoppedBy::MaxDuration | StoppedBy::Signal if enabled!(Level::WARN) => {
             note(&format!("{}\n", printable_lines(&message.to_string())));
         }
-        StoppedBy::MaxDuration => {}
+        StoppedBy::MaxDuration | StoppedBy::Signal => {}
         _ => error(message),
     }
 }

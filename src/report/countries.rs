@@ -1,5 +1,5 @@
 //! What the lists of a command show as a whole: footers, and
-//! which country was assumed for numbers without a calling code.
+//! which country was assumed for numbers without a country code.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::phone::Region;
 use crate::screen::{Completed, Evidence};
 use crate::shell::quoted;
 use crate::source::FooterLine;
-use crate::text::{grouped, listed, printable};
+use crate::text::{counted, grouped, listed, printable};
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Countries {
@@ -52,33 +52,40 @@ pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Str
     let Evidence {
         by_row, by_region, ..
     } = evidence;
-    let by_row = by_row.iter().map(|(region, completed)| {
-        format!("{} read as {} (by row)", counted(*completed), region.name())
-    });
+    let by_row = by_row.iter();
+    let by_row = by_row.map(|(region, completed)| taken_as(*region, "by row", *completed));
     let given = intake.region.as_ref().filter(|_| by_region.numbers > 0);
-    let by_region = given.map(|given| {
-        let numbers = counted(*by_region);
-        format!("{numbers} read as {} ({})", given.region.name(), given.from)
-    });
-    let parts: Vec<String> = by_row.chain(by_region).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let by_region = given.map(|given| taken_as(given.region, &given.from, *by_region));
+    let parts: Vec<(u64, String)> = by_row.chain(by_region).collect();
+    let all = counted(parts.iter().map(|(numbers, _)| numbers).sum(), "number");
+    match &parts[..] {
+        [] => None,
+        [(_, taken)] => Some(format!("{all} without a country code, {taken}")),
+        _ => {
+            let parts = parts.iter();
+            let parts = parts.map(|(numbers, taken)| format!("{} {taken}", grouped(*numbers)));
+            let parts: Vec<String> = parts.collect();
+            Some(format!(
+                "{all} without a country code: {}",
+                parts.join(", ")
+            ))
+        }
+    }
 }
 
-fn counted(completed: Completed) -> String {
+fn taken_as(region: Region, from: &str, completed: Completed) -> (u64, String) {
     let remarks = [
-        (completed.foreign, "not written as there"),
-        (completed.not_in_use, "not in use"),
+        (completed.foreign, "not written like numbers there"),
+        (completed.not_in_use, "not in use there"),
     ];
     let remarks = remarks.into_iter().filter(|(numbers, _)| *numbers > 0);
-    let remarks: Vec<String> = remarks
-        .map(|(numbers, what)| format!("{} {what}", grouped(numbers)))
-        .collect();
-    let all = grouped(completed.numbers);
-    if remarks.is_empty() {
-        all
-    } else {
-        format!("{all} ({})", remarks.join(", "))
-    }
+    let remarks = remarks.map(|(numbers, what)| match numbers {
+        1 => format!("; 1 is {what}"),
+        _ => format!("; {} are {what}", grouped(numbers)),
+    });
+    let remarks: String = remarks.collect();
+    let taken = format!("taken as {} ({from}{remarks})", region.name());
+    (completed.numbers, taken)
 }
 
 impl Countries {

@@ -23,9 +23,15 @@ impl DoubtError {
     /// `None` if there is no doubt that keeps the lists from being sent.
     pub fn of(intake: &Intake) -> Option<DoubtError> {
         let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
+        let fitting = match (fitting(doubt), doubt.likely()) {
+            (None, _) => String::new(),
+            (Some(fitting), Some(country)) => {
+                format!("{fitting} If they are from there, use `--region {country}`. ")
+            }
+            (Some(fitting), None) => format!("{fitting} Name their country with `--region`. "),
+        };
         let hint = format!(
-            "nothing is sent until you decide. {}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`",
-            fitting(doubt)
+            "nothing is sent until you decide. {fitting}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`"
         );
         Some(DoubtError {
             message: Message::new(what(intake, doubt), hint),
@@ -50,9 +56,10 @@ fn what(intake: &Intake, doubt: &Doubt) -> String {
         .map(|(list, name)| format!("in `{}` {}", printable(name), reasons(doubt, list)))
         .collect();
     format!(
-        "{} of {} that {} completes may be of another country: {}",
+        "{} of {} without a country code do not look like numbers of {} ({}): {}",
         grouped(doubt.doubtful()),
         counted(completed, "number"),
+        doubt.region.in_sentence(),
         given(intake),
         lists.join("; ")
     )
@@ -61,7 +68,7 @@ fn what(intake: &Intake, doubt: &Doubt) -> String {
 fn given(intake: &Intake) -> String {
     match &intake.region {
         Some(given) if given.is_typed() => format!("`{} {}`", given.from, given.region),
-        Some(given) => format!("the region {} of {}", given.region, given.from),
+        Some(given) => format!("set by {}", given.from),
         None => "no region".to_owned(),
     }
 }
@@ -74,7 +81,7 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
             other.in_sentence()
         ),
         Against::International(count) => format!(
-            "there are {} with a calling code, and none of them is of {country}",
+            "there are {} with a country code, and none of them is of {country}",
             counted(count, "number")
         ),
         Against::Impossible(count) => format!(
@@ -83,15 +90,9 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
         ),
     });
     let kinds = [
-        (
-            list.by_region.foreign,
-            format!("not written like numbers of {country}"),
-        ),
-        (
-            list.contradicted,
-            "in rows that name another country".to_owned(),
-        ),
-        (list.by_region.not_in_use, "not in use there".to_owned()),
+        (list.by_region.foreign, "not written as there"),
+        (list.contradicted, "in rows that name another country"),
+        (list.by_region.not_in_use, "not in use there"),
     ];
     let kinds = kinds.into_iter().filter(|(numbers, _)| *numbers > 0);
     let kinds = kinds.map(|(numbers, what)| match numbers {
@@ -103,14 +104,14 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
     format!(
         "{} ({})",
         reasons.join(", "),
-        in_lines(list.doubtful, &first.collect::<Vec<_>>(), &[])
+        in_lines(list.doubtful, &first.collect::<Vec<_>>(), &[]).trim_start_matches("in ")
     )
 }
 
 const MAX_OFFERED: usize = 5;
 
-/// Which countries the numbers would fit, and how to say so; empty where there are none.
-pub fn fitting(doubt: &Doubt) -> String {
+/// Says in which countries the numbers would be valid; `None` if in none.
+pub fn fitting(doubt: &Doubt) -> Option<String> {
     let named = doubt.fitting.iter().take(MAX_OFFERED).map(|fit| {
         let country = fit.country.in_sentence();
         format!("{country} ({} of {})", fit.numbers, doubt.tried)
@@ -120,16 +121,6 @@ pub fn fitting(doubt: &Doubt) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let flag = match doubt.likely() {
-        Some(country) => format!(
-            "if they are of {}, say `--region {country}`",
-            country.in_sentence()
-        ),
-        None => "say with `--region` of which country they are".to_owned(),
-    };
-    if named.is_empty() {
-        String::new()
-    } else {
-        format!("They fit {}{more}: {flag}. ", named.join(", "))
-    }
+    let named = named.join(", ");
+    (!named.is_empty()).then(|| format!("These numbers would be valid in {named}{more}."))
 }

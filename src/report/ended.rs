@@ -69,13 +69,14 @@ impl Ended<'_> {
 
     /// What the stopped command does when it is run again.
     pub(super) fn same_command(&self) -> &'static str {
-        let is_by_ledger = |stop: &Stop| stop.by() == StoppedBy::Ledger;
-        match self.run {
-            Some(_) if self.stop.as_ref().is_some_and(is_by_ledger) => {
+        match (self.run, self.stop.as_ref().map(Stop::by)) {
+            (None, _) => "The same command sends the whole list again",
+            (_, Some(StoppedBy::Ledger)) => {
                 "When the ledger is fixed, the same command continues where this stopped"
             }
-            Some(_) => "The same command continues where this stopped",
-            None => "The same command sends the whole list again",
+            // A list that has changed makes it another run.
+            (_, Some(StoppedBy::Input)) => "The same command sends what has not been sent yet",
+            _ => "The same command continues where this stopped",
         }
     }
 

@@ -27,11 +27,11 @@ impl Estimate {
     /// The time at the rate that the service accepted last time.
     pub fn as_last_time(known: KnownRate, leads: u64) -> Estimate {
         let what = if known.is_stated {
-            "limit that this service stated"
+            "at the limit that this service stated last time"
         } else {
-            "pace that this service took"
+            "if it goes as fast as last time"
         };
-        let basis = format!("at the {what} last time ({})", known.rate);
+        let basis = format!("{what} ({})", known.rate);
         Estimate::at(known.rate, leads, &basis)
     }
 
@@ -97,15 +97,15 @@ mod tests {
     #[test]
     fn a_known_pace_gives_one_estimate() {
         for (is_stated, said) in [
-            (false, "pace that this service took"),
-            (true, "limit that this service stated"),
+            (false, "if it goes as fast as last time"),
+            (true, "at the limit that this service stated last time"),
         ] {
             let rate = Rate::per_minute(300);
             let estimate = Estimate::as_last_time(KnownRate { rate, is_stated }, 10_000);
             assert_eq!(estimate.least, estimate.most);
             assert_eq!(
                 estimate.text(),
-                format!("Sending them takes about 34 min at the {said} last time (300/min).")
+                format!("Sending them takes about 34 min {said} (300/min).")
             );
         }
     }

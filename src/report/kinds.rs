@@ -48,7 +48,7 @@ impl Country {
     pub(super) fn name(&self) -> String {
         match self.region {
             Some(region) => format!("{region} {}", region.name()),
-            None => format!("+{}, country unclear", self.calling_code),
+            None => format!("+{}, country not known", self.calling_code),
         }
     }
 
@@ -65,7 +65,7 @@ impl Country {
 
 fn line_name(line: LineKind) -> String {
     match line {
-        LineKind::Unknown => "not known to be in use".to_owned(),
+        LineKind::Unknown => "of a kind that leadload does not know".to_owned(),
         known => known.as_str().replace('_', " "),
     }
 }

@@ -1,10 +1,11 @@
 //! Where log lines go: standard error, which they share with the bar.
 //!
-//! In text form a line is a time, a level and a sentence. In JSON form it is an object with these
+//! In text form a line is a time, a level and a sentence; on a terminal that shows only warnings,
+//! it has no time. In JSON form it is an object with these
 //! and the values that the sentence mentions; everything else on standard error is JSON then too.
 
 use std::fmt::{self, Debug};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use tracing::field::Field;
@@ -24,13 +25,17 @@ use crate::text::printable_lines;
 #[derive(Debug, Clone)]
 pub struct Log {
     bars: MultiProgress,
+    /// Whether lines have no time.
+    is_short: bool,
 }
 
 impl Log {
     /// Starts logging from `level` up. Works once in a process; later calls change nothing.
     pub fn start(level: Level, format: LogFormat) -> Log {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        let log = Log { bars };
+        let is_watched = format == LogFormat::Text && io::stderr().is_terminal();
+        let is_short = is_watched && level <= Level::WARN;
+        let log = Log { bars, is_short };
         let writer = log.clone();
         // A second command in one process, as in tests, keeps the log of the first.
         let _ =
@@ -83,8 +88,12 @@ fn write_message(out: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt:
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = match bytes.iter().position(|byte| *byte == b' ') {
+            Some(end) if self.is_short => bytes[end..].trim_ascii_start(),
+            _ => bytes,
+        };
         // A log that cannot be written is no reason to end the command.
-        let _ = self.bars.suspend(|| io::stderr().lock().write_all(bytes));
+        let _ = self.bars.suspend(|| io::stderr().lock().write_all(line));
         Ok(bytes.len())
     }
 

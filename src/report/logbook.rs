@@ -12,6 +12,7 @@ use tracing::{Level, debug, enabled, info, warn};
 use super::bar::sending;
 use super::ended::Ended;
 use super::progress::{Progress, Work, counts, row_count};
+use super::stop_text::{in_words, stopped};
 use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
@@ -128,13 +129,15 @@ impl Logbook {
                 event = "campaign_stopped",
                 campaign = campaign.0,
                 stopped_by = by.as_str(),
-                "the service refuses campaign {campaign} ({by}); its rows wait, and the others are sent"
+                "campaign {campaign}: {}; its rows wait, and the others are sent",
+                in_words(*by)
             ),
             RunEvent::Stopping { by, in_flight } => warn!(
                 event = "stopping",
                 stopped_by = by.as_str(),
                 in_flight,
-                "stopping ({by}){}",
+                "stopping: {}{}",
+                in_words(*by),
                 match in_flight {
                     0 => String::new(),
                     _ => format!("; waiting for {}", counted(*in_flight as u64, "answer")),
@@ -167,23 +170,27 @@ impl Logbook {
         tally: &Tally,
     ) {
         let (since, next_s) = (since.to_string(), next.as_secs_f64());
-        let next = seconds(next_s);
         let words = match reason {
+            Some(reason) if why == ErrorCode::Connection => reason.to_owned(),
             Some(reason) => format!("{why}: {reason}"),
             None => why.to_string(),
         };
         if std::mem::replace(&mut self.has_outage, true) {
             info!(event = "outage", since, reason = %why, next_s,
-                "still no usable answer ({words}); trying again in {next}");
+                "still no usable answer ({words}); trying again in {}", seconds(next_s));
             return;
         }
         // This is the first sign of a mistyped address.
         let hint = match tally.counts.of(Status::Created) {
-            0 => " (is the base URL right?)",
+            0 => ". Is the address right?",
             _ => "",
         };
+        let what = match why {
+            ErrorCode::Connection => "cannot be reached",
+            _ => "gives no usable answer",
+        };
         warn!(event = "outage", since, reason = %why, next_s,
-            "the service gives no usable answers ({words}); all rows wait, and one is tried again in {next}{hint}");
+            "the service {what} ({words}); trying again until it answers{hint}");
     }
 
     /// Logs the rate, if it differs enough from the logged one.
@@ -204,10 +211,7 @@ impl Logbook {
                 event = "paced",
                 allowed_per_s, "sending up to {rate} from now on"
             ),
-            None => info!(
-                event = "paced",
-                allowed_per_s, "no limit of our own from now on"
-            ),
+            None => info!(event = "paced", allowed_per_s, "no rate limit from now on"),
         }
     }
 
@@ -289,9 +293,9 @@ pub fn log_import(
     campaign_column: Option<&str>,
 ) {
     let begins = match run {
-        Some((run, true)) => format!("run {run} goes on"),
-        Some((run, false)) => format!("run {run} begins"),
-        None => "an import without a ledger begins".to_owned(),
+        Some((run, true)) => format!("run {run} continues"),
+        Some((run, false)) => format!("run {run} starts"),
+        None => "import starts, without a ledger".to_owned(),
     };
     info!(
         event = "start",
@@ -323,9 +327,10 @@ pub fn log_end(ended: &Ended<'_>) {
     let stopped_by = ended.stop.as_ref().map(|stop| stop.by().as_str());
     let exit_code = ended.exit_code as u8;
     let rows = ended.tally.counts.total();
-    let how = match stopped_by {
-        Some(by) => format!("stopped ({by})"),
-        None => "complete".to_owned(),
+    let rows_done = format!("after {}", counted(rows, "row"));
+    let how = match &ended.stop {
+        Some(stop) => format!("stopped {}", stopped(stop, &rows_done)),
+        None => format!("complete {rows_done}"),
     };
     info_with_counts!(
         ended.tally.counts,
@@ -339,8 +344,7 @@ pub fn log_end(ended: &Ended<'_>) {
         known_bad = ended.tally.known_bad,
         requests = ended.requests,
         elapsed_s = (ended.elapsed_s * 1000.0).round() / 1000.0;
-        "{how} after {}, exit code {exit_code}",
-        counted(rows, "row")
+        "{how}, exit code {exit_code}"
     );
 }
 
@@ -455,10 +459,10 @@ mod tests {
         assert_eq!(
             logged(Show::Bar, &events),
             [
-                "WARN: the service gives no usable answers (timeout); all rows wait, and one is tried again in 1.0 s",
+                "WARN: the service gives no usable answer (timeout); trying again until it answers",
                 "INFO: still no usable answer (timeout); trying again in 5.0 s",
                 "WARN: the service answers again, after 12 min 30 s",
-                "WARN: the service gives no usable answers (timeout); all rows wait, and one is tried again in 1.0 s",
+                "WARN: the service gives no usable answer (timeout); trying again until it answers",
             ]
         );
     }
@@ -491,7 +495,7 @@ mod tests {
         assert_eq!(
             logged(Show::Bar, &[stopped]),
             [
-                "WARN: the service refuses campaign 102 (campaign); its rows wait, and the others are sent"
+                "WARN: campaign 102: the service refuses the campaign; its rows wait, and the others are sent"
             ]
         );
     }
@@ -517,7 +521,7 @@ mod tests {
                 "INFO: sending up to 100/min from now on",
                 "INFO: sending up to 120/min from now on",
                 "INFO: sending up to 60/min from now on",
-                "INFO: no limit of our own from now on",
+                "INFO: no rate limit from now on",
             ]
         );
     }

@@ -17,11 +17,11 @@ const FEW_LETTERS: u64 = 100;
 
 const MAX_VARIABLES: usize = 40;
 
-pub fn opening_lines(intake: &Intake, width: Width) -> String {
+pub fn opening_lines(intake: &Intake, width: Width, has_examples: bool) -> String {
     let mut text = String::new();
     for planned in intake.inputs.iter() {
         text += &format!("{}\n", printable(planned.input.name()));
-        text += &labelled(&input(intake, planned), width);
+        text += &labelled(&input(intake, planned, has_examples), width);
     }
     for list in &intake.suppression.lists {
         let completed = completed_with(intake, &list.evidence);
@@ -66,7 +66,7 @@ pub fn run_line(begun: &Begun) -> String {
 }
 
 pub(super) fn going_on_line(run: RunId) -> String {
-    format!("run {run} goes on: what it has sent is not sent again\n")
+    format!("run {run} continues: leads that it has sent are not sent again\n")
 }
 
 pub fn destination_lines(options: &Map<String, Value>, width: Width) -> String {
@@ -86,9 +86,9 @@ pub fn difference_lines(
     let other = other.run;
     let because = if differences.is_empty() {
         // The other run's options were pruned, or a campaign's name means another campaign now.
-        ", and this is another run."
+        "."
     } else {
-        ". This is another run, because:"
+        ", because:"
     };
     let differences = differences.iter().map(|(name, there, here)| {
         let found = match *name {
@@ -99,21 +99,25 @@ pub fn difference_lines(
         ("-", found)
     });
     format!(
-        "  run {other} of the same input was not finished{because}\n{}  Leads that run {other} has made are not changed (leadload runs show {other}).\n",
+        "  An earlier import of this list, run {other}, was not finished.\n  This is a new run{because}\n{}  Leads that run {other} created stay as they are (leadload runs show {other}).\n",
         labelled(&differences.collect::<Vec<_>>(), width)
     )
 }
 
-fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)> {
+fn input(
+    intake: &Intake,
+    planned: &PlannedInput,
+    has_examples: bool,
+) -> Vec<(&'static str, String)> {
     let names = &planned.header.names;
     let phones = planned.mapping.phone_columns.iter();
     let phones: Vec<&String> = phones.map(|column| &names[*column]).collect();
     let completed = planned.evidence();
     let completed = completed.and_then(|evidence| completed_with(intake, evidence));
-    let mut lines = form(planned);
+    let mut lines = form(planned, has_examples);
     lines.push(("phone", format!("{} (--phone-column)", listed(&phones))));
     lines.extend(country(intake, planned).map(|country| ("country", country)));
-    lines.extend(completed.map(|completed| ("no code", completed)));
+    lines.extend(completed.map(|completed| ("no +code", completed)));
     lines.extend(only(planned).map(|only| ("only", only)));
     lines.push(("variables", variables(planned)));
     lines.extend(planned.footer().iter().map(footer));
@@ -121,9 +125,7 @@ fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)>
         lines.push(("note", format!("{} ({})", note.text, note.flag)));
     }
     if let Some(new) = planned.new_columns_listed() {
-        let found = format!(
-            "not sent, since new since the mapping was kept: {new} (--var, --save-mapping)"
-        );
+        let found = format!("new columns, not sent: {new} (--var, --save-mapping)");
         lines.push(("note", found));
     }
     // The next reader of the rows gets the same error and reports it.
@@ -142,7 +144,7 @@ fn input(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)>
 
 /// A line below a list, which is not sent.
 pub(super) fn footer(line: &FooterLine) -> (&'static str, String) {
-    let found = format!("line {}, no contact: {}", line.line, line.text);
+    let found = format!("line {}, not a contact: {}", line.line, line.text);
     ("footer", found)
 }
 
@@ -155,7 +157,7 @@ fn only(planned: &PlannedInput) -> Option<String> {
     (!rules.is_empty()).then(|| format!("{} (--only)", rules.join(", and ")))
 }
 
-fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
+fn form(planned: &PlannedInput, has_examples: bool) -> Vec<(&'static str, String)> {
     // The form of rejects is detected whatever the flags say.
     let is_rejects = planned.mapping.rejects_form.is_some();
     let flag = |flag: &str| {
@@ -171,7 +173,10 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
         .collect();
     match &planned.form.content {
         Content::Text(form) => {
-            lines.push(("encoding", encoding(form) + &flag("--encoding")));
+            lines.push((
+                "encoding",
+                encoding(form, has_examples) + &flag("--encoding"),
+            ));
             let delimiter = delimiter(form.delimiter);
             lines.push(("delimiter", delimiter + &flag("--delimiter")));
         }
@@ -198,7 +203,7 @@ fn form(planned: &PlannedInput) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn encoding(form: &TextForm) -> String {
+fn encoding(form: &TextForm, has_examples: bool) -> String {
     let bom = if form.has_bom {
         " with byte order mark"
     } else {
@@ -206,10 +211,15 @@ fn encoding(form: &TextForm) -> String {
     };
     let doubt = match form.certainty {
         Certainty::Certain => String::new(),
-        Certainty::DamagedUtf8(bytes) => format!(", but for {}", counted(bytes, "byte")),
+        Certainty::DamagedUtf8(bytes) => format!(", with {}", counted(bytes, "invalid byte")),
         Certainty::Guess(letters) if letters < FEW_LETTERS => {
+            let place = if has_examples {
+                "below"
+            } else {
+                "with `leadload check`"
+            };
             format!(
-                ", guessed from {}: please check them",
+                ", guessed from {}: please check that letters such as ä and é look right {place}",
                 counted(letters, "letter")
             )
         }

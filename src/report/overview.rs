@@ -30,7 +30,7 @@ pub struct Overview<'a> {
     pub campaigns: Option<&'a [Campaign]>,
     pub service: String,
     pub estimate: Option<Estimate>,
-    /// The country of numbers without a calling code, and its source.
+    /// The country of numbers without a country code, and its source.
     pub region: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Overview<'_> {
     pub fn lines(&self, width: Width) -> String {
         let tally = self.ended.tally;
         let mut lines = self.campaigns();
-        lines.extend(self.warning().map(|warning| ("warning", warning)));
+        lines.extend(self.warnings().map(|warning| ("warning", warning)));
         lines.push(("service", self.service.clone()));
         if self.ready() > 0 {
             let time = match &self.estimate {
@@ -96,11 +96,13 @@ impl Overview<'_> {
         let named = self.named(id);
         match (self.listed(id), self.campaigns) {
             (Some(campaign), _) => match status(campaign) {
+                Some(status) if campaign.is_idle() => {
+                    format!("{named}, which is not calling at the moment ({status})")
+                }
                 Some(status) => format!("{named}, {status}"),
                 None => named,
             },
-            (None, Some(_)) => format!("{named}, which the service does not list"),
-            (None, None) => named,
+            (None, _) => named,
         }
     }
 
@@ -108,7 +110,17 @@ impl Overview<'_> {
         CampaignNames::listed(self.campaigns.unwrap_or_default()).shown(id)
     }
 
-    fn warning(&self) -> Option<String> {
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let targets = self.targets();
+        let is_missing = |id: CampaignId| self.campaigns.is_some() && self.listed(id).is_none();
+        let missing = targets.iter().filter(|(id, _)| is_missing(*id));
+        let missing = missing.take(MAX_CAMPAIGNS);
+        let missing = missing.map(|(id, _)| format!("the service lists no campaign {id}"));
+        let warnings: Vec<String> = missing.chain(self.active()).collect();
+        warnings.into_iter()
+    }
+
+    fn active(&self) -> Option<String> {
         let targets = self.targets();
         let is_active = |id: CampaignId| self.listed(id).is_some_and(Campaign::is_active);
         let active = targets.iter().filter(|(id, _)| is_active(*id)).count();
@@ -127,10 +139,9 @@ impl Overview<'_> {
             [(campaign, _)] => format!("campaign {}", self.named(campaign)),
             _ => format!("{} campaigns", targets.len()),
         };
-        let region = self
-            .region
-            .as_ref()
-            .map(|region| format!("Numbers without a calling code are taken to be of {region}. "));
+        let region = self.region.as_ref().map(|region| {
+            format!("Numbers without a country code are taken as numbers of {region}. ")
+        });
         let question = format!(
             "{}Send {} to {to}?",
             printable(&region.unwrap_or_default()),

@@ -74,7 +74,7 @@ fn cells(run: &RunRecord) -> [String; 8] {
 fn state(run: &RunRecord) -> String {
     match run.state() {
         RunState::Complete => "complete".into(),
-        RunState::AtWork => "at work".into(),
+        RunState::AtWork => "running".into(),
         RunState::Stopped(why) => format!("stopped: {why}"),
         RunState::Killed => "killed".into(),
     }
@@ -163,7 +163,7 @@ fn write_start(
 ) -> std::fmt::Result {
     let mut line = format!("{}, ", time(start.began_at));
     match (start.ended_at, start.stopped_by.as_deref()) {
-        (None, _) if is_at_work => line.push_str("at work"),
+        (None, _) if is_at_work => line.push_str("running"),
         (None, _) => line.push_str("killed"),
         (Some(end), None) => write!(line, "ended {}", time(end))?,
         (Some(end), Some(why)) => write!(line, "stopped ({why}) {}", time(end))?,
@@ -233,8 +233,8 @@ pub fn pruned_text(pruned: Pruned) -> String {
     match pruned.runs {
         0 => "nothing to prune\n".into(),
         runs => format!(
-            "Pruned {}: the cells and texts of {} are gone, and options and names of files\n\
-             Numbers, campaigns and lead ids are kept, so no one is sent again\n",
+            "Pruned {}: removed cell values and error texts of {}, run options and file names.\n\
+             Numbers, campaigns and lead ids stay, so no lead is sent twice.\n",
             counted(runs, "run"),
             counted(pruned.rows, "row")
         ),
@@ -243,11 +243,23 @@ pub fn pruned_text(pruned: Pruned) -> String {
 
 /// What was forgotten: a run with its leads, or the leads of a number.
 pub fn forgotten_text(run: Option<RunId>, leads: u64) -> String {
-    let leads = counted(leads, "lead");
-    match run {
-        Some(run) => format!("Forgot run {run} and {leads}\n"),
-        None => format!("Forgot {leads} of this number\n"),
-    }
+    let (what, who) = match run {
+        Some(run) => (format!("Run {run}"), "these people"),
+        None => ("The number".to_owned(), "this person"),
+    };
+    let (are, them) = if leads == 1 {
+        ("is", "it")
+    } else {
+        ("are", "them")
+    };
+    let rest = match leads {
+        0 => "It had no leads.".to_owned(),
+        _ => format!(
+            "Its {} {are} still at the service:\ndelete {them} there if {who} should not be called.",
+            counted(leads, "lead")
+        ),
+    };
+    format!("{what} is forgotten. {rest}\n")
 }
 
 fn time(time: Timestamp) -> String {

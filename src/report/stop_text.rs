@@ -1,6 +1,7 @@
 //! Why a run ended early, in words: what happened, what the service said, and what to do.
 
 use crate::api::verdict::FatalCause;
+use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode};
 use crate::message::Message;
 use crate::signals::Interrupt;
@@ -32,7 +33,7 @@ fn words(stop: &Stop) -> Message {
         }
         StopReason::UnreadableAnswers(answers) => (
             format!("{answers} consecutive answers could not be read"),
-            then("check the address of the service, which may not be the service's address"),
+            then("something other than the service may be answering: check `--base-url`"),
         ),
         StopReason::NoUsableAnswer { rows, .. } => (
             format!("the service gave no usable answer to the first {rows} rows"),
@@ -80,13 +81,7 @@ fn words(stop: &Stop) -> Message {
                     .to_owned(),
             ),
         ),
-        StopReason::Interrupted(interrupt) => (
-            format!(
-                "{}; rows without a line in the results were not reached",
-                interrupted(*interrupt)
-            ),
-            None,
-        ),
+        StopReason::Interrupted(interrupt) => (interrupted(*interrupt), None),
         StopReason::ResultsEnded => ("the results cannot be written".to_owned(), None),
         StopReason::Campaigns {
             refused,
@@ -166,10 +161,40 @@ fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
     }
 }
 
-fn interrupted(interrupt: Interrupt) -> &'static str {
-    match interrupt {
-        Interrupt::Signal => "stopped by a signal",
-        Interrupt::TimeUp => "stopped after the time that `--max-duration` allows",
+fn interrupted(interrupt: Interrupt) -> String {
+    let by = match interrupt {
+        Interrupt::Signal => StoppedBy::Signal,
+        Interrupt::TimeUp => StoppedBy::MaxDuration,
+    };
+    format!("stopped by {}", in_words(by))
+}
+
+/// What follows "stopped": `after` what, and why.
+pub(super) fn stopped(stop: &Stop, after: &str) -> String {
+    match &stop.reason {
+        StopReason::Refused(cause) => format!("{after}: {}", refusal(*cause).0),
+        _ if stop.is_interrupted() => format!("by {} {after}", in_words(stop.by())),
+        _ => format!("{after}: {}", in_words(stop.by())),
+    }
+}
+
+/// Why a run was stopped, for a sentence.
+pub(super) fn in_words(by: StoppedBy) -> &'static str {
+    match by {
+        StoppedBy::Token => "the service refuses the token",
+        StoppedBy::Campaign => "the service refuses the campaign",
+        StoppedBy::Balance => "the account's balance or plan allows no further leads",
+        StoppedBy::Redirect => "the service redirects to another address",
+        StoppedBy::Outage => "the service gives no usable answers",
+        StoppedBy::Unreadable => "the answers are not those of the service",
+        StoppedBy::Rejections => "the service rejects all rows for the same reason",
+        StoppedBy::Signal => "Ctrl-C or another signal",
+        StoppedBy::MaxDuration => "`--max-duration`",
+        StoppedBy::Disk => "a file cannot be written",
+        StoppedBy::Ledger => "the ledger cannot be used",
+        StoppedBy::Input => "the list was changed or cannot be read",
+        StoppedBy::Busy => "another run is sending",
+        StoppedBy::Usage => "something has to be changed first",
     }
 }
 
@@ -198,7 +223,6 @@ fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::StoppedBy;
 
     #[test]
     fn a_stop_says_what_else_would_have_ended_the_run() {

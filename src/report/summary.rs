@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
 use super::ended::Ended;
+use super::stop_text::stopped;
 use super::tally::{Group, Tally};
 use super::width::{Width, paragraph, written};
 use crate::command_line::CommandLine;
@@ -28,7 +29,17 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     let rows = ended.rows_done();
     let took = seconds(ended.elapsed_s);
     match &ended.stop {
-        Some(stop) => writeln!(text, "Stopped ({}) after {rows} in {took}", stop.by())?,
+        Some(stop) => {
+            let said = stopped(stop, &format!("after {rows} in {took}"));
+            let said = paragraph(&format!("Stopped {said}"), Width::default());
+            writeln!(text, "{said}")?;
+            if stop.is_interrupted() && ended.written.results.is_some() {
+                writeln!(
+                    text,
+                    "Rows without a line in the results have not been sent."
+                )?;
+            }
+        }
         None => writeln!(text, "{rows} in {took}")?,
     }
     write_rows(text, ended.tally)?;
@@ -43,9 +54,13 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
             let made = counts.of(Status::Created) + counts.of(Status::Duplicate);
             // Without a ledger nothing is known about the leads of a trial afterwards.
             if made > 0 && (ended.run.is_some() || !ended.sandbox) {
+                let (are, stay) = if made == 1 {
+                    ("is", "stays")
+                } else {
+                    ("are", "stay")
+                };
                 let leads = counted(made, "lead");
-                let said =
-                    format!("At the service already, and not changed: {leads} of this list.");
+                let said = format!("{leads} of this list {are} at the service and {stay} there.");
                 write_paragraph(text, &said)?;
             }
             if let Some(said) = ended.without_ledger() {
@@ -70,11 +85,34 @@ pub(super) fn write_rows(text: &mut String, tally: &Tally) -> fmt::Result {
     write_counts(text, &tally.counts)?;
     if tally.known_bad > 0 {
         let rows = counted(tally.known_bad, "row");
-        let said =
-            format!("Left alone (--known-bad skip): {rows} that ended so in an earlier run too.");
+        let were = if tally.known_bad == 1 { "was" } else { "were" };
+        let said = format!(
+            "Skipped (--known-bad skip): {rows} that {were} already bad in an earlier run."
+        );
+        write_paragraph(text, &said)?;
+    }
+    if let Some(said) = suppressed_leads(tally) {
         write_paragraph(text, &said)?;
     }
     Ok(())
+}
+
+/// Says how many people on a do-not-call list are leads already.
+pub(super) fn suppressed_leads(tally: &Tally) -> Option<String> {
+    let (people, leads) = match tally.suppressed_leads {
+        0 => return None,
+        1 => (
+            "1 person on a do-not-call list is a lead".into(),
+            "this lead",
+        ),
+        many => (
+            format!("{} people on a do-not-call list are leads", grouped(many)),
+            "these leads",
+        ),
+    };
+    Some(format!(
+        "{people} already, from an earlier run: delete {leads} at the service, or it may call them."
+    ))
 }
 
 /// Lines below the lists, which were not sent, in full: one may be a contact after all.
@@ -83,11 +121,8 @@ fn write_footers(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     if footers.is_empty() {
         return Ok(());
     }
-    let lines = counted(footers.len() as u64, "line");
-    write_paragraph(
-        text,
-        &format!("Below the list, no contacts and not sent: {lines}"),
-    )?;
+    let lines = grouped(footers.len() as u64);
+    write_paragraph(text, &format!("Lines below the list, not sent: {lines}"))?;
     for (file, line) in footers {
         let name = match ended.inputs.len() {
             1 => String::new(),
@@ -140,7 +175,7 @@ pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) 
             counted(group.rows, "row"),
             places(group, inputs),
         )?;
-        let mut advice = short_advice(*status, *code, group, Outlook::after(ended));
+        let mut advice = short_advice(*status, *code, group, Outlook::after(ended), inputs);
         if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.list_notes.elsewhere) {
             advice = format!("{advice}; {elsewhere}");
         }

@@ -33,19 +33,31 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
 fn end_of_summary(continue_with: Option<CommandLine>) -> String {
     let tally = Tally::default();
     let text = text_summary(&stopped(StoppedBy::Signal, &tally, continue_with));
-    let end = text.strip_prefix("Stopped (signal) after 0 rows in 1.5 s\n");
+    let end = text.strip_prefix("Stopped by Ctrl-C or another signal after 0 rows in 1.5 s\n");
     end.unwrap().to_owned()
 }
 
 #[test]
 fn every_stop_of_a_resumable_run_is_named_in_text_and_json() {
     let tally = Tally::default();
-    for (by, word, code) in [
-        (StoppedBy::Outage, "outage", ExitCode::Service),
-        (StoppedBy::Rejections, "rejections", ExitCode::Service),
+    let after = "after 0 rows in 1.5 s";
+    for (by, word, said, code) in [
+        (
+            StoppedBy::Outage,
+            "outage",
+            format!("{after}: the service gives no usable answers"),
+            ExitCode::Service,
+        ),
+        (
+            StoppedBy::Rejections,
+            "rejections",
+            format!("{after}: the service rejects all rows for the same reason"),
+            ExitCode::Service,
+        ),
         (
             StoppedBy::MaxDuration,
             "max_duration",
+            format!("by `--max-duration` {after}"),
             ExitCode::Interrupted,
         ),
     ] {
@@ -54,7 +66,7 @@ fn every_stop_of_a_resumable_run_is_named_in_text_and_json() {
         assert_eq!(
             text_summary(&ended),
             format!(
-                "Stopped ({word}) after 0 rows in 1.5 s\n\nThe same command continues where this stopped:\n  leadload import\n"
+                "Stopped {said}\n\nThe same command continues where this stopped:\n  leadload import\n"
             )
         );
         let json: serde_json::Value =
@@ -168,9 +180,12 @@ fn after_a_stop_the_total_of_rows_is_shown_if_known() {
     for (rows_total, said) in [
         (
             Some(1300),
-            "Stopped (signal) after 109 of 1,300 rows in 1.5 s\n",
+            "Stopped by Ctrl-C or another signal after 109 of 1,300 rows in 1.5 s\n",
         ),
-        (None, "Stopped (signal) after 109 rows in 1.5 s\n"),
+        (
+            None,
+            "Stopped by Ctrl-C or another signal after 109 rows in 1.5 s\n",
+        ),
     ] {
         ended.rows_total = rows_total;
         let text = text_summary(&ended);
@@ -268,7 +283,7 @@ fn no_line_is_wider_than_80_columns() {
             tally.known_bad = 10;
             let group = Group {
                 rows: 12,
-                example: Some("words ".repeat(30)),
+                example: Some(((0, 2), "words ".repeat(30))),
                 ..Group::default()
             };
             tally.groups.insert((status, Some(code)), group);

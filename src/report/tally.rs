@@ -22,8 +22,11 @@ pub struct Group {
     /// in this group: they may have been taken earlier, and are not sent again.
     pub suppressed: u64,
     pub first: Vec<Place>,
-    /// What is wrong with the first row, if that text holds no personal data.
-    pub example: Option<String>,
+    /// What is wrong with one of the rows, if that text holds no personal data, and
+    /// the input and the line of the row.
+    pub example: Option<((usize, u64), String)>,
+    /// Whether other rows have other texts.
+    pub is_mixed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +42,8 @@ pub struct Tally {
     pub rows_by_file: Vec<u64>,
     /// Rows that were invalid or rejected in an earlier run and are left alone.
     pub known_bad: u64,
+    /// Rows on a do-not-call list whose people are leads already.
+    pub suppressed_leads: u64,
     /// All rows by status, for each campaign whose id is known.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
     /// The same for each campaign name whose id is not known; only a check has such names.
@@ -88,6 +93,8 @@ impl Tally {
                 if let Some(phone) = phone {
                     self.round_numbers.record(*phone);
                 }
+                let is_suppressed = outcome.status == Status::Suppressed;
+                self.suppressed_leads += u64::from(is_suppressed && outcome.lead_id.is_some());
                 if outcome.is_known_bad {
                     self.known_bad += 1;
                 } else if !matches!(outcome.status, Status::Created | Status::Ready) {
@@ -115,8 +122,16 @@ impl Tally {
         group.rows += 1;
         group.suppressed += u64::from(outcome.is_suppressed);
         // Our own error texts do not quote the cell; the service's may name a person.
-        if outcome.status == Status::Invalid && !outcome.quotes_cells && group.example.is_none() {
-            group.example.clone_from(&outcome.error);
+        if outcome.status == Status::Invalid {
+            let text = outcome.error.as_deref().filter(|_| !outcome.quotes_cells);
+            match (&group.example, text) {
+                (Some((_, example)), text) => group.is_mixed |= text != Some(example),
+                (None, Some(text)) => {
+                    group.is_mixed = group.rows > 1;
+                    group.example = Some(((row.file(), row.line()), text.to_owned()));
+                }
+                (None, None) => {}
+            }
         }
         let place = Place {
             file: row.file(),

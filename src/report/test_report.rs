@@ -117,7 +117,7 @@ fn understood(number: PhoneNumber) -> String {
             format!("a {line} number of {} {ending}", country.in_sentence())
         }
         _ => format!(
-            "a number with +{} {ending} and is not in use",
+            "a number with +{} {ending}, in a range that leadload does not know",
             kind.calling_code
         ),
     }

@@ -122,7 +122,7 @@ impl SealedFile {
         }
         let path = self.file.set_aside()?;
         written.notes.push(format!(
-            "rows that are not in the ledger are in `{}`",
+            "`{}` has rows that the ledger does not have: keep it until the ledger is restored",
             path.display()
         ));
         Ok(())

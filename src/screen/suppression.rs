@@ -118,6 +118,7 @@ impl SuppressionList {
             has_addresses: false,
             has_phone_column: None,
             unreadable: Lines::default(),
+            misshapen: Lines::default(),
             foreign: Lines::default(),
         };
         let fingerprint = match gathered.read_all(&input) {
@@ -127,16 +128,28 @@ impl SuppressionList {
         };
         let is_other_file = gathered.numbers.is_empty()
             && (gathered.has_addresses || gathered.has_phone_column == Some(false));
-        let unreadable = &gathered.unreadable;
+        let unusable = [
+            (&gathered.unreadable, "digits that are not a phone number"),
+            (
+                &gathered.misshapen,
+                "more cells than the first line, or a quote that is never closed",
+            ),
+        ];
+        let unusable = unusable.into_iter().filter(|(lines, _)| lines.count > 0);
+        let unusable: Vec<String> = unusable
+            .map(|(lines, what)| match lines.count {
+                1 => format!("{} has {what}", lines.listed()),
+                _ => format!("{} have {what}", lines.listed()),
+            })
+            .collect();
         ensure!(
-            unreadable.count == 0 || is_other_file,
+            unusable.is_empty() || is_other_file,
             Message::new(
                 format!(
-                    "the do-not-call list `{name}` has {} with digits that are not a phone number, or with more cells than the first line: {}",
-                    counted(unreadable.count, "line"),
-                    unreadable.listed()
+                    "the do-not-call list `{name}` has lines that cannot be used: {}",
+                    unusable.join("; ")
                 ),
-                "nothing was sent, since people on this list could be called; fix or remove these lines; if the numbers have no country code, add `--region`; if they have lost their +, add `--assume-plus`; if the lines name countries, these must be known ones"
+                "nothing was sent, or the people on this list might be called; correct or delete the lines, then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
             )
         );
         if gathered.numbers.is_empty() {
@@ -153,6 +166,8 @@ impl SuppressionList {
         })
     }
 }
+
+const WRONG_REGION: &str = "nothing was sent, or the people on this list might be called; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
 
 /// A cell with at least this many digits is not a header and may be a number.
 const FEWEST_DIGITS: usize = 7;
@@ -213,6 +228,7 @@ struct Gathered<'p> {
     /// `None` until something has been read.
     has_phone_column: Option<bool>,
     unreadable: Lines,
+    misshapen: Lines,
     foreign: Lines,
 }
 
@@ -245,20 +261,20 @@ impl Gathered<'_> {
             !is_wrong_for(region, &self.evidence),
             Message::new(
                 format!(
-                    "the numbers of the do-not-call list `{name}` do not seem to be of {of}, the region that completes them"
+                    "the numbers of the do-not-call list `{name}` do not look like numbers of {of} (`--region {region}`)"
                 ),
-                "nothing was sent, since nobody on the list would be left out; write its numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+                WRONG_REGION
             )
         );
         ensure!(
             self.foreign.count == 0,
             Message::new(
                 format!(
-                    "the do-not-call list `{name}` has {} not written as in {of}, the region that completes them: {}",
+                    "the do-not-call list `{name}` has {} not written like numbers of {of} (`--region {region}`): {}",
                     counted(self.foreign.count, "number"),
                     self.foreign.listed()
                 ),
-                "nothing was sent, since people on this list could be called; write the numbers with + and calling code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`"
+                WRONG_REGION
             )
         );
         Ok(())
@@ -294,19 +310,18 @@ impl Gathered<'_> {
                 return Ok(());
             }
             for row in rows.rows() {
-                if !self.record_row(row, width, &columns) {
+                let is_misshapen = row.flaw().is_some() || !row.cells().skip(width).all(is_blank);
+                if row.flaw() == Some(Flaw::TooLong) || !self.record_row(row, &columns) {
                     self.unreadable.note(row.line());
+                } else if is_misshapen && row.cells().any(has_digit) {
+                    self.misshapen.note(row.line());
                 }
             }
         }
     }
 
-    /// Records the numbers of a row. Returns false if the row has digits that are not a number, or
-    /// if its cells may have shifted to other columns.
-    fn record_row(&mut self, row: Row<'_>, width: usize, columns: &ListColumns) -> bool {
-        if row.flaw() == Some(Flaw::TooLong) {
-            return false;
-        }
+    /// Records the numbers of a row. Returns false if the row has digits that are not a number.
+    fn record_row(&mut self, row: Row<'_>, columns: &ListColumns) -> bool {
         self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
         let countries = &columns.countries;
         let of_row = self.regions.read(&countries.used, &countries.codes, row);
@@ -331,9 +346,7 @@ impl Gathered<'_> {
             }
             has_number = true;
         }
-        let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
-        let is_whole = row.flaw().is_none() && row.cells().skip(width).all(is_blank);
-        has_number && is_whole || !row.cells().any(has_digit)
+        has_number || !row.cells().any(has_digit)
     }
 
     /// Records the number in a cell. Returns false if the number cannot be read.
@@ -356,6 +369,10 @@ impl Gathered<'_> {
         self.numbers.record(number.key(), line);
         true
     }
+}
+
+fn is_blank(cell: &[u8]) -> bool {
+    cell.trim_ascii().is_empty()
 }
 
 fn has_digit(cell: &[u8]) -> bool {

@@ -376,7 +376,7 @@ fn a_results_file_is_not_taken_for_a_list() {
     assert!(text.contains("is a results file"), "{text}");
     assert_eq!(
         message(&folder, &["leads.results.csv", "--campaign", "101"]),
-        "`leads.results.csv` is a results file of leadload, not a list of contacts\n\nhint: import the list itself; `*.csv` includes results files"
+        "`leads.results.csv` is a results file of leadload, not a list of contacts\n\nhint: give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)"
     );
 }
 

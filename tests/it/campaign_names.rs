@@ -65,14 +65,16 @@ fn names_are_looked_up_and_those_that_mean_no_campaign_are_listed_with_their_lin
     output.shows("  “Spring promo” (101)                3  2 ready\n");
     output.shows("  `Zzz`                               2  2 ready\n");
     output.shows(
-        "\nAn import would send nothing, since these names are not clear:\n\
+        "\nAn import would send nothing until these campaign names are clear:\n\
          \x20 no campaign is called `Zzz`\n\
          \x20 2 campaigns are called `Newsletter`\n\
          \x20   `Zzz`: 2 rows, in lines 4, 7\n\
          \x20   `Newsletter`: 1 row, in line 6\n\
          \x20 the campaigns are `Spring promo`, ",
     );
-    output.tells("would send nothing (unknown or ambiguous: 2 campaign names)");
+    output.tells(
+        "an import would send nothing until 2 campaign names are clear (unknown or ambiguous)",
+    );
     let found = check(&folder, &service, &["--format", "json"]).json();
     assert_eq!(found["by_campaign"]["101"]["ready"], 2);
     assert_eq!(

@@ -168,7 +168,7 @@ fn the_summary_names_the_campaign_and_what_to_do() {
         .expect(3);
     let stderr = output.stderr;
     assert!(
-        stderr.contains("the service refuses campaign 777"),
+        stderr.contains("campaign 777: the service refuses the campaign"),
         "{stderr}"
     );
     assert!(
@@ -180,7 +180,8 @@ fn the_summary_names_the_campaign_and_what_to_do() {
     assert!(!stderr.contains("4479110"), "{stderr}");
     let stdout = output.stdout;
     assert!(
-        stdout.starts_with("Stopped (campaign) after 10 of 20 rows"),
+        stdout.starts_with("Stopped after 10 of 20 rows in ")
+            && stdout.contains(": the service refuses the campaign\n"),
         "{stdout}"
     );
     assert!(

@@ -54,7 +54,7 @@ fn ten_answers_that_cannot_be_read_stop_and_every_row_may_have_been_taken() {
         assert_eq!(summary["stopped_by"], "unreadable", "{uncertain}");
         assert_eq!(service.stats().lead_requests, 10, "{uncertain}");
         assert_eq!(service.stats().peak_in_flight, 1, "{uncertain}");
-        output.tells("address of the service");
+        output.tells("something other than the service may be answering: check `--base-url`");
         // The last row too.
         assert_eq!(summary["counts"]["uncertain"], 10, "{uncertain}");
         assert_eq!(

@@ -86,7 +86,7 @@ fn a_list_that_is_as_it_was_goes_on_with_the_same_command() {
     let output = folder
         .import_leads(&service, &["--concurrency", "1"])
         .expect(0);
-    output.tells("run 1 goes on");
+    output.tells("run 1 continues");
     let leads = service.leads();
     assert_eq!(leads.len(), 300);
     assert!(leads.iter().any(|lead| lead.phone_number == number(299)));

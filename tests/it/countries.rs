@@ -206,7 +206,7 @@ fn an_unknown_country_is_quoted() {
     assert_eq!(rows, ["+447400123456", "phone_not_e164", "+447400123458"]);
     let said = &folder.records("out.csv")[1]["error"];
     assert!(
-        said.contains("not known by the name `Neverland` (column `Country`)"),
+        said.contains("does not know the country `Neverland` (column `Country`)"),
         "{said}"
     );
 }
@@ -220,7 +220,8 @@ fn the_report_page_says_where_countries_come_from_and_how_many_numbers_they_comp
         .expect(1);
     let page = Page::read(&folder.read("report.html"));
     page.says("Country (--region-column); where that is empty GB (--region)");
-    page.says("1 read as United Kingdom (--region)");
+    page.says("5 numbers without a country code: 1 taken as Germany (by row), ");
+    page.says(", 1 taken as United Kingdom (--region)");
 }
 
 #[test]

@@ -48,10 +48,10 @@ fn many_doubtful_numbers_end_with_exit_2_before_anything_is_sent() {
         assert_eq!(output.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);
         output.tells(
-            "4 of 14 numbers that `--region GB` completes may be of another country: in `leads.csv` 4 are not written like numbers of the United Kingdom (the first in lines 2, 3, 4)",
+            "4 of 14 numbers without a country code do not look like numbers of the United Kingdom (`--region GB`): in `leads.csv` 4 are not written as there (the first in lines 2, 3, 4)",
         );
-        output.tells("They fit the United States (4 of 4)");
-        output.tells("say `--region US`");
+        output.tells("These numbers would be valid in the United States (4 of 4)");
+        output.tells("use `--region US`");
         output.tells("`--phone-rule possible`");
         output.tells("`--region-column`");
     }
@@ -122,7 +122,7 @@ fn fewer_than_three_or_no_more_than_a_fifth_are_sent() {
 fn numbers_in_no_range_in_use_are_doubtful() {
     let fiction: String = (0..3).map(|i| format!("Ada,07700 90010{i}\n")).collect();
     let (_, output, _) = import(&fiction, &[], 2);
-    output.tells("3 are not in use there (in lines 2, 3, 4)");
+    output.tells("3 are not in use there (lines 2, 3, 4)");
     // A spreadsheet has dropped the zero, which is no sign of another country.
     let eaten: String = (0..5).map(|i| format!("Ada,791112345{i}\n")).collect();
     assert_eq!(import(&eaten, &[], 0).2, 5);
@@ -139,11 +139,12 @@ fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too
     let output = folder.import(&service(), &[&flags[..], &["--campaign", "101"]].concat());
     output
         .expect(2)
-        .tells("4 of 4 numbers that `--region US` completes may be of another country");
+        .tells("4 of 4 numbers without a country code do not look like numbers of the United States (`--region US`)");
     let check = folder
         .leadload(&[&["check"][..], &flags].concat())
         .expect(2);
-    check.shows("no code    4 (4 not in use) read as United States (--region)");
+    let said = "  no +code   4 numbers without a country code, taken as United States\n             (--region; 4 are not in use there)\n";
+    check.shows(said);
     // Numbers of the region that are in use confirm the region.
     let own = "A,447911000001\nB,447911000002\n".to_owned() + &international(3);
     assert_eq!(import(&own, &[], 0).2, 5);
@@ -153,7 +154,7 @@ fn digits_that_begin_with_the_calling_code_of_the_region_are_completed_by_it_too
 fn a_list_whose_numbers_with_calling_codes_are_all_of_other_countries_speaks_against_the_region() {
     let (_, output, _) = import(&(british(3) + &international(3)), &[], 2);
     output.tells(
-        "there are 3 numbers with a calling code, and none of them is of the United Kingdom (in lines 2, 3, 4)",
+        "there are 3 numbers with a country code, and none of them is of the United Kingdom (lines 2, 3, 4)",
     );
     // One number of the region is enough.
     let list = british(3) + &international(3) + "Di,+447911199999\n";
@@ -186,8 +187,9 @@ fn a_check_prints_what_it_found_and_ends_with_2() {
     let check = ["check", "leads.csv", "--region", "GB"];
     let output = folder.leadload(&check).expect(2);
     output.shows("phone_doubtful: 4 rows");
-    output.shows("no code    4 (4 not written as there) read as United Kingdom (--region)");
-    output.tells("4 of 4 numbers that `--region GB` completes may be of another country");
+    let said = "  no +code   4 numbers without a country code, taken as United Kingdom\n             (--region; 4 are not written like numbers there)\n";
+    output.shows(said);
+    output.tells("4 of 4 numbers without a country code do not look like numbers of the United Kingdom (`--region GB`)");
     let object = folder.leadload(&[&check[..], &["--format", "json"]].concat());
     let object = object.expect(2).json();
     assert_eq!(object["exit_code"], 2);

@@ -35,14 +35,14 @@ fn added(delimiter: char) -> String {
     .join(&delimiter.to_string())
 }
 
-/// The added cells of a row whose number has letters in it.
+/// The added cells of a row whose cell has no number in it.
 fn letters(row: u64, delimiter: char) -> String {
     [
         "",
         &row.to_string(),
         "invalid",
         "phone_not_e164",
-        "the phone number has letters in it: write it with digits only",
+        "there is no phone number in this cell",
         "",
     ]
     .join(&delimiter.to_string())

@@ -46,20 +46,20 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
         without_times(&folder.read("leads.results.csv")),
         "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at\n\
          1,2,+447911000001,101,created,1,200,1,,,TIME\n\
-         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or name its country with --region\",\n\
+         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the country code, or name its country with --region\",\n\
          3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
          4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\
          5,8,,101,invalid,,,0,phone_missing,the phone number is missing,\n\
-         6,9,+447911000004,101,invalid,,,0,field_count,\"the row has 3 cells, the header has 2; put each cell under its header, then clear the cell leadload_error_code\",\n\
+         6,9,+447911000004,101,invalid,,,0,field_count,\"the row has 3 cells, the header has 2; fix the row in the rejects file, then empty its cell in the column leadload_error_code\",\n\
          7,10,+447911000005,101,duplicate,,409,1,,HTTP 409: Lead already exists,TIME\n"
     );
     assert_eq!(
         folder.read("leads.rejects.csv"),
         "\u{FEFF}name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run,leadload_surplus\n\
-         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the calling code, or name its country with --region\",1,\n\
+         Bob,07911 000002,2,invalid,phone_not_e164,\"the phone number has no country: write it with `+` and the country code, or name its country with --region\",1,\n\
          \"Di\nD\",+447911000003,4,rejected,http_422,HTTP 422: The phone number is invalid.,1,\n\
          Ed,,5,invalid,phone_missing,the phone number is missing,1,\n\
-         Flo,+447911000004,6,invalid,field_count,\"the row has 3 cells, the header has 2; put each cell under its header, then clear the cell leadload_error_code\",1,x\n"
+         Flo,+447911000004,6,invalid,field_count,\"the row has 3 cells, the header has 2; fix the row in the rejects file, then empty its cell in the column leadload_error_code\",1,x\n"
     );
     assert_eq!(
         output.stdout.lines().skip(1).collect::<Vec<_>>().join("\n"),
@@ -71,11 +71,11 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
          \n\
          Problems:\n  \
            phone_not_e164: 1 row, in line 4\n    \
-             the phone number has no country: write it with `+` and the calling code, or\n    \
+             the phone number has no country: write it with `+` and the country code, or\n    \
              name its country with --region\n  \
            http_422: 1 row, in line 6\n    \
-             the service does not take these values: the column error in the results\n    \
-             says why; fix the rows\n  \
+             the service does not accept these values: see the column `error` in the\n    \
+             results file, then fix the rows\n  \
            phone_missing: 1 row, in line 8\n    \
              fill in the phone number, or leave the row out\n  \
            and 1 row with other problems\n\

@@ -255,10 +255,10 @@ fn what_is_logged_as_text_has_no_fields_and_one_line_for_each_event() {
     assert_eq!(
         logged[1..],
         [
-            "INFO no limit of our own from now on",
+            "INFO no rate limit from now on",
             "DEBUG row 1 (line 2): created, 1 attempt",
             "INFO complete after 1 row, exit code 0"
         ]
     );
-    assert!(logged[0].starts_with("INFO run 1 begins: 1 input to http://127.0.0.1:"));
+    assert!(logged[0].starts_with("INFO run 1 starts: 1 input to http://127.0.0.1:"));
 }

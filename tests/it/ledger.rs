@@ -156,7 +156,7 @@ fn a_run_goes_on_however_fast_and_for_however_long_it_may_be_sent_now() {
         .args("--rate auto --concurrency auto --max-duration 2d --max-outage 90m --stop-after 3")
         .at(&service)
         .expect(0);
-    output.tells("run 1 goes on");
+    output.tells("run 1 continues");
     assert_eq!(service.leads().len(), 6);
 }
 
@@ -168,9 +168,9 @@ fn a_run_with_a_corrected_mapping_is_another_run_and_says_what_differs() {
     let output = folder
         .import_leads(&service, &["--set", "source=fair"])
         .expect(0);
-    output.tells("\n  run 1 of the same input was not finished. This is another run, because:\n");
+    output.tells("\n  An earlier import of this list, run 1, was not finished.\n  This is a new run, because:\n");
     output.tells("the values of --set are others");
-    output.tells("Leads that run 1 has made are not changed");
+    output.tells("Leads that run 1 created stay as they are");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn with_duplicates_allowed_a_list_is_not_sent_again_unless_that_is_said() {
         let refused = folder
             .import(&service, &[file, "--campaign", "101", "--allow-duplicates"])
             .expect(2);
-        refused.tells("run 1 has sent leads from these inputs");
+        refused.tells("run 1 may have created leads from these inputs");
     }
     folder.write("leads.csv", "phone\n+447911000002\n");
     folder.import_leads(&service, &again).expect(2);
@@ -259,7 +259,7 @@ fn rejects_of_an_unknown_run_are_recognized_and_need_their_flags() {
     let service = service();
     let refused = folder.import(&service, &["r.csv"]).expect(2);
     refused.tells(
-        "rejects of run 7, but this ledger has no such run: it was forgotten, or it is in another ledger",
+        "leadload does not know which import wrote `r.csv` (this ledger has no run 7), so its do-not-call lists, ",
     );
     refused.tells("no campaign is given");
     folder
@@ -275,11 +275,11 @@ fn rejects_of_a_run_that_was_pruned_or_forgotten_need_their_flags_and_say_why() 
     for (removal, why) in [
         (
             &["runs", "prune", "--older-than", "0s"][..],
-            "rejects of run 1, but that run was pruned. Its settings are not known",
+            "which import wrote `leads.rejects.csv` (run 1 was pruned)",
         ),
         (
             &["runs", "forget", "1", "--yes"],
-            "rejects of run 1, but this ledger has no such run: it was forgotten",
+            "which import wrote `leads.rejects.csv` (this ledger has no run 1)",
         ),
     ] {
         folder.leadload(removal).expect(0);
@@ -536,7 +536,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     let failed = Output::of(child);
     assert_eq!(failed.code, 5, "{}", failed.stderr);
     assert!(
-        failed.stdout.starts_with("Stopped (ledger)"),
+        failed.stdout.contains(": the ledger cannot be used\n"),
         "{}",
         failed.stdout
     );
@@ -688,7 +688,7 @@ fn a_list_whose_run_the_ledger_has_lost_is_not_called_twice_without_a_word() {
     assert_eq!(Output::of(child).code, 5);
     let requests = service.stats().lead_requests;
     let refused = folder.import_leads(&service, &duplicates).expect(2);
-    refused.tells("was left by a run that the ledger does not know and that may have sent these leads, and with duplicates allowed they would be created and called a second time");
+    refused.tells("was left by a run that the ledger does not know and that may have sent these leads; with duplicates allowed, they would be created and called a second time");
     assert_eq!(service.stats().lead_requests, requests);
     let again = ["--allow-duplicates", "--again", "--limit", "1"];
     folder.import_leads(&service, &again).expect(0);
@@ -900,7 +900,7 @@ fn a_single_row_that_is_not_sent_is_reported_in_the_singular() {
     let output = folder
         .import_leads(&service, &["--known-bad", "skip"])
         .expect(0);
-    let said = "Left alone (--known-bad skip): 1 row that ended so in an earlier run too.";
+    let said = "Skipped (--known-bad skip): 1 row that was already bad in an earlier run.";
     output.shows(said);
 }
 

@@ -104,7 +104,9 @@ fn a_check_says_that_an_import_would_send_none() {
     };
     let stderr = check("1").stderr;
     assert!(
-        stderr.contains("2 leads would be sent, more than `--max-new 1` allows"),
+        stderr.contains(
+            "an import would send nothing: 2 leads are new, and `--max-new 1` allows fewer"
+        ),
         "{stderr}"
     );
     assert_eq!(check("2").stderr, "");

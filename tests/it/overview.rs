@@ -184,7 +184,7 @@ fn a_signal_ends_the_question() {
     terminal.type_in("\u{3}");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
-    let end = "\nerror: stopped by a signal before anything was sent";
+    let end = "\nCancelled. Nothing was sent.";
     assert!(shown.ends_with(end), "{shown}");
     assert_eq!(folder.names(), ["leads.csv"]);
     assert_eq!(sent(&service), [""; 0]);
@@ -213,7 +213,7 @@ fn a_signal_ends_the_reading_of_a_long_input_at_once() {
     assert_eq!(code, 4, "{shown}");
     assert!(!shown.contains("would be sent"), "{shown}");
     // The key is echoed into the bar, of which a line may stay above this one.
-    let end = "error: stopped by a signal before anything was sent";
+    let end = "Cancelled. Nothing was sent.";
     assert!(shown.ends_with(end), "{shown}");
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(folder.names(), ["leads.csv"]);
@@ -265,7 +265,7 @@ fn a_run_that_goes_on_says_what_it_has_done_and_what_is_left() {
     let service = replaced(first, "keep_bodies = true");
     let mut terminal = asked(folder.import_leads(&service, &[]));
     let shown = terminal.shown();
-    let begin = "\nrun 1 goes on: what it has sent is not sent again\n5 rows\n";
+    let begin = "\nrun 1 continues: leads that it has sent are not sent again\n5 rows\n";
     assert!(shown.contains(begin), "{shown}");
     for (status, rows) in [("created", 2), ("rejected", 1), ("ready", 2)] {
         assert!(shown.contains(&counted(status, rows)), "{status}: {shown}");
@@ -286,7 +286,7 @@ fn what_another_unfinished_run_has_otherwise_is_said_before_the_question() {
     let mut terminal = asked(run);
     let shown = terminal.shown();
     assert!(
-        shown.contains("run 1 of the same input was not finished"),
+        shown.contains("An earlier import of this list, run 1, was not finished."),
         "{shown}"
     );
     assert!(shown.contains("campaign was 101, is 102"), "{shown}");
@@ -344,7 +344,7 @@ fn what_flags_make_of_known_rows_is_counted_as_it_is_sent() {
     assert!(held.contains("--on-uncertain resend"), "{held}");
     let skipped = overview(&folder, &service, &["--known-bad", "skip"]);
     assert_counted(&skipped, &[("ready", 1), ("rejected", 1)]);
-    let left = "\nLeft alone (--known-bad skip): 1 row that ended so in an earlier run too.\n";
+    let left = "\nSkipped (--known-bad skip): 1 row that was already bad in an earlier run.\n";
     assert!(skipped.contains(left), "{skipped}");
     let doubled = overview(&folder, &service, &["--allow-duplicates", "--again"]);
     assert_counted(&doubled, &[("ready", 3)]);
@@ -398,18 +398,26 @@ fn on_the_sandbox_nothing_is_asked() {
 
 #[test]
 fn any_status_and_none_is_shown_as_it_is() {
-    for (campaigns, said) in [
+    for (campaigns, said, warns) in [
         (
             "[[campaign]]\nid = 101\nname = 'A'\nstatus = 'Läuft'",
             "“A” (101), Läuft",
+            false,
+        ),
+        (
+            "[[campaign]]\nid = 101\nname = 'A'\nstatus = 'Draft'",
+            "“A” (101), which is not calling at the moment (Draft)",
+            false,
         ),
         (
             "[[campaign]]\nid = 101\nname = 'A'\nstatus = ''",
             "“A” (101)",
+            false,
         ),
         (
             "[[campaign]]\nid = 7\nname = 'A'",
-            "101, which the service does not list",
+            "101\n  warning    the service lists no campaign 101",
+            true,
         ),
     ] {
         let (folder, service) = (Folder::with_leads(&contacts(1)), scenario(campaigns));
@@ -419,7 +427,7 @@ fn any_status_and_none_is_shown_as_it_is() {
             shown.contains(&format!("\n  campaign   {said}\n")),
             "{shown}"
         );
-        assert!(!shown.contains("warning"), "{shown}");
+        assert_eq!(shown.contains("warning"), warns, "{shown}");
         terminal.type_in("n\r");
         assert_eq!(terminal.end().0, 2);
     }

@@ -5,7 +5,8 @@ use leadload::sandbox::Sandbox;
 use crate::terminal::Terminal;
 use crate::util::{Folder, Run, contacts, replaced, scenario, seen};
 
-const PROMPT: &str = "Id or name (Enter to stop):";
+/// The end of the question, which is broken on a narrow screen.
+const PROMPT: &str = "cancels):";
 
 fn recorder() -> Sandbox {
     scenario("keep_bodies = true")
@@ -42,7 +43,7 @@ fn an_answer_that_may_mean_several_is_asked_again() {
             "newsletter\r",
             "Several campaigns have that name: enter an id.",
         ),
-        ("9\r", "There is no campaign with that id or name."),
+        ("9\r", "There is no campaign `9`."),
         (
             "AUTUMN survey\r",
             "Send 2 leads to campaign “Autumn survey” (102)?",
@@ -63,11 +64,7 @@ fn who_picks_no_campaign_is_shown_how_to_name_one() {
     for (answer, code, said) in [
         ("\r", 2, "error: no campaign is given"),
         ("\u{4}", 2, "error: no campaign is given"),
-        (
-            "\u{3}",
-            4,
-            "error: stopped by a signal before anything was sent",
-        ),
+        ("\u{3}", 4, "Cancelled. Nothing was sent."),
     ] {
         let mut terminal = Terminal::start(import(&folder, &service, &[]), 80, 40);
         terminal.wait_for(PROMPT);
@@ -97,7 +94,7 @@ fn the_command_that_goes_on_names_the_campaign_that_was_picked() {
     );
     let service = replaced(service, "");
     let output = folder.import_leads(&service, &[]).expect(0);
-    output.tells("run 1 goes on");
+    output.tells("run 1 continues");
 }
 
 #[test]

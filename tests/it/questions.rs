@@ -29,9 +29,9 @@ fn of_several_phone_columns_the_order_is_asked() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
     terminal.wait_for("  1  Mobile: 2 numbers\n  2  Phone: 1 number\n");
-    terminal.answer("(Enter to stop):", "3\r");
+    terminal.answer("(Enter cancels):", "3\r");
     terminal.wait_for("Enter numbers from 1 to 2.");
-    terminal.answer("(Enter to stop):", "2 1 2\r");
+    terminal.answer("(Enter cancels):", "2 1 2\r");
     terminal.wait_for("phone      `Phone`, `Mobile` (--phone-column)");
     terminal.answer("[y/N]", "y\r");
     assert_eq!(terminal.end().0, 0);
@@ -44,7 +44,7 @@ fn a_warning_before_a_question_is_shown_once() {
     folder.write("config.toml", "only = ['name=Cy']\n");
     let args = ["leads.csv", "--config", "config.toml", "--only", "name=Ada"];
     let mut terminal = start(&folder, &service, &args);
-    terminal.answer("(Enter to stop):", "1\r");
+    terminal.answer("(Enter cancels):", "1\r");
     terminal.answer("[y/N]", "y\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -55,9 +55,10 @@ fn a_warning_before_a_question_is_shown_once() {
 fn an_empty_answer_gives_the_error_and_nothing_is_sent() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv"]);
-    terminal.answer("(Enter to stop):", "\r");
+    terminal.answer("(Enter cancels):", "\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 2, "{shown}");
+    let shown = shown.replace('\n', " ");
     assert!(
         shown.contains("--phone-column Mobile --phone-column Phone"),
         "{shown}"
@@ -69,16 +70,23 @@ fn an_empty_answer_gives_the_error_and_nothing_is_sent() {
 fn a_region_that_the_list_speaks_against_is_asked_about() {
     let list = "name,phone\n\
         Ada,(203) 555-0101\nBob,(203) 555-0102\nCy,(203) 555-0103\n";
-    for (answer, first) in [("US", "+12035550101"), ("GB", "+442035550101")] {
+    for (answer, named, first) in [
+        ("US", "the United States", "+12035550101"),
+        ("GB", "the United Kingdom", "+442035550101"),
+    ] {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
-        terminal.wait_for("3 of 3 numbers that `--region GB` completes may be of another country");
-        terminal.answer("Enter to stop):", "Atlantis\r");
-        terminal.wait_for("There is no country and no column with that name.");
-        terminal.answer("Enter to stop):", &format!("{answer}\r"));
-        terminal.wait_for(&format!(
-            "Numbers without a calling code are taken to be of {answer}"
-        ));
+        terminal.wait_for(
+            "3 of 3 numbers without a country code do not look like numbers of the United",
+        );
+        terminal.answer("Enter cancels):", "Atlantis\r");
+        terminal.wait_for("There is no country and no column called `Atlantis`.");
+        terminal.answer("Enter cancels):", &format!("{answer}\r"));
+        let taken = "Numbers without a country code are taken as numbers of";
+        terminal.wait_until(named, |shown| {
+            let shown = shown.replace('\n', " ");
+            shown.contains(&format!("{taken} {named}"))
+        });
         terminal.answer("[y/N]", "y\r");
         assert_eq!(terminal.end().0, 0);
         assert_eq!(phones(&service)[0], first);
@@ -91,7 +99,7 @@ fn no_in_small_letters_is_an_answer_and_not_norway() {
         Ada,(203) 555-0101\nBob,(203) 555-0102\nCy,(203) 555-0103\n";
     let (folder, service) = (Folder::with_leads(list), recorder());
     let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
-    terminal.answer("Enter to stop):", "no\r");
+    terminal.answer("Enter cancels):", "no\r");
     assert_eq!(terminal.end().0, 2);
     assert_eq!(seen(&service).len(), 0);
 }
@@ -103,8 +111,8 @@ fn the_country_of_many_numbers_that_have_none_is_asked() {
     for (answer, sent) in [("GB\r", 4), ("home\r", 4), ("\r", 1)] {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv"]);
-        terminal.wait_for("3 numbers in the first rows without a calling code");
-        terminal.answer("(Enter to leave them out):", answer);
+        terminal.wait_for("3 numbers in the first rows have no + and country code.");
+        terminal.answer("them out):", answer);
         terminal.answer("[y/N]", "y\r");
         assert_eq!(terminal.end().0, u32::from(sent == 1));
         assert_eq!(seen(&service).len(), sent);
@@ -129,7 +137,7 @@ fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
         .tells("hint: the sheet `Leads` has one: `--sheet Leads`");
     let mut terminal = start(&folder, &service, &["leads.xlsx"]);
     terminal.wait_for("  1  Leads\n");
-    terminal.answer("(Enter to stop):", "leads\r");
+    terminal.answer("(Enter cancels):", "leads\r");
     terminal.answer("[y/N]", "y\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(phones(&service), ["+447911000001"]);
@@ -141,7 +149,7 @@ fn an_answer_is_in_the_command_that_is_printed() {
     let (folder, service) = (Folder::with_leads(&list), recorder());
     let args = ["leads.csv", "--ledger", "none"];
     let mut terminal = start(&folder, &service, &args);
-    terminal.answer("(Enter to stop):", "1,2\r");
+    terminal.answer("(Enter cancels):", "1,2\r");
     terminal.answer("[y/N]", "y\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 1, "{shown}");
@@ -157,7 +165,7 @@ fn a_check_asks_too_and_a_trial_never_does() {
     let (folder, service) = (Folder::with_leads(TWO), recorder());
     let check = folder.leadload(&["check", "leads.csv"]).at(&service);
     let mut terminal = Terminal::start(check, 100, 60);
-    terminal.answer("(Enter to stop):", "1\r");
+    terminal.answer("(Enter cancels):", "1\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert!(

@@ -56,7 +56,7 @@ fn a_wait_that_was_asked_for_holds_back_a_test_lead_too_and_one_asked_of_it_hold
     let refused = import(&folder, &service, "none", &hasty).expect(3);
     refused.tells("which is later than `--max-outage` allows");
     let output = import(&folder, &service, "none", &TEST).expect(3);
-    output.tells(" s, as the service asked (HTTP 429)");
+    output.tells(" s: the service asked for it (HTTP 429)");
     import(&folder, &service, "none", &[]).expect(0);
     let at = service.stats().arrivals_us;
     assert_eq!(at.len(), 4);

@@ -167,7 +167,7 @@ fn a_run_is_at_work_while_its_process_holds_the_lock() {
     assert_eq!(state("3"), (json!(true), json!(false)));
     assert_eq!(state("2"), (json!(false), json!(false)));
     let text = runs(&folder, &["show"]).expect(0).stdout;
-    assert!(text.starts_with("Run 3: at work\n"), "{text}");
+    assert!(text.starts_with("Run 3: running\n"), "{text}");
     drop(lock);
     assert_eq!(state("3"), (json!(false), json!(true)));
 }
@@ -188,7 +188,10 @@ fn without_a_ledger_there_are_no_runs_and_none_is_made() {
     let pruned = runs(&folder, &["prune", "--older-than", "0s"]).expect(0);
     assert_eq!(pruned.stdout, "nothing to prune\n");
     let forgotten = runs(&folder, &["forget", "--number", "+447911000009", "--yes"]).expect(0);
-    assert_eq!(forgotten.stdout, "Forgot 0 leads of this number\n");
+    assert_eq!(
+        forgotten.stdout,
+        "The number is forgotten. It had no leads.\n"
+    );
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
@@ -537,7 +540,10 @@ fn nothing_is_forgotten_without_a_confirmation() {
 fn a_run_is_forgotten_with_its_leads() {
     let folder = folder();
     let said = runs(&folder, &["forget", "1", "--yes"]).expect(0);
-    assert_eq!(said.stdout, "Forgot run 1 and 2 leads\n");
+    assert_eq!(
+        said.stdout,
+        "Run 1 is forgotten. Its 2 leads are still at the service:\ndelete them there if these people should not be called.\n"
+    );
     let list = runs(&folder, &[]).expect(0).stdout;
     assert_eq!(list.lines().count(), 3);
     runs(&folder, &["show", "1"]).expect(2);
@@ -550,7 +556,10 @@ fn a_number_is_forgotten_in_every_campaign() {
     let folder = folder();
     let forget = ["forget", "--number", "+447911000009", "--yes"];
     let said = runs(&folder, &forget).expect(0);
-    assert_eq!(said.stdout, "Forgot 1 lead of this number\n");
+    assert_eq!(
+        said.stdout,
+        "The number is forgotten. Its 1 lead is still at the service:\ndelete it there if this person should not be called.\n"
+    );
     let again = [&forget[..], &["--format", "json"]].concat();
     let json = runs(&folder, &again).expect(0).json();
     assert_eq!(json, json!({"run": null, "leads": 0}));

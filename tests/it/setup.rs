@@ -202,7 +202,7 @@ fn what_is_said_of_a_signal_begins_on_a_line_of_its_own() {
     terminal.type_in("\u{3}");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
-    let said = "\n^C\nerror: stopped by a signal before anything was sent";
+    let said = "\n^C\nCancelled. Nothing was saved.";
     assert!(shown.contains(said), "{shown}");
     assert!(!folder.path("config.toml").exists());
     assert!(!fs::exists(folder.path("crm.token")).unwrap());

@@ -39,7 +39,7 @@ fn a_stop_without_a_ledger_shows_the_command_that_sends_the_whole_list_again() {
         "p.html",
     ];
     let output = folder.import_leads(&service, &args).expect(3);
-    output.shows("\nAt the service already, and not changed: 5 leads of this list.\n");
+    output.shows("\n5 leads of this list are at the service and stay there.\n");
     output.shows(
         "\n\nWithout a ledger leadload does not know which rows were sent: only the service\n\
          can refuse leads that it has.\n\nThe same command sends the whole list again:\n  ",
@@ -469,7 +469,8 @@ mod signals {
     #[test]
     fn what_was_in_flight_is_named_in_order_and_the_same_command_is_all_the_advice() {
         insta::assert_snapshot!(said_after_two_signals(&[]), @r"
-        Stopped (signal) after 7 of 8 rows in TIME
+        Stopped by Ctrl-C or another signal after 7 of 8 rows in TIME
+        Rows without a line in the results have not been sent.
           created                  2  the service created the lead
           uncertain                5  the service may have it
 
@@ -481,7 +482,7 @@ mod signals {
         Results: leads.results.csv
         Rejects: leads.rejects.csv (5 rows)
 
-        At the service already, and not changed: 2 leads of this list.
+        2 leads of this list are at the service and stay there.
 
         The same command continues where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5
@@ -491,7 +492,8 @@ mod signals {
     #[test]
     fn what_is_held_is_said_to_be_left_alone() {
         insta::assert_snapshot!(said_after_two_signals(&["--on-uncertain", "hold"]), @r"
-        Stopped (signal) after 7 of 8 rows in TIME
+        Stopped by Ctrl-C or another signal after 7 of 8 rows in TIME
+        Rows without a line in the results have not been sent.
           created                  2  the service created the lead
           uncertain                5  the service may have it
 
@@ -502,7 +504,7 @@ mod signals {
 
         Results: leads.results.csv
 
-        At the service already, and not changed: 2 leads of this list.
+        2 leads of this list are at the service and stay there.
 
         The same command continues where this stopped:
           leadload import --rate none leads.csv --campaign 101 --concurrency 5 --on-uncertain hold
@@ -537,7 +539,10 @@ fn a_signal_does_not_hide_that_a_campaign_was_refused() {
     let summary = output.json();
     assert_eq!(summary["stopped_by"], "signal");
     let error = summary["error"].as_str().unwrap();
-    assert!(error.starts_with("stopped by a signal"), "{error}");
+    assert!(
+        error.starts_with("stopped by Ctrl-C or another signal"),
+        "{error}"
+    );
     // Not all rows were sent.
     assert!(!error.contains("were sent"), "{error}");
     assert!(

@@ -7,9 +7,10 @@ use crate::util::{Folder, Output, holds_a_number, number, scenario, service};
 /// The summary without its time, and with the usual name of the program.
 fn summary(output: &Output) -> String {
     let (first, rest) = output.stdout.split_once('\n').unwrap();
-    let (rows, _time) = first.rsplit_once(" in ").unwrap();
+    let (rows, time) = first.rsplit_once(" in ").unwrap();
+    let why = time.find(':').map_or("", |at| &time[at..]);
     let program = env!("CARGO_BIN_EXE_leadload");
-    format!("{rows} in TIME\n{}", rest.replace(program, "leadload"))
+    format!("{rows} in TIME{why}\n{}", rest.replace(program, "leadload"))
 }
 
 /// A list of this many contacts without a round number.
@@ -58,13 +59,13 @@ fn each_problem_has_its_advice_and_the_rejects_their_command() {
 
     Problems:
       http_422: 3 rows, in lines 3, 4, 6
-        the service does not take these values: the column error in the results
-        says why; fix the rows
+        the service does not accept these values: see the column `error` in the
+        results file, then fix the rows
       http_409: 2 rows, in lines 7, 8
-        the service says that these rows conflict with what it has: the column
-        error in the results says with what
+        the service says that these rows conflict with what it has: see the column
+        `error` in the results file
       phone_not_e164: 1 row, in line 11
-        the phone number has letters in it: write it with digits only
+        there is no phone number in this cell
 
     Results: leads.results.csv
     Rejects: leads.rejects.csv
@@ -130,7 +131,7 @@ fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
 
     Problems:
       phone_not_e164: 1 row, in line 3
-        the phone number has letters in it: write it with digits only
+        there is no phone number in this cell
 
     Results: leads.sandbox.results.csv
     Rejects: leads.sandbox.rejects.csv
@@ -158,12 +159,12 @@ fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
     ];
     let output = folder.import(&service, &args).expect(3);
     insta::assert_snapshot!(summary(&output), @r"
-    Stopped (token) after 4 of 9 rows in TIME
+    Stopped after 4 of 9 rows in TIME: the service does not accept the token
       created                  4  the service created the lead
 
     Results: leads.results.csv
 
-    At the service already, and not changed: 4 leads of this list.
+    4 leads of this list are at the service and stay there.
 
     The same command continues where this stopped:
       leadload import --rate none leads.csv --campaign 'Spring promo' --concurrency 1

@@ -175,7 +175,7 @@ fn a_number_without_plus_counts_where_the_flags_say_so() {
     refusal_says(
         "phone\n07400 123457\n",
         &[],
-        "1 line with digits that are not a phone number, or with more cells than the first line: line 2\n",
+        "has lines that cannot be used: line 2 has digits that are not a phone number\n",
     );
 }
 
@@ -230,13 +230,20 @@ fn a_line_with_digits_that_are_no_number_is_named() {
         "\"+447400123457",
     ] {
         let text = refusal(format!("phone\n+447400123456\n\n{line}\n"), &[]);
+        let what = match line {
+            "\"+447400123457" => "more cells than the first line, or a quote that is never closed",
+            _ => "digits that are not a phone number",
+        };
         assert!(
-            text.contains("has 1 line with digits that are not a phone number, or with more cells than the first line: line 4\n"),
+            text.contains(&format!("cannot be used: line 4 has {what}\n")),
             "{line}: {text}"
         );
     }
     let text = refusal(b"phone\n+447400123456\n+44740012345\xFF7\n", &[]);
-    assert!(text.contains("line 3\n"), "{text}");
+    assert!(
+        text.contains("line 3 has digits that are not a phone number\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -257,7 +264,10 @@ fn a_number_in_another_column_counts_and_other_digits_there_are_named() {
     let cy = "3 on the list dnc.csv, line 3";
     assert_eq!(suppressed("dnc.csv", list, &[]), [BOBS[0], cy, BOBS[1]]);
     let text = refusal("name,phone\nBob,+447400123457\nCy 2,\n", &[]);
-    assert!(text.contains("line 3\n"), "{text}");
+    assert!(
+        text.contains("line 3 has digits that are not a phone number\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -266,7 +276,10 @@ fn of_many_such_lines_the_first_ten_are_named() {
         "phone\n+447400123457\n".to_owned() + &"x1\n".repeat(14),
         &[],
     );
-    assert!(text.contains("has 14 lines"), "{text}");
+    assert!(
+        text.contains(" more have digits that are not a phone number"),
+        "{text}"
+    );
     assert!(
         text.contains("line 3, line 4, ") && text.contains("line 12 and 4 more"),
         "{text}"
@@ -281,7 +294,10 @@ fn a_first_line_with_a_number_and_a_remark_is_no_heading() {
         "+447400123457 / +447400123458",
     ] {
         let text = refusal(format!("{line}\n+447400123456\n"), &[]);
-        assert!(text.contains("line 1\n"), "{line}: {text}");
+        assert!(
+            text.contains("line 1 has digits that are not a phone number\n"),
+            "{line}: {text}"
+        );
     }
 }
 
@@ -440,7 +456,10 @@ fn what_may_be_a_number_counts_or_stops_the_run_in_any_column() {
         &long,
     ] {
         let text = refusal(list, &[]);
-        assert!(text.contains("has 1 line with digits"), "{text}");
+        assert!(
+            text.contains(" has digits that are not a phone number\n"),
+            "{text}"
+        );
     }
 }
 
@@ -464,7 +483,7 @@ fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_na
     folder.write("dnc.txt", [0, 1, 3].map(crate::util::number).join("\n"));
     let suppress = ["--suppress", "dnc.txt", "--concurrency", "1"];
     let output = folder.import_leads(&service, &suppress).expect(1);
-    output.tells("run 1 goes on");
+    output.tells("run 1 continues");
     output.shows("on a do-not-call list now");
     assert!(!output.stdout.contains("resend"), "{}", output.stdout);
     assert_eq!(
@@ -490,7 +509,8 @@ fn a_row_that_may_have_been_taken_or_was_made_is_reported_though_a_later_list_na
         ),
     );
     let more = ["more.csv", "--campaign", "101", "--suppress", "dnc.txt"];
-    folder.import(&service, &more).expect(1);
+    let said = "\n1 person on a do-not-call list is a lead already, from an earlier run: delete\n";
+    folder.import(&service, &more).expect(1).shows(said);
     let results = folder.records("more.results.csv");
     assert_eq!(results[0]["status"], "uncertain");
     assert!(
@@ -674,14 +694,13 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
     ];
     let output = folder.leadload(&args).expect(0);
     output.shows(
-        "dnc.csv: do-not-call list, 3 numbers: 1 read as Germany (by row); 1 read as United Kingdom (by row); 1 read as United Kingdom (--region)\n",
+        "dnc.csv: do-not-call list, 3 numbers: 3 numbers without a country code: 1 taken as Germany (by row), 1 taken as United Kingdom (by row), 1 taken as United Kingdom (--region)\n",
     );
-    output.shows("  suppressed               2  on a do-not-call list; not sent\n");
+    output.shows("  suppressed               2  on a do-not-call list; not sent by this run\n");
     // A line with an unknown country would suppress nobody.
     folder.write("dnc.csv", list.replace("Deutschland", "Neverland"));
     let refused = folder.leadload(&args).expect(2);
-    refused.tells("has 1 line with digits that are not a phone number");
-    refused.tells("line 3");
+    refused.tells("line 3 has digits that are not a phone number");
 }
 
 #[test]
@@ -720,7 +739,7 @@ fn a_list_that_the_region_would_turn_into_other_peoples_numbers_is_refused() {
     refusal_says(
         american,
         &["--region", "GB"],
-        "the numbers of the do-not-call list `dnc.csv` do not seem to be of the United Kingdom",
+        "the numbers of the do-not-call list `dnc.csv` do not look like numbers of the United Kingdom (`--region GB`)",
     );
     let own = "phone,country\n(203) 555-0101,US\n(203) 555-0102,US\n(203) 555-0103,US\n";
     assert!(suppressed("dnc.csv", own, &["--region", "GB"]).is_empty());
@@ -734,7 +753,7 @@ fn a_single_number_that_is_written_as_elsewhere_stops_the_run() {
     refusal_says(
         list,
         &["--region", "GB"],
-        "the do-not-call list `dnc.csv` has 1 number not written as in the United Kingdom, the region that completes them: line 3\n",
+        "the do-not-call list `dnc.csv` has 1 number not written like numbers of the United Kingdom (`--region GB`): line 3\n",
     );
     let trusted = ["--region", "GB", "--phone-rule", "possible"];
     assert!(suppressed("dnc.csv", list, &trusted).is_empty());

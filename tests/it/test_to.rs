@@ -35,7 +35,7 @@ fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_h
     assert_eq!(
         output.stdout,
         "Test lead in campaign “Spring promo” (101)\n  \
-         to a number with +44 that ends in 999 and is not in use\n  \
+         to a number with +44 that ends in 999, in a range that leadload does not know\n  \
          from line 3 of leads.csv, with `name`, `notes`\n  \
          created: the service created the lead\n  lead id 1\n  \
          The campaign is in-progress: the service may call at once.\n"
@@ -356,21 +356,21 @@ fn a_signal_waits_for_the_answer_and_a_second_one_does_not() {
             trouble,
             4,
             "uncertain",
-            "stopped by a signal; the service gave no usable answer (HTTP 500)",
+            "stopped by Ctrl-C or another signal; the service gave no usable answer (HTTP 500)",
         ),
         (
             1,
             end,
             4,
             "",
-            "stopped by a signal; the service does not accept the token (HTTP 401)",
+            "stopped by Ctrl-C or another signal; the service does not accept the token (HTTP 401)",
         ),
         (
             2,
             late,
             4,
             "uncertain",
-            "stopped by a signal before the answer came\n\nhint: the lead may have been made, and the phone may ring: ",
+            "stopped by Ctrl-C or another signal before the answer came\n\nhint: the lead may have been made, and the phone may ring: ",
         ),
     ] {
         let folder = Folder::with_leads(LEADS);

@@ -66,7 +66,7 @@ fn what_is_in_flight_when_the_time_is_up_is_awaited() {
     assert!(
         output
             .stderr
-            .contains("stopping (max_duration); waiting for 1 answer")
+            .contains("stopping: `--max-duration`; waiting for 1 answer")
     );
 }
 
@@ -96,10 +96,14 @@ fn time_that_is_up_is_no_error_and_nothing_to_those_who_want_to_hear_of_errors_a
         let all = [&["--max-duration", "500ms", "--concurrency", "1"], args].concat();
         folder.import_leads(&service, &all).expect(4)
     };
-    let said = "stopped after the time that `--max-duration` allows; rows without a line in the results were not reached";
+    let said = "stopped by `--max-duration`";
     let output = time_up(&[]);
-    output.tells(&format!("\n{said}\n"));
+    output.shows("Stopped by `--max-duration` after ");
+    output.shows("\nRows without a line in the results have not been sent.\n");
     assert!(!output.stderr.contains("error"), "{}", output.stderr);
+    assert!(!output.stderr.contains(said), "{}", output.stderr);
+    let output = time_up(&["--format", "json"]);
+    output.tells(&format!("\n{said}\n"));
     let output = time_up(&["--log-format", "json"]);
     let lines = output.stderr.lines().map(serde_json::from_str);
     let lines: Vec<serde_json::Value> = lines.collect::<Result<_, _>>().unwrap();
@@ -112,7 +116,7 @@ fn time_that_is_up_is_no_error_and_nothing_to_those_who_want_to_hear_of_errors_a
     for form in ["text", "json"] {
         let output = time_up(&["--quiet", "--log-format", form]);
         assert_eq!(output.stderr, "", "{form}");
-        output.shows("Stopped (max_duration) after ");
+        output.shows("Stopped by `--max-duration` after ");
     }
     // Also before the first row.
     let folder = Folder::with_leads(&contacts(20));
@@ -182,7 +186,7 @@ mod signals {
         ];
         let mut child = folder.import_leads(&service, &args).start();
         let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(stderr.any(|line| line.unwrap().contains("stopping (max_duration)")));
+        assert!(stderr.any(|line| line.unwrap().contains("stopping: `--max-duration`")));
         (service, child)
     }
 

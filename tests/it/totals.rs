@@ -22,7 +22,7 @@ fn a_list_that_was_read_to_its_end_before_the_stop_is_known() {
     let output = stopped(&folder, &["--metrics-file", "leadload.prom"]);
     let first = output.stdout.lines().next().unwrap();
     assert!(
-        first.starts_with("Stopped (token) after 4 of 9 rows in "),
+        first.starts_with("Stopped after 4 of 9 rows in ") && first.contains(": the service "),
         "{first}"
     );
     let figures = folder.read("leadload.prom");
@@ -70,7 +70,8 @@ fn a_longer_list_is_known_where_it_was_read_for_another_reason_first() {
     let args = ["--ledger", "b.sqlite3", "--max-new", "200000"];
     let first = stopped(&folder, &args).stdout;
     assert!(
-        first.starts_with("Stopped (token) after 4 of 150,000 rows in "),
+        first.starts_with("Stopped after 4 of 150,000 rows in ")
+            && first.contains(": the service "),
         "{first}"
     );
 }

@@ -128,7 +128,7 @@ impl Setup<'_> {
         if self.terminal.yes(&question).await? {
             Ok(())
         } else {
-            Err(Cancelled("written").into())
+            Err(Cancelled("saved").into())
         }
     }
 
@@ -141,7 +141,7 @@ impl Setup<'_> {
         };
         loop {
             let typed = self.terminal.line(&question).await?;
-            let typed = typed.ok_or(Cancelled("written"))?;
+            let typed = typed.ok_or(Cancelled("saved"))?;
             let text = match &offered {
                 Some(url) if typed.is_empty() => url,
                 _ => &typed,
@@ -157,7 +157,7 @@ impl Setup<'_> {
         let question = "Access token (it is not shown; paste it and press Enter):";
         loop {
             let text = self.terminal.hidden_line(question).await?;
-            let text = text.ok_or(Cancelled("written"))?;
+            let text = text.ok_or(Cancelled("saved"))?;
             let why = match Token::from_text(&text, "what you typed") {
                 Ok(token) => return Ok(token),
                 Err(_) if text.is_empty() => "nothing was typed".to_owned(),

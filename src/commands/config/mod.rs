@@ -11,7 +11,9 @@ use crate::settings::{Layers, settings_in_use};
 
 pub fn run(command: &ConfigCommand, layers: &Layers) -> Result<ExitCode, Failure> {
     match command {
-        ConfigCommand::Init(_) => ask::interruptible(async |t| init::init(layers, t).await),
+        ConfigCommand::Init(_) => {
+            ask::interruptible("saved", async |t| init::init(layers, t).await)
+        }
         ConfigCommand::Show(_) => show(layers),
     }
 }

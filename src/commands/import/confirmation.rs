@@ -34,7 +34,7 @@ impl Prepared {
         }
         let (is_quiet, width) = (settings.options.log.is_quiet(), Width::of_stderr());
         if !is_quiet {
-            console::note(&opening_lines(&self.import.intake, width));
+            console::note(&opening_lines(&self.import.intake, width, false));
         }
         if !self.import.is_watched && !self.has_names && settings.options.delivery.max_new.is_none()
         {
@@ -104,7 +104,7 @@ impl Prepared {
             going_on: planned.and_then(|planned| planned.predecessors.going_on),
             campaigns: self.directory.listed(),
             service: settings.service.clone(),
-            region: intake.region.as_ref().map(GivenRegion::to_string),
+            region: intake.region.as_ref().map(GivenRegion::in_sentence),
             estimate: found.estimate(&settings.rate, known_rate.flatten()),
         })
     }

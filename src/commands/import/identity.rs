@@ -96,7 +96,8 @@ pub(super) fn differences<'a>(
     here: &'a Map<String, Value>,
 ) -> Vec<(&'a str, &'a Value, &'a Value)> {
     here.iter()
-        .filter(|(name, _)| *name != "campaign_ids")
+        // Whether doubtful numbers are held back follows from the region and the rule.
+        .filter(|(name, _)| !matches!(name.as_str(), "campaign_ids" | "doubtful_numbers"))
         .map(|(name, value)| {
             (
                 name.as_str(),

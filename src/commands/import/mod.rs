@@ -63,7 +63,7 @@ pub fn record_refusal(command: &Command, layers: &Layers, failure: &Failure) {
 }
 
 async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCode, Failure> {
-    let terminal = Terminal::open();
+    let terminal = Terminal::open("sent");
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let options = request.layers.options();
     let max_duration = options.delivery.max_duration.as_deref();

@@ -142,7 +142,7 @@ pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
         None => Ok(()),
         Some(name) => Err(Failure::usage(
             format!("`{name}` is a results file of leadload, not a list of contacts"),
-            "import the list itself; `*.csv` includes results files",
+            "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
         )),
     }
 }

@@ -147,7 +147,7 @@ impl Record {
         let unfinished = paths.unfinished().filter(|_| going_on.is_none());
         let (what, more) = match (sender, unfinished) {
             (Some(run), _) => (
-                format!("run {run} has sent leads from these inputs"),
+                format!("run {run} may have created leads from these inputs"),
                 format!("`leadload runs show {run}` shows what was sent"),
             ),
             (None, Some(left)) => (
@@ -161,7 +161,7 @@ impl Record {
         };
         Err(Failure::usage(
             format!(
-                "{what}, and with duplicates allowed they would be created and called a second time"
+                "{what}; with duplicates allowed, they would be created and called a second time"
             ),
             format!(
                 "leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"

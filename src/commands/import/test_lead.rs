@@ -26,7 +26,7 @@ use crate::intake::{Batch, Intake, Purpose};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::options::Format;
-use crate::phone::{PhoneNumber, PhoneRules};
+use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text};
 use crate::settings::ImportSettings;
@@ -176,12 +176,15 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);
     number.map_err(|problem| {
-        // Without its advice, which is about the numbers of a list.
-        let problem = problem.to_string();
-        let problem = problem.split(": ").next().unwrap_or_default();
+        let why = match problem {
+            // Their advice is about the numbers of a list.
+            PhoneProblem::NoDigits => "it has no digits".to_owned(),
+            PhoneProblem::NoCountry { .. } => "it has no country".to_owned(),
+            other => other.to_string(),
+        };
         Failure::usage(
-            format!("the number that `--test-to` names cannot be called: {problem}"),
-            "write it whole, with `+` and the calling code",
+            format!("the number that `--test-to` names cannot be called: {why}"),
+            "write it whole, with `+` and the country code",
         )
     })
 }
@@ -265,13 +268,13 @@ impl SharedPace {
             let left = when.saturating_duration_since(Instant::now());
             if left >= SHORT_WAIT {
                 let why = match asked {
-                    Some(pause) => format!("as the service asked (HTTP {})", pause.http_status),
-                    None => "since earlier requests have used up what may be sent".to_owned(),
+                    Some(pause) => format!("the service asked for it (HTTP {})", pause.http_status),
+                    None => "the rate limit is used up".to_owned(),
                 };
                 let seconds = left.as_secs_f64().ceil();
                 warn!(
                     event = "waiting",
-                    "the test lead waits for {seconds:.0} s, {why}"
+                    "the test lead waits {seconds:.0} s: {why}"
                 );
             }
             sleep_until(when).await;

@@ -8,10 +8,12 @@ use super::KnownRuns;
 use crate::cli::runs::{ForgetArgs, PruneArgs};
 use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, StoppedBy};
+use crate::lead::Status;
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
 use crate::message::Message;
 use crate::options::{Format, LogFormat};
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
+use crate::text::counted;
 
 /// Removes cells, texts and file names of old runs. Returns the text for standard output.
 pub(super) fn prune(
@@ -46,11 +48,19 @@ pub(super) fn forget(
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let run = args.what.run.map(|name| known.named(name)).transpose()?;
-    let run = run.map(|run| run.run);
     let question = match run {
-        Some(run) => format!("Forget run {run}, and count the people whose leads it made as new?"),
-        None => "Forget this number, and count the person who has it as new?".to_owned(),
+        Some(run) => {
+            let leads = run.counts.of(Status::Created) + run.counts.of(Status::Duplicate);
+            let stay = if leads == 1 { "stays" } else { "stay" };
+            format!(
+                "Forget run {}? Its {} {stay} at the service, but the next import will send these people again.",
+                run.run,
+                counted(leads, "lead")
+            )
+        }
+        None => "Forget this number? Its leads stay at the service, but the next import will send this person again.".to_owned(),
     };
+    let run = run.map(|run| run.run);
     if !args.yes {
         ask(&question, log_format)?;
     }
@@ -94,7 +104,7 @@ fn ask(question: &str, log_format: LogFormat) -> Result<(), Failure> {
             "add `--yes` to forget without a question",
         ));
     }
-    if ask::interruptible(async |terminal| terminal.yes(question).await)? {
+    if ask::interruptible("forgotten", async |terminal| terminal.yes(question).await)? {
         Ok(())
     } else {
         Err(Cancelled("forgotten").into())

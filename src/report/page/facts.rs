@@ -88,7 +88,7 @@ fn files(page: &Page<'_>) -> Markup {
     several(name, &items.collect::<Vec<_>>())
 }
 
-/// Where the countries of numbers without a calling code came from.
+/// Where the countries of numbers without a country code came from.
 fn countries(page: &Page<'_>) -> Markup {
     let inputs = page.intake.inputs.iter();
     let found = inputs.flat_map(|planned| {
@@ -107,7 +107,7 @@ fn footers(page: &Page<'_>) -> Markup {
     let items = footers.map(|(file, line)| {
         html! {
             @if page.ended.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
-            "line " (line.line) ", no contact: " bdi { (line.text) }
+            "line " (line.line) ", not a contact: " bdi { (line.text) }
         }
     });
     several("Below the list", &items.collect::<Vec<_>>())

@@ -27,7 +27,8 @@ fn files(page: &Page<'_>) -> Markup {
         .map(|path| (path.as_path(), "what became of each row"));
     let what = match page.ended.stop {
         Some(_) => "the rows that ended badly so far",
-        None => "the rows to fix, ready to be imported again",
+        None if page.ended.has_something_to_fix() => "the rows to fix, ready to be imported again",
+        None => "the rows to send again",
     };
     let rejects = written.rejects_paths();
     let rejects = rejects.map(|path| (path, what));
@@ -93,7 +94,13 @@ fn fix(page: &Page<'_>) -> Markup {
     let written = &page.ended.written;
     html! {
         @if written.rejects.is_empty() {
-            li { "Fix the rows above in the list and import it again: people who are leads by then are not sent twice." }
+            li {
+                @if page.ended.has_something_to_fix() { "Fix the rows above in the list and import it again" }
+                @else { "Nothing to fix: import the list again as it is" }
+                ": people who are leads by then are not sent twice."
+            }
+        } @else if !page.ended.has_something_to_fix() {
+            li { "Nothing to fix: send the file as it is when the service is back." (command(page)) }
         } @else {
             li {
                 "Fix the rows in "
@@ -104,13 +111,17 @@ fn fix(page: &Page<'_>) -> Markup {
                 ". It has the columns of the list, and behind them what is wrong with each row. Keep the "
                 "name and the format when you save."
             }
-            @if let Some(command) = &page.ended.send_rejects_with {
-                li {
-                    "Then import it."
-                    @if page.ended.run.is_some() { " Columns, campaign and country are taken from this run:" }
-                    @if let Some(line) = command.shown() { pre { code { (line) } } }
-                }
-            }
+            @if page.ended.send_rejects_with.is_some() { li { "Then import it." (command(page)) } }
+        }
+    }
+}
+
+/// The command that imports the rejects.
+fn command(page: &Page<'_>) -> Markup {
+    html! {
+        @if let Some(command) = &page.ended.send_rejects_with {
+            @if page.ended.run.is_some() { " Columns, campaign and country are taken from this run:" }
+            @if let Some(line) = command.shown() { pre { code { (line) } } }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::prose::{marked, table};
 use crate::lead::{ErrorCode, Status};
 use crate::report::advice::{Advice, Outlook, left_out as reason, meaning};
 use crate::report::check_text::MAX_PROBLEMS;
+use crate::report::summary::suppressed_leads;
 use crate::report::tally::Group;
 use crate::text::counted;
 
@@ -70,6 +71,7 @@ pub(super) fn left_out(page: &Page<'_>) -> Markup {
                         h3 { (title) }
                         p.tags { strong { (counted(group.rows, "row")) } " " code { (status) } " " (meaning(status)) }
                         p { (marked(why)) }
+                        @if let (Status::Suppressed, Some(said)) = (status, suppressed_leads(tally)) { p { (said) } }
                         (examples(page, page.notes.examples(status, code), group.rows))
                     }
                 }
@@ -79,7 +81,7 @@ pub(super) fn left_out(page: &Page<'_>) -> Markup {
                         p.tags { strong { (counted(tally.known_bad, "row")) } }
                         p {
                             "These rows were invalid or refused in an earlier run, and their cells have not "
-                            "changed since. " (marked("`--known-bad skip` leaves them alone."))
+                            "changed since. " (marked("`--known-bad skip` does not send them."))
                         }
                     }
                 }
