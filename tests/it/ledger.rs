@@ -854,7 +854,7 @@ fn rejects_go_to_no_other_service_by_themselves() {
     folder.write("leads.rejects.csv", rejects);
     let other = service();
     let refused = folder.import(&other, &["leads.rejects.csv"]).expect(2);
-    refused.tells("the run of that number in this ledger had another service");
+    refused.tells("run 1 of this ledger had another service");
     assert_eq!(other.stats().lead_requests, 0);
 }
 

@@ -613,7 +613,7 @@ fn rejects_whose_header_was_changed_are_refused_where_their_run_had_lists() {
     folder.write("fixed.csv", &fixed);
     let import = ["fixed.csv", "--campaign", "101"];
     let refused = folder.import(&service, &import).expect(2);
-    refused.tells("had other columns, and it was given `--suppress`");
+    refused.tells("(run 1 of this ledger had other columns), and run 1 was given `--suppress`");
     let without_texts = fixed.replace("leadload_error,", "").replace(",x,1", ",1");
     folder.write("fixed.csv", without_texts);
     let refused = folder.import(&service, &import).expect(2);

@@ -251,7 +251,7 @@ fn a_number_that_cannot_be_called_or_must_not_be_is_refused() {
     for number in ["07911 999999", "me", "", "+4479119"] {
         let args = ["--test-to", number];
         let output = folder.import_leads(&service, &args).expect(2);
-        let begin = "error: the number that `--test-to` names cannot be called: the phone number ";
+        let begin = "error: the number that `--test-to` names cannot be called: ";
         assert!(output.stderr.starts_with(begin), "{}", output.stderr);
         assert_eq!(output.stdout, "");
         assert_no_traces(&folder, &output);

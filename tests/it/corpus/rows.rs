@@ -39,9 +39,8 @@ corpus! {
         3 | +447400123451 | ready | name=Ned | city=York | state=N
     ";
     rejects_that_have_lost_a_column: "phone,name,leadload_row,leadload_status,leadload_error,leadload_run\n+447400123456,Ada,1,invalid,x,\n", "" => "
-        exit 0
-        UTF-8, comma, header in line 1
-        2 | +447400123456 | ready | name=Ada
+        exit 2
+        `leads.csv` has rejects, but no longer the column `leadload_error_code`
     ";
     rows_that_stop_before_their_empty_cells: "phone,name,city\n+447400123456,Ada,Leeds\n+447400123457\n", "" => "
         exit 1
