@@ -7,7 +7,12 @@ use crate::phone::{LineKind, NumberKind, Region};
 use crate::text::grouped;
 
 #[derive(Debug, Default)]
-pub(super) struct Kinds(HashMap<NumberKind, u64>);
+pub(super) struct Kinds {
+    numbers: HashMap<NumberKind, u64>,
+    /// The latest kind and how many have come of it in a row, which are not yet among
+    /// the others.
+    latest: Option<(NumberKind, u64)>,
+}
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Country {
@@ -18,13 +23,24 @@ pub(super) struct Country {
 }
 
 impl Kinds {
+    /// One number more. Lists come with many of one kind in a row.
     pub(super) fn note(&mut self, kind: NumberKind) {
-        *self.0.entry(kind).or_default() += 1;
+        match &mut self.latest {
+            Some((latest, numbers)) if *latest == kind => *numbers += 1,
+            latest => {
+                if let Some((kind, numbers)) = latest.replace((kind, 1)) {
+                    *self.numbers.entry(kind).or_default() += numbers;
+                }
+            }
+        }
     }
 
-    /// The most frequent first.
     pub(super) fn all(&self) -> Vec<(NumberKind, u64)> {
-        let mut kinds: Vec<_> = self.0.iter().map(|(kind, n)| (*kind, *n)).collect();
+        let mut kinds = self.numbers.clone();
+        if let Some((kind, numbers)) = self.latest {
+            *kinds.entry(kind).or_default() += numbers;
+        }
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(kind, numbers)| (Reverse(*numbers), *kind));
         kinds
     }
