@@ -3,6 +3,7 @@
 //! Rule: pure. Besides the fields that matter here, an answer may echo all variables of the row. So
 //! fields stay unparsed until they are needed, and an error inside any other field does no harm.
 
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -33,7 +34,17 @@ const ERROR_CODE: &str = "error_code";
 
 /// The unparsed fields of an object. If a name occurs twice, the last one counts.
 #[derive(Default, Deserialize)]
-struct Object<'a>(#[serde(borrow)] BTreeMap<String, &'a RawValue>);
+struct Object<'a>(#[serde(borrow)] BTreeMap<Name<'a>, &'a RawValue>);
+
+/// A field's name, copied only if it has escapes.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Borrow<str> for Name<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
 
 impl<'a> Object<'a> {
     fn read(json: &'a str) -> Option<Object<'a>> {
@@ -72,9 +83,11 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The items of a JSON list; `None` if `json` is not a list.
+/// The items of a JSON list; `None` if `json` is not a list. Most are not, and serde's error about
+/// that would cost more than reading the list.
 fn items(json: &str) -> Option<Vec<&RawValue>> {
-    serde_json::from_str(json).ok()
+    let is_list = json.trim_start().starts_with('[');
+    is_list.then(|| serde_json::from_str(json).ok())?
 }
 
 fn value(raw: &RawValue) -> Option<Value> {
