@@ -35,6 +35,10 @@ impl Preparer {
 
     pub(super) fn prepare(&mut self, mapping: &Mapping, batch: ReadBatch) -> Batch {
         let ReadBatch { rows, readings, .. } = batch;
+        if let (None, Ok(campaign)) = (mapping.campaign_column, &self.default_campaign) {
+            let numbers = readings.iter().filter_map(Reading::number);
+            self.first_rows.warm(self.scope(campaign.key), numbers);
+        }
         let prepared = rows
             .rows()
             .zip(readings)

@@ -37,6 +37,14 @@ impl FirstRows {
         let first = numbers.record(key(campaign, number), row)?;
         Some(RowId(u64::from(first)))
     }
+
+    /// Makes [`record`](Self::record) faster for the next numbers of one campaign; see
+    /// `Numbers::warm`.
+    pub fn warm(&self, campaign: CampaignKey, next: impl Iterator<Item = PhoneNumber>) {
+        if let Some(numbers) = self.groups.get(&(campaign.0 / GROUP)) {
+            numbers.warm(next.map(|number| key(campaign, number)));
+        }
+    }
 }
 
 fn key(campaign: CampaignKey, number: PhoneNumber) -> u64 {

@@ -22,6 +22,17 @@ impl Default for Numbers {
 }
 
 impl Numbers {
+    /// Reads what [`record`](Self::record) will need for the keys, and ignores it. In tables
+    /// larger than the processor's caches each look-up waits for memory; many independent
+    /// reads wait together.
+    pub fn warm(&self, keys: impl Iterator<Item = u64>) {
+        let read = keys.fold(0, |read, key| {
+            let hash = spread(key);
+            read ^ self.tables[(hash % TABLES as u64) as usize].peek(hash)
+        });
+        std::hint::black_box(read);
+    }
+
     pub fn record(&mut self, key: u64, place: u32) -> Option<u32> {
         let hash = spread(key);
         self.tables[(hash % TABLES as u64) as usize].record(hash, key, place)
@@ -63,6 +74,14 @@ impl Table {
         self.places[place] = at;
         self.taken += 1;
         None
+    }
+
+    /// What is where the search for a key with this hash begins.
+    fn peek(&self, hash: u64) -> u64 {
+        match self.keys.get(self.home(hash)) {
+            Some(key) => key ^ u64::from(self.places[self.home(hash)]),
+            None => 0,
+        }
     }
 
     fn get(&self, hash: u64, key: u64) -> Option<u32> {
