@@ -1,6 +1,6 @@
 //! `leadload campaigns`: lists the campaigns.
 
-use super::{ask, directory};
+use super::{ask, campaign_list};
 use crate::cli::ListFormat;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::options::Format;
@@ -10,7 +10,7 @@ use crate::settings::{Layers, Service};
 /// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
     let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
-    let campaigns = ask::interruptible("sent", async |_| directory::listed_by(&service).await)?;
+    let campaigns = ask::interruptible("sent", async |_| campaign_list::listed_by(&service).await)?;
     let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,
         Format::Text => ListFormat::Text,

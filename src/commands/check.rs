@@ -6,7 +6,7 @@ use tracing::warn;
 
 use super::ask::{self, Terminal};
 use super::inputs::Request;
-use super::{directory, dry_run, inputs, questions, save_mapping, service};
+use super::{campaign_list, dry_run, inputs, questions, save_mapping, service};
 use crate::campaign::CampaignBook;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::intake::{Batch, Intake, Memory, MemoryRules};
@@ -58,7 +58,7 @@ async fn check(
 ) -> Result<ExitCode, Failure> {
     let to_save = save_mapping::prepare(request, intake, settings)?;
     let remembered = remember(settings).await?;
-    let looked_up = directory::look_up(&request.layers, settings, intake).await?;
+    let looked_up = campaign_list::look_up(&request.layers, settings, intake).await?;
     let paths = inputs::output_paths(settings, intake)?;
     let mut writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default())
         .map_err(OutputError::before_sending)?;

@@ -3,10 +3,10 @@
 //! Rule: this reads like a table of contents; the work is done in the other modules.
 
 mod ask;
+mod campaign_list;
 mod campaigns;
 mod check;
 mod config;
-mod directory;
 mod dry_run;
 mod import;
 mod inputs;

@@ -4,7 +4,7 @@
 //! afterwards include it. An empty answer leads to the same error as without a terminal.
 
 use super::ask::{self, Terminal, list, note};
-use super::directory::Directory;
+use super::campaign_list::CampaignList;
 use super::inputs::{self, Request};
 use crate::campaign::Campaign;
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -218,10 +218,10 @@ async fn country_or_column(
 /// Lists the campaigns and asks until one is named, as `--campaign` would name it. No guess: with
 /// the wrong one, people get the wrong call.
 pub(super) async fn campaign(
-    directory: &mut Directory,
+    campaign_list: &mut CampaignList,
     terminal: &Terminal,
 ) -> Result<CampaignId, Failure> {
-    let campaigns = directory.list().await?;
+    let campaigns = campaign_list.list().await?;
     if campaigns.is_empty() {
         return Err(no_campaign());
     }

@@ -17,7 +17,7 @@ type Found = (usize, Option<String>);
 
 /// What the cells of a column look like, in a sample of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Evidence {
+struct CellStats {
     filled: usize,
     /// Cells that look like phone numbers.
     numbers: usize,
@@ -27,18 +27,18 @@ struct Evidence {
     with_plus: usize,
 }
 
-impl Evidence {
-    fn of(column: usize, sample: &RowBatch) -> Evidence {
-        let mut evidence = Evidence::default();
+impl CellStats {
+    fn of(column: usize, sample: &RowBatch) -> CellStats {
+        let mut stats = CellStats::default();
         for row in sample.rows() {
             let cell = row.text(column).unwrap_or_default().trim();
-            evidence.filled += usize::from(!cell.is_empty());
-            evidence.numbers += usize::from(looks_like_number(cell));
+            stats.filled += usize::from(!cell.is_empty());
+            stats.numbers += usize::from(looks_like_number(cell));
             let is_sure = is_surely_number(cell);
-            evidence.sure += usize::from(is_sure);
-            evidence.with_plus += usize::from(is_sure && cell.contains('+'));
+            stats.sure += usize::from(is_sure);
+            stats.with_plus += usize::from(is_sure && cell.contains('+'));
         }
-        evidence
+        stats
     }
 
     /// Whether the cells do not speak against a header that means numbers.
@@ -62,7 +62,7 @@ struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
     /// One for each column.
-    evidence: Vec<Evidence>,
+    stats: Vec<CellStats>,
 }
 
 impl<'a> Sampled<'a> {
@@ -71,7 +71,7 @@ impl<'a> Sampled<'a> {
         Sampled {
             columns,
             rows,
-            evidence: all.map(|column| Evidence::of(column, rows)).collect(),
+            stats: all.map(|column| CellStats::of(column, rows)).collect(),
         }
     }
 
@@ -80,21 +80,21 @@ impl<'a> Sampled<'a> {
     fn with_numbers(&self) -> Vec<usize> {
         let mut named = phone_headers(self.columns);
         named.retain(|column| {
-            let evidence = self.evidence[*column];
-            evidence.numbers > 0 && evidence.confirms()
+            let stats = self.stats[*column];
+            stats.numbers > 0 && stats.confirms()
         });
         if named.is_empty() {
             return named;
         }
         let mut all = self.columns.that(|header| !is_not_to_call(header));
-        all.retain(|column| named.contains(column) || self.evidence[*column].are_phones());
+        all.retain(|column| named.contains(column) || self.stats[*column].are_phones());
         all
     }
 
     /// The only column with numbers, with a note if the header of another one means a phone too.
     fn only_one(&self, column: usize) -> Found {
         let mut named = self.columns.that(is_phone);
-        named.retain(|named| !self.evidence[*named].confirms());
+        named.retain(|named| !self.stats[*named].confirms());
         self.found(column, &named)
     }
 
@@ -106,7 +106,7 @@ impl<'a> Sampled<'a> {
             tier.retain(|column| !overruled.contains(column));
             let (mut left, others): (Vec<usize>, Vec<usize>) = tier
                 .into_iter()
-                .partition(|column| self.evidence[*column].confirms());
+                .partition(|column| self.stats[*column].confirms());
             if left.is_empty() && is_rejects {
                 left.clone_from(&others);
             }
@@ -123,7 +123,7 @@ impl<'a> Sampled<'a> {
     fn by_cells(&self, named: &[usize]) -> Result<Found, MappingError> {
         let columns = self.columns;
         let mut found = columns.that(|header| !is_not_to_call(header));
-        found.retain(|column| self.evidence[*column].suffices());
+        found.retain(|column| self.stats[*column].suffices());
         match (named, &found[..]) {
             ([_, ..], [column]) => Ok(self.found(*column, named)),
             ([], [column]) => Ok((
@@ -154,7 +154,7 @@ impl<'a> Sampled<'a> {
     /// left, neither is guessed.
     fn one_of(&self, confirmed: Vec<usize>) -> Result<usize, MappingError> {
         let mut filled = confirmed.clone();
-        filled.retain(|column| self.evidence[*column].filled > 0);
+        filled.retain(|column| self.stats[*column].filled > 0);
         let left = if filled.is_empty() { confirmed } else { filled };
         match left[..] {
             [column] => Ok(column),
@@ -166,7 +166,7 @@ impl<'a> Sampled<'a> {
         let candidate = |column: &usize| PhoneCandidate {
             label: self.columns.label(*column),
             name: self.columns.flag_text(*column),
-            numbers: self.evidence[*column].numbers,
+            numbers: self.stats[*column].numbers,
         };
         let mut candidates: Vec<PhoneCandidate> = found.iter().map(candidate).collect();
         candidates.sort_by_key(|candidate| Reverse(candidate.numbers));
@@ -228,10 +228,10 @@ pub(super) fn phone_columns(columns: &Columns<'_>, rows: &RowBatch) -> Vec<usize
     let own = columns.own.iter().copied();
     own.filter(|column| {
         let header = &columns.headers[*column];
-        let evidence = sampled.evidence[*column];
+        let stats = sampled.stats[*column];
         // A column that is called a phone number counts whatever its cells are, so that cells that
         // cannot be read are reported.
-        is_phone(header) || has_phone(header) && evidence.confirms() || evidence.suffices()
+        is_phone(header) || has_phone(header) && stats.confirms() || stats.suffices()
     })
     .collect()
 }

@@ -5,7 +5,7 @@
 //! Nothing here names a person. Text between backquotes is typed exactly so.
 
 use super::ended::{Ended, InDoubt};
-use super::tally::Group;
+use super::tally::OutcomeGroup;
 use crate::lead::{ErrorCode, Status};
 use crate::text::in_lines;
 
@@ -63,7 +63,7 @@ impl Outlook {
 pub(super) fn short_advice(
     status: Status,
     code: ErrorCode,
-    group: &Group,
+    group: &OutcomeGroup,
     outlook: Outlook,
     inputs: &[&str],
 ) -> String {
@@ -86,7 +86,12 @@ pub(super) fn short_advice(
 }
 
 impl Advice {
-    pub(super) fn of(status: Status, code: ErrorCode, group: &Group, outlook: Outlook) -> Advice {
+    pub(super) fn of(
+        status: Status,
+        code: ErrorCode,
+        group: &OutcomeGroup,
+        outlook: Outlook,
+    ) -> Advice {
         match (status, code) {
             (Status::Uncertain, _) => uncertain(group, outlook.in_doubt),
             (Status::Rejected, ErrorCode::Http(http_status)) => refused(http_status),
@@ -100,7 +105,7 @@ const SEE_RESULTS: &str = "see the column `error` in the results file";
 const AS_TEXT: &str = "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.";
 
 /// For rows that may be leads: what the program does with them, and what people can do.
-fn uncertain(group: &Group, in_doubt: InDoubt) -> Advice {
+fn uncertain(group: &OutcomeGroup, in_doubt: InDoubt) -> Advice {
     let (short, mut steps) = match in_doubt {
         _ if group.suppressed > 0 && group.suppressed == group.rows => (
             "these may be leads already, and are on a do-not-call list now, so they are not sent again: look for them at the service",

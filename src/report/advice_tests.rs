@@ -19,11 +19,11 @@ fn problems() -> impl Iterator<Item = (Status, ErrorCode)> {
 }
 
 /// Rows in doubt, one of which is on a do-not-call list.
-fn group() -> Group {
-    Group {
+fn group() -> OutcomeGroup {
+    OutcomeGroup {
         rows: 2,
         suppressed: 1,
-        ..Group::default()
+        ..OutcomeGroup::default()
     }
 }
 
@@ -72,14 +72,14 @@ fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
             in_doubt,
             ..OUTLOOK
         };
-        let said = |group: &Group| {
+        let said = |group: &OutcomeGroup| {
             let (status, code) = (Status::Uncertain, ErrorCode::AnswerLost);
             let advice = Advice::of(status, code, group, outlook);
             let short = short_advice(status, code, group, outlook, &[]);
             let said = [short].into_iter().chain(advice.steps_with_flags());
             said.collect::<Vec<_>>()
         };
-        let all = said(&Group {
+        let all = said(&OutcomeGroup {
             suppressed: 2,
             ..group()
         });
@@ -92,7 +92,7 @@ fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
         let end = "; those on a do-not-call list are not sent again";
         assert!(some[0].ends_with(end), "{some:?}");
         assert!(some.last().unwrap().contains("do-not-call"), "{some:?}");
-        let none = said(&Group {
+        let none = said(&OutcomeGroup {
             suppressed: 0,
             ..group()
         });

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
 use super::ended::Ended;
 use super::stop_text::stopped;
-use super::tally::{Group, Tally};
+use super::tally::{OutcomeGroup, Tally};
 use super::width::{Width, paragraph, written};
 use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
@@ -245,7 +245,7 @@ pub(super) fn shown(path: &Path) -> String {
 }
 
 /// Where the rows of a group are, or the first few of them: `in lines 3, 7`.
-pub(super) fn places(group: &Group, inputs: &[&str]) -> String {
+pub(super) fn places(group: &OutcomeGroup, inputs: &[&str]) -> String {
     let first = group.first.iter().map(|place| (place.file, place.line));
     in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)
 }

@@ -281,10 +281,10 @@ fn no_line_is_wider_than_80_columns() {
         ] {
             let mut tally = tally_of(&Status::ALL.map(|status| (status, 10)));
             tally.known_bad = 10;
-            let group = Group {
+            let group = OutcomeGroup {
                 rows: 12,
                 example: Some(((0, 2), "words ".repeat(30))),
-                ..Group::default()
+                ..OutcomeGroup::default()
             };
             tally.groups.insert((status, Some(code)), group);
             for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {

@@ -16,7 +16,7 @@ const MAX_NAMES: usize = 1000;
 
 /// Rows with the same status and error code, and where the first of them are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Group {
+pub struct OutcomeGroup {
     pub rows: u64,
     /// How many of them are on a do-not-call list by now. That is not why they are
     /// in this group: they may have been taken earlier, and are not sent again.
@@ -48,7 +48,7 @@ pub struct Tally {
     pub by_campaign: BTreeMap<CampaignId, Counts>,
     /// The same for each campaign name whose id is not known; only a check has such names.
     pub by_campaign_name: BTreeMap<String, Counts>,
-    pub groups: BTreeMap<(Status, Option<ErrorCode>), Group>,
+    pub groups: BTreeMap<(Status, Option<ErrorCode>), OutcomeGroup>,
     /// Counts numbers that may have lost digits.
     pub round_numbers: RoundNumbers,
     pub in_flight: usize,
@@ -146,7 +146,7 @@ impl Tally {
 
     /// Rows that need attention, by status and error code. The most frequent
     /// come first; if there are equally many, those that are first in the input.
-    pub fn problems(&self) -> Vec<(Status, ErrorCode, &Group)> {
+    pub fn problems(&self) -> Vec<(Status, ErrorCode, &OutcomeGroup)> {
         let mut problems: Vec<_> = self
             .groups
             .iter()
@@ -158,7 +158,7 @@ impl Tally {
     }
 
     /// Rows that are not sent although nothing is wrong with them.
-    pub fn left_out(&self) -> impl Iterator<Item = (Status, Option<ErrorCode>, &Group)> {
+    pub fn left_out(&self) -> impl Iterator<Item = (Status, Option<ErrorCode>, &OutcomeGroup)> {
         let groups = self.groups.iter();
         let groups = groups.filter(|((status, _), _)| !status.is_problem());
         groups.map(|((status, code), group)| (*status, *code, group))

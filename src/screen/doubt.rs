@@ -122,35 +122,35 @@ impl Doubt {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
+enum DoubtLevel {
     Fine,
     HeldBack,
     Refused,
 }
 
-fn verdict(doubtful: u64, completed: u64, numbers: u64) -> Verdict {
+fn doubt_level(doubtful: u64, completed: u64, numbers: u64) -> DoubtLevel {
     if !are_many(doubtful, completed) {
-        Verdict::Fine
+        DoubtLevel::Fine
     } else if PART * doubtful < numbers {
-        Verdict::HeldBack
+        DoubtLevel::HeldBack
     } else {
-        Verdict::Refused
+        DoubtLevel::Refused
     }
 }
 
 /// Decides for each list whether its doubtful numbers are held back, from its own numbers and from
 /// those of all lists together. Returns whether so many are doubtful that the user must decide.
 fn hold_back(judged: &mut [ListDoubt], lists: &[&Evidence]) -> bool {
-    let all = verdict(
+    let all = doubt_level(
         judged.iter().map(|list| list.doubtful).sum(),
         judged.iter().map(|list| list.by_region.numbers).sum(),
         lists.iter().map(|list| list.numbers).sum(),
     );
     let mut refuses = false;
     for (list, evidence) in judged.iter_mut().zip(lists) {
-        let own = verdict(list.doubtful, list.by_region.numbers, evidence.numbers);
-        refuses |= own.max(all) == Verdict::Refused;
-        list.is_held = own.max(all) != Verdict::Fine;
+        let own = doubt_level(list.doubtful, list.by_region.numbers, evidence.numbers);
+        refuses |= own.max(all) == DoubtLevel::Refused;
+        list.is_held = own.max(all) != DoubtLevel::Fine;
     }
     refuses
 }

@@ -11,7 +11,7 @@ use crate::api::{BaseUrl, Token};
 use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
 use crate::commands::ask::{self, Cancelled, Terminal, note};
-use crate::commands::directory::listed_by;
+use crate::commands::campaign_list::listed_by;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::message::Message;
 use crate::report::{Width, console, paragraph};

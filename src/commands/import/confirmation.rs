@@ -60,7 +60,7 @@ impl Prepared {
     async fn read(&mut self, log: &Log) -> Result<Found, Failure> {
         let import = &self.import;
         if import.is_watched {
-            self.directory.list_if_possible().await?;
+            self.campaign_list.list_if_possible().await?;
         }
         let planned = self.planned.as_ref();
         let memory = planned.map(|planned| planned.memory(&import.settings));
@@ -102,7 +102,7 @@ impl Prepared {
             ended: inputs::ended(settings, intake, &found.tally, 0.0),
             findings: &found.findings,
             going_on: planned.and_then(|planned| planned.predecessors.going_on),
-            campaigns: self.directory.listed(),
+            campaigns: self.campaign_list.listed(),
             service: settings.service.clone(),
             region: intake.region.as_ref().map(GivenRegion::in_sentence),
             estimate: found.estimate(&settings.rate, known_rate.flatten()),

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::record::{PlannedRun, Record};
 use crate::campaign::CampaignBook;
 use crate::commands::ask::Terminal;
-use crate::commands::directory::{self, Directory};
+use crate::commands::campaign_list::{self, CampaignList};
 use crate::commands::inputs::Request;
 use crate::commands::service::Reached;
 use crate::commands::{inputs, questions, service};
@@ -37,7 +37,7 @@ pub(super) struct Prepared {
     pub(super) report: Option<ReportFile>,
     pub(super) reached: Reached,
     pub(super) planned: Option<PlannedRun>,
-    pub(super) directory: Directory,
+    pub(super) campaign_list: CampaignList,
     /// Whether rows name their campaigns.
     pub(super) has_names: bool,
 }
@@ -58,16 +58,16 @@ impl Prepared {
         import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
         let reached = service::reach(service, import.settings.timeout).await?;
-        let mut directory = Directory::new(reached.client.clone());
+        let mut campaign_list = CampaignList::new(reached.client.clone());
         if !import.settings.has_campaign() {
-            import.pick_campaign(&mut directory, terminal).await?;
+            import.pick_campaign(&mut campaign_list, terminal).await?;
         }
         let Import {
             settings, intake, ..
         } = &import;
-        let names = directory::names_in(intake).await?;
+        let names = campaign_list::names_in(intake).await?;
         let campaign = settings.reading.campaign.as_ref();
-        let book = directory.book(&names, campaign, intake).await?;
+        let book = campaign_list.book(&names, campaign, intake).await?;
         let planned = match record {
             Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
             None => None,
@@ -79,7 +79,7 @@ impl Prepared {
             report,
             reached,
             planned,
-            directory,
+            campaign_list,
             has_names: !names.is_empty(),
         })
     }
@@ -97,10 +97,10 @@ impl Import {
     /// Asks for a campaign. From then on it counts as given.
     async fn pick_campaign(
         &mut self,
-        directory: &mut Directory,
+        campaign_list: &mut CampaignList,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
-        let picked = questions::campaign(directory, terminal).await?;
+        let picked = questions::campaign(campaign_list, terminal).await?;
         let mut answer = Options::default();
         answer.mapping.campaign = Some(Given::text_of(&picked.to_string()));
         self.request.add_answer(answer);

@@ -44,7 +44,7 @@ pub(super) async fn send(
         report,
         reached,
         planned,
-        directory,
+        campaign_list,
         ..
     } = prepared;
     let Import {
@@ -67,7 +67,7 @@ pub(super) async fn send(
     let mut listeners = Listeners::new(intake.inputs.len(), show, work, log, metrics.clone());
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     find_total(&mut listeners, rows, intake);
-    let campaign_names = campaign_names(&book, directory.listed());
+    let campaign_names = campaign_names(&book, campaign_list.listed());
     let mut events = |event: RunEvent<'_>| listeners.note(&event);
     let delivered = deliver(
         &import,

@@ -17,7 +17,7 @@ use super::record::pace;
 use super::survey;
 use crate::api::wire::LeadForm;
 use crate::commands::ask::Terminal;
-use crate::commands::directory::{self, Directory};
+use crate::commands::campaign_list::{self, CampaignList};
 use crate::commands::inputs::Request;
 use crate::commands::service::Reached;
 use crate::commands::{check, inputs, questions, service};
@@ -44,7 +44,7 @@ struct TestLead {
     body: Bytes,
     variables: Vec<String>,
     reached: Reached,
-    directory: Directory,
+    campaign_list: CampaignList,
     pace: Option<SharedPace>,
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn run(
     if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
         // The phone rings only while the campaign is running. The
         // lead is reported even if the campaign's state is not known.
-        let listing = test.directory.list_if_possible();
+        let listing = test.campaign_list.list_if_possible();
         let _ = terminal.or_interrupted(&mut interrupts, listing).await;
     }
     test.report(sent, terminal.worked_s())
@@ -95,10 +95,10 @@ impl TestLead {
             ));
         }
         let reached = service::reach(&service, settings.timeout).await?;
-        let mut directory = Directory::new(reached.client.clone());
-        let names = directory::names_in(&intake).await?;
+        let mut campaign_list = CampaignList::new(reached.client.clone());
+        let names = campaign_list::names_in(&intake).await?;
         let campaign = settings.reading.campaign.as_ref();
-        let book = directory.book(&names, campaign, &intake).await?;
+        let book = campaign_list.book(&names, campaign, &intake).await?;
         let remembered = check::remember(&settings).await?;
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         let form = LeadForm {
@@ -129,7 +129,7 @@ impl TestLead {
             body,
             variables,
             reached,
-            directory,
+            campaign_list,
             pace,
         })
     }
@@ -153,7 +153,7 @@ impl TestLead {
             ended: &ended,
             claim: &self.claim,
             variables: &self.variables,
-            campaigns: self.directory.listed().unwrap_or_default(),
+            campaigns: self.campaign_list.listed().unwrap_or_default(),
             outcome: outcome.as_ref(),
         };
         let text = match self.settings.options.output.format() {

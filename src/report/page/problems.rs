@@ -10,7 +10,7 @@ use crate::lead::{ErrorCode, Status};
 use crate::report::advice::{Advice, Outlook, left_out as reason, meaning};
 use crate::report::check_text::MAX_PROBLEMS;
 use crate::report::summary::suppressed_leads;
-use crate::report::tally::Group;
+use crate::report::tally::OutcomeGroup;
 use crate::text::counted;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
@@ -35,7 +35,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
-fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &Group) -> Markup {
+fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &OutcomeGroup) -> Markup {
     let advice = Advice::of(status, code, group, Outlook::after(page.ended));
     html! {
         article.problem {

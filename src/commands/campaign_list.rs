@@ -17,14 +17,14 @@ use crate::settings::{ImportSettings, Layers, Service, TIMEOUT};
 /// The longest wait for a list that is not essential.
 const MAX_WAIT: Duration = Duration::from_secs(15);
 
-pub(super) struct Directory {
+pub(super) struct CampaignList {
     client: Client,
     listed: Option<Vec<Campaign>>,
 }
 
-impl Directory {
-    pub(super) fn new(client: Client) -> Directory {
-        Directory {
+impl CampaignList {
+    pub(super) fn new(client: Client) -> CampaignList {
+        CampaignList {
             client,
             listed: None,
         }
