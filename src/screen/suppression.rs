@@ -126,32 +126,7 @@ impl SuppressionList {
             Err(error) if error.is_empty => return Err(gathered.no_number(name).into()),
             read => read.map_err(|error| error.message)?,
         };
-        let is_other_file = gathered.numbers.is_empty()
-            && (gathered.has_addresses || gathered.has_phone_column == Some(false));
-        let unusable = [
-            (&gathered.unreadable, "digits that are not a phone number"),
-            (
-                &gathered.misshapen,
-                "more cells than the first line, or a quote that is never closed",
-            ),
-        ];
-        let unusable = unusable.into_iter().filter(|(lines, _)| lines.count > 0);
-        let unusable: Vec<String> = unusable
-            .map(|(lines, what)| match lines.count {
-                1 => format!("{} has {what}", lines.listed()),
-                _ => format!("{} have {what}", lines.listed()),
-            })
-            .collect();
-        ensure!(
-            unusable.is_empty() || is_other_file,
-            Message::new(
-                format!(
-                    "the do-not-call list `{name}` has lines that cannot be used: {}",
-                    unusable.join("; ")
-                ),
-                "nothing was sent, or the people on this list might be called; correct or delete the lines, then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
-            )
-        );
+        gathered.refuse_unusable(name)?;
         if gathered.numbers.is_empty() {
             return Err(gathered.no_number(name).into());
         }
@@ -275,6 +250,35 @@ impl Gathered<'_> {
                     self.foreign.listed()
                 ),
                 WRONG_REGION
+            )
+        );
+        Ok(())
+    }
+
+    /// Refuses a list with lines that cannot be used; a file that is no such list at all has an
+    /// error of its own.
+    fn refuse_unusable(&self, name: &str) -> Result<()> {
+        let is_other_file =
+            self.numbers.is_empty() && (self.has_addresses || self.has_phone_column == Some(false));
+        let lines = |lines: &Lines, what: &str| match lines.count {
+            0 => None,
+            1 => Some(format!("{} has {what}", lines.listed())),
+            _ => Some(format!("{} have {what}", lines.listed())),
+        };
+        let unreadable = lines(&self.unreadable, "digits that are not a phone number");
+        let misshapen = lines(
+            &self.misshapen,
+            "more cells than the first line, or a quote that is never closed",
+        );
+        let unusable: Vec<String> = unreadable.into_iter().chain(misshapen).collect();
+        ensure!(
+            unusable.is_empty() || is_other_file,
+            Message::new(
+                format!(
+                    "the do-not-call list `{name}` has lines that cannot be used: {}",
+                    unusable.join("; ")
+                ),
+                "nothing was sent, or the people on this list might be called; correct or delete the lines, then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
             )
         );
         Ok(())
