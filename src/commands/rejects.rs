@@ -55,7 +55,7 @@ pub(super) fn add_options(
                     format!(
                         "the inputs are rejects of runs {other} and {run}, which have different settings"
                     ),
-                    "import the rows of each run by themselves (column `leadload_run`)",
+                    "import the rejects of each run with a command of their own; the column `leadload_run` says which run a row is from",
                 ));
             }
             (Ok(_), Some(_)) => {}

@@ -254,7 +254,7 @@ impl Value for Region {
             let nearest = Region::nearest(text);
             let question = nearest.map(|nearest| format!("; did you mean {nearest}?"));
             format!(
-                "write an ISO code such as DE, or an English name{}",
+                "write a country code such as DE, or the country's name in English{}",
                 question.unwrap_or_default()
             )
         })

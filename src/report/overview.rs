@@ -130,7 +130,9 @@ impl Overview<'_> {
             (1, _) => "one of these campaigns is active".to_owned(),
             _ => format!("{active} of these campaigns are active"),
         };
-        Some(format!("{which}: the service may call people at once"))
+        Some(format!(
+            "{which}: the service may start calling immediately"
+        ))
     }
 
     pub fn question(&self, width: Width) -> String {

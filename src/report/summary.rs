@@ -195,7 +195,7 @@ pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) 
 
 pub(super) fn round_numbers(found: &RoundNumbers) -> String {
     format!(
-        "{} of {} end in 00000: a spreadsheet may have lost their last digits. Look at them before they are called, and export the list again with the numbers as text.",
+        "{} of {} end in 00000: a spreadsheet may have lost their last digits. Check them before you send, and if they are wrong export the list again with the numbers as text.",
         grouped(found.round),
         counted(found.numbers, "phone number")
     )

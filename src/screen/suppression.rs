@@ -142,7 +142,7 @@ impl SuppressionList {
     }
 }
 
-const WRONG_REGION: &str = "nothing was sent, or the people on this list might be called; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
+const WRONG_REGION: &str = "nothing was sent, since the people on this list might have been called by mistake; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
 
 /// A cell with at least this many digits is not a header and may be a number.
 const FEWEST_DIGITS: usize = 7;
@@ -278,7 +278,7 @@ impl Gathered<'_> {
                     "the do-not-call list `{name}` has lines that cannot be used: {}",
                     unusable.join("; ")
                 ),
-                "nothing was sent, or the people on this list might be called; correct or delete the lines, then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
+                "nothing was sent, since these people might have been called by mistake; correct the lines (delete one only if it is no phone number), then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
             )
         );
         Ok(())
