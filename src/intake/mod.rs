@@ -6,7 +6,7 @@
 //! ledger (`lookup`, `memory`). The channels between them are bounded: a file of any size takes
 //! little memory, and reading waits whenever sending waits.
 //!
-//! The stages are set up from an [`Intake`], so they depend on this file as it depends on them.
+//! The stages and this file import each other, because each stage is built from an [`Intake`].
 
 mod batches;
 mod input;

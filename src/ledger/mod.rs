@@ -7,7 +7,7 @@
 //!
 //! 1. A row is claimed on disk before its first request leaves. Whatever happens then, the
 //!    ledger knows that the service may have taken it.
-//! 2. A group is committed completely or not at all. When [`Ledger::commit`] has returned, the
+//! 2. A group (claims and outcomes in one transaction) is committed completely or not at all. When [`Ledger::commit`] has returned, the
 //!    group is on disk; after an error nothing of it is, and it can be committed again.
 //! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only
 //!    [`Ledger::forget_run`] and [`Ledger::forget_number`] do.
@@ -22,7 +22,7 @@
 //! # What is on disk, and what a kill leaves
 //!
 //! A row's claim and its outcome are appended to the `journal`, one line for each
-//! group. From there they are filed in the table `sent`, which is searched by number.
+//! group. Filing moves them to the table `sent`, which is searched by number.
 //!
 //! | moment | on disk | recovery after a kill |
 //! |-|-|-|
@@ -39,7 +39,7 @@
 //!
 //! *Power loss* has the effect of a kill, provided that the disk keeps what it reports as
 //! written: every commit waits for the disk (`synchronous=FULL`, and `fullfsync` if `fsync`
-//! alone would not). *A full disk* fails the commit or the slice that needs space; nothing is
+//! alone would not). *A full disk* fails the transaction that needs space; nothing is
 //! half written, and the run can continue when there is space. *A copy* of the ledger's file
 //! is complete only together with the log next to it (`-wal`); [`Ledger::copy_into`] makes a
 //! complete copy. *Another file in its place*, or copied over it, is noticed before the next

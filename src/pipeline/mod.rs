@@ -8,12 +8,11 @@
 //! - of a campaign whose answers have not been understood yet, one row at a time is sent;
 //! - a number is never in flight twice for one campaign: the service's check
 //!   for duplicates may race;
-//! - no request leaves before its row's claim is on disk, and no outcome is passed
-//!   on before it is, where there is a ledger and until that has failed for good;
-//! - every row that was handed in leaves with exactly one outcome, in input
-//!   order; after an early stop, rows that were not finished leave without one,
-//!   except those that may have been taken, which say so. A campaign that is refused
-//!   among others ends early alone;
+//! - with a ledger, no request leaves before its row's claim is on disk, and no outcome
+//!   is passed on before the outcome is on disk, unless the ledger has failed;
+//! - every row leaves with exactly one outcome, in input order. After an early stop an
+//!   unfinished row has none, unless the service may have taken it: then it is `uncertain`.
+//!   If the service refuses one of several campaigns, only that campaign stops;
 //! - it never prints: it reports what happens as [`RunEvent`]s.
 //!
 //! The loop is in this file; what it does is in `starting` (what is sent next), `answering`

@@ -8,7 +8,7 @@
 //! A file that already exists at an output's path is replaced only if nothing is lost
 //! (`ours` has the rules). A killed run may leave a `.part` file. If the ledger has
 //! recorded a run with this output, it also has everything in that file. Otherwise
-//! the file may be the only record of the leads that the run made, so it is kept too.
+//! it may be the only record of the leads that the run made, and is kept.
 //!
 //! The files hold data about people, so only their owner can read them. Every
 //! failure is an [`OutputError`]; what was written so far stays in the `.part` file.
