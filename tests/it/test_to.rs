@@ -248,11 +248,19 @@ fn a_number_is_read_as_those_of_the_list() {
 #[test]
 fn a_number_that_cannot_be_called_or_must_not_be_is_refused() {
     let (folder, service) = (Folder::with_leads(LEADS), scenario(""));
-    for number in ["07911 999999", "me", "", "+4479119"] {
+    let too_short =
+        "the phone number is too short for a number with +44 (United Kingdom and others)";
+    for (number, why) in [
+        ("07911 999999", "it has no country"),
+        ("me", "it has no digits"),
+        ("", "the phone number is missing"),
+        ("+4479119", too_short),
+    ] {
         let args = ["--test-to", number];
         let output = folder.import_leads(&service, &args).expect(2);
-        let begin = "error: the number that `--test-to` names cannot be called: ";
-        assert!(output.stderr.starts_with(begin), "{}", output.stderr);
+        let begin =
+            format!("error: the number that `--test-to` names cannot be called: {why}\n\nhint: ");
+        assert!(output.stderr.starts_with(&begin), "{}", output.stderr);
         assert_eq!(output.stdout, "");
         assert_no_traces(&folder, &output);
     }
