@@ -110,7 +110,7 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   leadload sandbox
-  leadload sandbox --latency 50ms --rate-limit 100/min
+  leadload sandbox --latency 50ms --limit 100/min
   leadload sandbox --share-429 2% --drop-after 1% --seed 7")]
     Sandbox(Box<sandbox::SandboxArgs>),
     /// Print a script that completes commands and flags in a shell

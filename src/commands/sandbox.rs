@@ -131,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let scenario = "seed = 1\nlatency_ms = 5\n[faults]\nstatus_429 = 0.1\nunreadable = 0.3\n[[rate_limit]]\nrequests = 7\nper_s = 1";
         let config = configured(
-            "--seed 2 --share-429 0.2 --hang 10% --token-revoked-after 3 --rate-limit 20/10s --rate-limit 100/min --outage-after 9 --outage-for 2s --scenario",
+            "--seed 2 --share-429 0.2 --hang 10% --token-revoked-after 3 --limit leaky:20/10s --limit 100/min --outage-after 9 --outage-for 2s --scenario",
             Some(write(&folder, "scenario.toml", scenario)),
         )
         .unwrap();

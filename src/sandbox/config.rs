@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::faults::{Fault, FaultFlags, Faults};
 use super::packing::Packing;
-use super::rate_limit::{RateLimit, RateLimitHint};
+use super::rate_limit::RateLimit;
+use super::replies::RateLimitHint;
 use super::rule::Rule;
 use crate::api::wire::VariablesShape;
 use crate::options::Value;
-use crate::rate::Rate;
 
 /// The token accepted when none is configured.
 const DEFAULT_TOKEN: &str = "sandbox-token";
@@ -76,8 +76,12 @@ pub struct SandboxConfig {
     pub max_concurrent: Option<usize>,
     /// Refuse more requests for leads than `100/min`
     ///
-    /// Examples: `20/s`, `100/min`, `20/10s`. Repeatable.
-    #[arg(id = "rate-limit", long, value_name = "N/UNIT", value_parser = rate_limit)]
+    /// `N/PERIOD` or `SHAPE:N/PERIOD[:BURST]`, such as `20/10s` or `leaky:20/s:5`. SHAPE is how
+    /// requests are counted: `sliding`, the default, in any span of this length; `fixed` in windows
+    /// that open with a request (as in Laravel); `leaky` at an even pace, and BURST (0 if not
+    /// given) more at once (`limit_req` of nginx with `nodelay`); `token` from a bucket of BURST (N
+    /// if not given) tokens that is refilled evenly. Repeatable: all limits apply.
+    #[arg(id = "rate-limit", long = "limit", alias = "rate-limit", value_name = "LIMIT", value_parser = RateLimit::parse)]
     #[serde(rename = "rate_limit")]
     pub rate_limits: Vec<RateLimit>,
     /// How a 429 says when to try again.
@@ -130,10 +134,6 @@ fn outage(text: &str) -> Result<Outage, String> {
         for_s: 10.0,
         style: close(),
     })
-}
-
-fn rate_limit(text: &str) -> Result<RateLimit, String> {
-    Rate::parse(text).map(RateLimit::from)
 }
 
 fn milliseconds(text: &str) -> Result<u64, String> {

@@ -12,7 +12,7 @@
 //! | `server` | HTTP, and how a connection ends without an answer |
 //! | `wire` | strict parsing of a request |
 //! | `state`, `store`, `rate_limit`, `stats` | what the sandbox remembers, behind one mutex |
-//! | `replies`, `packing` | the bodies of its answers |
+//! | `replies`, `packing` | its answers |
 
 mod config;
 mod faults;
@@ -43,7 +43,8 @@ use tokio::sync::oneshot;
 pub use config::{Campaign, Outage, SandboxConfig};
 pub use faults::{Fault, Faults};
 pub use packing::Packing;
-pub use rate_limit::{RateLimit, RateLimitHint, Window};
+pub use rate_limit::{RateLimit, Shape};
+pub use replies::RateLimitHint;
 pub use rule::{Rule, ScriptedReply, Then};
 pub use stats::Stats;
 pub use store::StoredLead;

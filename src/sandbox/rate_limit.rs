@@ -3,53 +3,50 @@
 //! Rule: time is passed in (microseconds since the start), and a refused request does not count.
 
 use std::collections::VecDeque;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::ensure;
-use axum::http::HeaderMap;
+use clap::ValueEnum;
 use serde::Deserialize;
 
+use crate::options::Value;
 use crate::rate::Rate;
 
 /// The longest window, in seconds: a year, so that the end of every wait can be written as a date.
 const MAX_WINDOW_S: f64 = 365.0 * 24.0 * 3600.0;
 
-/// At most `requests` requests in `per_s` seconds.
+const SHAPES: &str =
+    "begin with `leaky:`, `token:`, `fixed:` or `sliding:`, such as `leaky:20/s:5`";
+const BURST: &str = "write the burst as a whole number, such as `leaky:20/s:5`";
+
+/// `requests` requests in `per_s` seconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimit {
     pub requests: usize,
-    /// Length of the window in seconds.
     pub per_s: f64,
-    pub window: Window,
+    pub shape: Shape,
+    /// Requests at once: of `leaky` those beyond the first, none when not given; of `token` the
+    /// size of the bucket, `requests` when not given.
+    pub burst: Option<usize>,
     /// When the limit starts, in seconds since the start of the sandbox.
     pub from_s: f64,
     /// When the limit ends; `None` if never.
     pub until_s: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+/// How the requests are counted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "snake_case")]
-pub enum Window {
+pub enum Shape {
     /// Any span of this length counts.
     #[default]
     Sliding,
     /// The window opens with a request and lasts for the whole span (as in Laravel).
     Fixed,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum RateLimitHint {
-    /// `Retry-After` in seconds.
-    #[default]
-    RetryAfter,
-    /// `Retry-After` as a date.
-    HttpDate,
-    /// `retry_after` in the body.
-    Body,
-    /// No hint.
-    None,
+    /// An even pace, and a burst beyond it (`limit_req` of nginx with `nodelay`).
+    Leaky,
+    /// A bucket of tokens, full at first and refilled evenly.
+    Token,
 }
 
 impl From<Rate> for RateLimit {
@@ -63,12 +60,51 @@ impl From<Rate> for RateLimit {
 }
 
 impl RateLimit {
+    /// Parses `SHAPE:N/PERIOD[:BURST]`, or `N/PERIOD`; the error says what to write.
+    pub(super) fn parse(text: &str) -> Result<RateLimit, String> {
+        let (shape, rest) = text.split_once(':').unwrap_or((text, ""));
+        let shape = match Shape::from_str(shape.trim(), true) {
+            Ok(shape) => shape,
+            Err(_) if rest.is_empty() => return Rate::parse(text).map(RateLimit::from),
+            Err(_) => return Err(SHAPES.to_owned()),
+        };
+        let (rate, burst) = rest.split_once(':').unzip();
+        let rate = Rate::parse(rate.unwrap_or(rest))
+            .map_err(|error| format!("after the shape, {error}"))?;
+        let burst = burst.map(|burst| burst.trim().parse()).transpose();
+        let limit = RateLimit {
+            shape,
+            burst: burst.map_err(|_| BURST)?,
+            ..rate.into()
+        };
+        let checked = limit.check().map(|()| limit);
+        checked.map_err(|error| error.to_string())
+    }
+
     pub(super) fn check(&self) -> anyhow::Result<()> {
         ensure!(
             self.requests > 0 && self.per_s > 0.0 && self.per_s <= MAX_WINDOW_S,
             "a rate limit needs `requests` above 0 and `per_s` above 0, at most {MAX_WINDOW_S}"
         );
+        ensure!(
+            self.burst.is_none() || matches!(self.shape, Shape::Leaky | Shape::Token),
+            "only `leaky` and `token` have a burst; leave it out, or write one of these shapes"
+        );
+        ensure!(
+            self.shape != Shape::Token || self.burst != Some(0),
+            "the burst of `token` must be at least 1, or nothing is ever admitted"
+        );
         Ok(())
+    }
+
+    /// The most requests at once. What nginx calls excess is 0 after the first request, so a
+    /// leaky bucket is one of tokens that has one more than its burst.
+    fn most_at_once(&self) -> usize {
+        match self.shape {
+            Shape::Leaky => self.burst.unwrap_or(0).saturating_add(1),
+            Shape::Token => self.burst.unwrap_or(self.requests),
+            Shape::Sliding | Shape::Fixed => self.requests,
+        }
     }
 }
 
@@ -81,31 +117,25 @@ pub(super) struct Quota {
     pub(super) reset_us: u64,
 }
 
-impl Quota {
-    /// Sets the headers for this quota. A scripted answer keeps the headers that it already has.
-    pub(super) fn state_in(self, headers: &mut HeaderMap, reset: SystemTime) {
-        let reset = reset.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let reset_s = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
-        for (name, value) in [
-            ("x-ratelimit-limit", self.limit as u64),
-            ("x-ratelimit-remaining", self.remaining as u64),
-            ("x-ratelimit-reset", reset_s),
-        ] {
-            headers.entry(name).or_insert(value.into());
-        }
-    }
-}
-
+#[derive(Default)]
 pub(super) struct Limiter {
     limit: RateLimit,
-    /// When the requests in the window were admitted, oldest first; never more than the limit.
+    per_us: u64,
+    /// Of windows: when the requests in it were admitted, oldest first; never more than the limit.
     admitted: VecDeque<u64>,
+    /// Of buckets: when nothing admitted is left in it, in microseconds times `requests`. In this
+    /// unit all times are whole: each request takes `per_us`.
+    over: u128,
 }
 
 impl Limiter {
     pub(super) fn new(limit: RateLimit) -> Self {
-        let admitted = VecDeque::new();
-        Self { limit, admitted }
+        Self {
+            limit,
+            // Not zero, since buckets divide by it.
+            per_us: ((limit.per_s * 1e6) as u64).max(1),
+            ..Self::default()
+        }
     }
 
     pub(super) fn holds(&self, now: u64) -> bool {
@@ -113,87 +143,293 @@ impl Limiter {
         self.limit.from_s <= now && self.limit.until_s.is_none_or(|until| now < until)
     }
 
-    /// Removes what has left the window at `now`, and returns the quota that is left.
+    /// Removes what no longer counts at `now`, and returns the quota that is left.
     pub(super) fn quota(&mut self, now: u64) -> Quota {
-        let per_us = (self.limit.per_s * 1e6) as u64;
-        while let Some(&first) = self.admitted.front()
-            && first + per_us <= now
-        {
-            match self.limit.window {
-                Window::Sliding => drop(self.admitted.pop_front()),
-                Window::Fixed => self.admitted.clear(),
-            }
-        }
-        let over = self.admitted.front().map_or(now, |t| t + per_us);
+        let (used, reset_us) = match self.limit.shape {
+            Shape::Sliding | Shape::Fixed => self.in_window(now),
+            Shape::Leaky | Shape::Token => self.in_bucket(now),
+        };
         Quota {
             limit: self.limit.requests,
-            remaining: self.limit.requests - self.admitted.len(),
-            reset_us: over - now,
+            remaining: self.limit.most_at_once() - used,
+            reset_us,
         }
+    }
+
+    /// How many requests count, and the microseconds until fewer do.
+    fn in_window(&mut self, now: u64) -> (usize, u64) {
+        while let Some(&first) = self.admitted.front()
+            && first + self.per_us <= now
+        {
+            match self.limit.shape {
+                Shape::Fixed => self.admitted.clear(),
+                _ => drop(self.admitted.pop_front()),
+            }
+        }
+        let over = self.admitted.front().map_or(now, |t| t + self.per_us);
+        (self.admitted.len(), over - now)
+    }
+
+    /// The same; a request of which a part has leaked away still counts.
+    fn in_bucket(&self, now: u64) -> (usize, u64) {
+        let (each, requests) = (u128::from(self.per_us), self.limit.requests as u128);
+        let level = self.over.saturating_sub(u128::from(now) * requests);
+        let used = level.div_ceil(each);
+        let above = level - used.saturating_sub(1) * each;
+        (used as usize, above.div_ceil(requests) as u64)
     }
 
     /// Counts a request at `now`. Call it only if [`quota`](Self::quota) has some left.
     pub(super) fn admit(&mut self, now: u64) {
-        self.admitted.push_back(now);
+        match self.limit.shape {
+            Shape::Sliding | Shape::Fixed => self.admitted.push_back(now),
+            Shape::Leaky | Shape::Token => {
+                let now = u128::from(now) * self.limit.requests as u128;
+                self.over = self.over.max(now) + u128::from(self.per_us);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Shape::{Fixed, Leaky, Sliding, Token};
 
-    fn limiter(window: Window) -> Limiter {
-        Limiter::new(RateLimit {
-            requests: 2,
-            per_s: 1.0,
-            window,
-            ..RateLimit::default()
-        })
+    /// Two requests in a second.
+    fn limit(shape: Shape, burst: Option<usize>) -> RateLimit {
+        RateLimit {
+            shape,
+            burst,
+            ..Rate::per_second(2).into()
+        }
     }
 
-    /// Which of the requests at these times are admitted.
-    fn admitted(window: Window, times: &[u64]) -> Vec<bool> {
-        let mut limiter = limiter(window);
-        times
-            .iter()
-            .map(|&now| {
-                let free = limiter.quota(now).remaining > 0;
-                if free {
-                    limiter.admit(now);
-                }
-                free
-            })
-            .collect()
+    fn try_at(limiter: &mut Limiter, now: u64) -> bool {
+        let is_free = limiter.quota(now).remaining > 0;
+        if is_free {
+            limiter.admit(now);
+        }
+        is_free
+    }
+
+    /// Checks the requests at these times, each with whether it is admitted.
+    fn check(limit: RateLimit, requests: &[(u64, bool)]) {
+        let mut limiter = Limiter::new(limit);
+        for (index, (now, is_admitted)) in requests.iter().enumerate() {
+            assert_eq!(try_at(&mut limiter, *now), *is_admitted, "{index}: {now}");
+        }
     }
 
     #[test]
     fn a_sliding_window_frees_one_place_at_a_time() {
-        let times = [0, 900_000, 999_999, 1_000_000, 1_000_001, 1_900_000];
-        assert_eq!(
-            admitted(Window::Sliding, &times),
-            [true, true, false, true, false, true]
+        check(
+            limit(Sliding, None),
+            &[
+                (0, true),
+                (900_000, true),
+                (999_999, false),
+                (1_000_000, true),
+                (1_000_001, false),
+                (1_900_000, true),
+            ],
         );
     }
 
     #[test]
     fn a_fixed_window_frees_all_places_at_once() {
-        let times = [0, 900_000, 999_999, 1_000_000, 1_000_001, 1_900_000];
-        assert_eq!(
-            admitted(Window::Fixed, &times),
-            [true, true, false, true, true, false]
+        check(
+            limit(Fixed, None),
+            &[
+                (0, true),
+                (900_000, true),
+                (999_999, false),
+                (1_000_000, true),
+                (1_000_001, true),
+                (1_900_000, false),
+            ],
         );
     }
 
     #[test]
-    fn the_quota_has_the_time_when_more_is_free() {
-        let mut limiter = limiter(Window::Sliding);
-        limiter.admit(0);
-        limiter.admit(400_000);
-        let expected = Quota {
-            limit: 2,
-            remaining: 0,
-            reset_us: 500_000,
+    fn a_leaky_bucket_keeps_an_even_pace() {
+        check(
+            limit(Leaky, None),
+            &[
+                (0, true),
+                (499_999, false),
+                (500_000, true),
+                // What was not used is not saved up.
+                (2_000_000, true),
+                (2_499_999, false),
+                (2_500_000, true),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_leaky_bucket_takes_its_burst_beyond_the_first_request() {
+        check(
+            limit(Leaky, Some(2)),
+            &[
+                (0, true),
+                (0, true),
+                (0, true),
+                (0, false),
+                (499_999, false),
+                (500_000, true),
+                (500_000, false),
+                (2_000_000, true),
+                (2_000_000, true),
+                (2_000_000, true),
+                (2_000_000, false),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_leaky_bucket_decides_as_nginx_does() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for burst in 0..4 {
+            let mut limiter = Limiter::new(RateLimit {
+                shape: Leaky,
+                burst: Some(burst),
+                ..Rate::per_second(3).into()
+            });
+            // Excess in millionths of a request, and the time of the last one admitted.
+            let (mut last, mut now) = (None::<(i64, u64)>, 0);
+            for _ in 0..10_000 {
+                now += random.u64(0..700_000);
+                let excess = last.map_or(0, |(excess, then)| {
+                    (excess - 3 * (now - then) as i64 + 1_000_000).max(0)
+                });
+                let is_admitted = excess <= burst as i64 * 1_000_000;
+                if is_admitted {
+                    last = Some((excess, now));
+                }
+                assert_eq!(try_at(&mut limiter, now), is_admitted, "{burst}: {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bucket_of_tokens_is_full_at_first_and_refilled_evenly() {
+        check(
+            limit(Token, None),
+            &[
+                (0, true),
+                (0, true),
+                (0, false),
+                (499_999, false),
+                (500_000, true),
+                (500_000, false),
+                // It holds no more than two.
+                (9_000_000, true),
+                (9_000_000, true),
+                (9_000_000, false),
+            ],
+        );
+        let first = |burst| {
+            let mut limiter = Limiter::new(limit(Token, Some(burst)));
+            (0..9).take_while(|_| try_at(&mut limiter, 0)).count()
         };
-        assert_eq!(limiter.quota(500_000), expected);
+        assert_eq!([1, 3, 5].map(first), [1, 3, 5]);
+    }
+
+    /// Limit, remaining and microseconds until more is free, at these times.
+    fn quotas(limiter: &mut Limiter, times: &[u64]) -> Vec<(usize, usize, u64)> {
+        let quotas = times.iter().map(|now| limiter.quota(*now));
+        quotas
+            .map(|quota| (quota.limit, quota.remaining, quota.reset_us))
+            .collect()
+    }
+
+    #[test]
+    fn the_quota_has_the_time_when_more_is_free() {
+        let after_two = |shape, burst| {
+            let mut limiter = Limiter::new(limit(shape, burst));
+            assert_eq!(quotas(&mut limiter, &[0])[0].2, 0);
+            assert!(try_at(&mut limiter, 0));
+            assert!(try_at(&mut limiter, 400_000));
+            quotas(&mut limiter, &[400_000, 500_000, 1_000_000, 1_500_000])
+        };
+        assert_eq!(
+            after_two(Sliding, None),
+            [(2, 0, 600_000), (2, 0, 500_000), (2, 1, 400_000), (2, 2, 0)]
+        );
+        assert_eq!(
+            after_two(Fixed, None),
+            [(2, 0, 600_000), (2, 0, 500_000), (2, 2, 0), (2, 2, 0)]
+        );
+        let of_bucket = [(2, 0, 100_000), (2, 1, 500_000), (2, 2, 0), (2, 2, 0)];
+        assert_eq!(after_two(Token, None), of_bucket);
+        assert_eq!(after_two(Leaky, Some(1)), of_bucket);
+        let larger = of_bucket.map(|(limit, left, reset)| (limit, left + 1, reset));
+        assert_eq!(after_two(Token, Some(3)), larger);
+    }
+
+    #[test]
+    fn a_wait_that_is_no_whole_number_is_rounded_up() {
+        let mut limiter = Limiter::new(RateLimit {
+            shape: Leaky,
+            ..Rate::per_second(3).into()
+        });
+        limiter.admit(0);
+        assert_eq!(
+            quotas(&mut limiter, &[0, 333_333, 333_334]),
+            [(3, 0, 333_334), (3, 0, 1), (3, 1, 0)]
+        );
+    }
+
+    #[test]
+    fn a_limit_is_read_as_people_write_it() {
+        for (text, shape, requests, per_s, burst) in [
+            ("20/s", Sliding, 20, 1.0, None),
+            (" 100 / min ", Sliding, 100, 60.0, None),
+            ("sliding:20/10s", Sliding, 20, 10.0, None),
+            ("fixed:60/min", Fixed, 60, 60.0, None),
+            ("leaky:10/s", Leaky, 10, 1.0, None),
+            ("leaky:10/s:0", Leaky, 10, 1.0, Some(0)),
+            ("Leaky: 10/s : 20", Leaky, 10, 1.0, Some(20)),
+            ("token:0.5/s:3", Token, 1, 2.0, Some(3)),
+        ] {
+            let expected = RateLimit {
+                requests,
+                per_s,
+                shape,
+                burst,
+                ..RateLimit::default()
+            };
+            assert_eq!(RateLimit::parse(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_read_is_told_how_to_write_it() {
+        const RATE: &str = "write requests per time span";
+        const ONLY: &str = "only `leaky` and `token` have a burst";
+        for (text, hint) in [
+            ("", RATE),
+            ("auto", RATE),
+            ("20", RATE),
+            ("20/s:", RATE),
+            ("0/s", "it must be more than 0"),
+            ("leaky", "after the shape, write requests"),
+            ("leaky:", "after the shape, write requests"),
+            ("leaky:20", "after the shape, write requests"),
+            ("token:0/s", "after the shape, it must be more than 0"),
+            ("leak:20/s", SHAPES),
+            ("20/s:5", SHAPES),
+            (":20/s", SHAPES),
+            ("leaky:20/s:", BURST),
+            ("leaky:20/s:-1", BURST),
+            ("leaky:20/s:5:5", BURST),
+            ("fixed:20/s:5", ONLY),
+            ("sliding:20/s:5", ONLY),
+            ("token:20/s:0", "the burst of `token` must be at least 1"),
+        ] {
+            let error = RateLimit::parse(text).unwrap_err();
+            assert!(error.starts_with(hint), "{text}: {error}");
+        }
     }
 }

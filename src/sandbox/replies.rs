@@ -3,20 +3,34 @@
 //! Rule: every body here has been seen in public or is what Laravel would
 //! send. The words are the sandbox's own.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::config::SandboxConfig;
 use super::faults::Fault;
-use super::rate_limit::RateLimitHint;
+use super::rate_limit::Quota;
 use super::rule::{ScriptedReply, Then};
 
 const JSON: &str = "application/json";
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum RateLimitHint {
+    /// `Retry-After` in seconds.
+    #[default]
+    RetryAfter,
+    /// `Retry-After` as a date.
+    HttpDate,
+    /// `retry_after` in the body.
+    Body,
+    /// No hint.
+    None,
+}
 
 pub(super) struct Reply {
     pub(super) response: Response<Bytes>,
@@ -54,6 +68,20 @@ impl Reply {
 
     fn ending(self, ending: Then) -> Self {
         Self { ending, ..self }
+    }
+
+    /// Sets the headers for this quota. A scripted answer keeps the headers that it already has.
+    pub(super) fn state(&mut self, quota: Quota, reset: SystemTime) {
+        let reset = reset.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let reset_s = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
+        for (name, value) in [
+            ("x-ratelimit-limit", quota.limit as u64),
+            ("x-ratelimit-remaining", quota.remaining as u64),
+            ("x-ratelimit-reset", reset_s),
+        ] {
+            let headers = self.response.headers_mut();
+            headers.entry(name).or_insert(value.into());
+        }
     }
 }
 

@@ -201,7 +201,7 @@ impl State {
             && self.config.rate_limit_headers
         {
             let reset = self.time_of_day(now + quota.reset_us);
-            quota.state_in(reply.response.headers_mut(), reset);
+            reply.state(quota, reset);
         }
         if let Some(status) = reply.refused_with() {
             *self.stats.refused.entry(status).or_default() += 1;

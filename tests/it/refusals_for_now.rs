@@ -68,7 +68,7 @@ fn a_wait_is_kept_to_whatever_its_form_and_counts_as_no_attempt() {
 fn all_that_was_in_flight_is_refused_and_waits_as_one() {
     let folder = Folder::with_leads(&contacts(25));
     let service =
-        scenario("latency_ms = 20\n[[rate_limit]]\nrequests = 10\nper_s = 1\nwindow = 'fixed'");
+        scenario("latency_ms = 20\n[[rate_limit]]\nrequests = 10\nper_s = 1\nshape = 'fixed'");
     let args = ["--concurrency", "4", "--max-attempts", "1"];
     folder.import_leads(&service, &args).expect(0);
     let stats = service.stats();

@@ -1,6 +1,7 @@
 //! Tests of what goes wrong on purpose: faults, limits, outages, scripts, and shutdown.
 
 use super::*;
+use crate::cli::{self, Command};
 
 /// What is sent if a fault always occurs, and whether the lead was stored.
 fn always(fault: &str) -> (Vec<u8>, bool) {
@@ -154,6 +155,50 @@ fn what_exceeds_the_rate_limit_is_refused_with_a_hint() {
     assert_eq!(answers[2].body, r#"{"message":"Too Many Attempts."}"#);
     assert_eq!(sandbox.leads().len(), 2);
     assert_eq!(sandbox.stats().refused, BTreeMap::from([(429, 1)]));
+}
+
+#[test]
+fn a_limit_given_by_a_flag_holds() {
+    // Status, remaining and time to wait of four requests at once.
+    let answers = |flags: &[&str]| {
+        let words = [&["leadload", "sandbox"], flags].concat();
+        let words: Vec<_> = words.into_iter().map(Into::into).collect();
+        let Ok(Command::Sandbox(args)) = cli::parse(&words) else {
+            panic!("{flags:?}");
+        };
+        let mut config = SandboxConfig {
+            any_token: true,
+            rate_limit_headers: true,
+            ..SandboxConfig::default()
+        };
+        args.override_in(&mut config).unwrap();
+        let sandbox = Sandbox::start(config).unwrap();
+        [1, 2, 3, 4].map(|n| {
+            let answer = post(&sandbox, &lead(&format!("+1555000000{n}")));
+            let number = |name| answer.header(name).map(|text| text.parse().unwrap());
+            (
+                answer.status,
+                number("x-ratelimit-remaining"),
+                number("retry-after"),
+            )
+        })
+    };
+    let made = |remaining| (200, Some(remaining), None);
+    let refused = |wait_s: u64| (429, Some(0), Some(wait_s));
+    assert_eq!(
+        answers(&["--limit", "leaky:2/min:1"]),
+        [made(1), made(0), refused(30), refused(30)]
+    );
+    assert_eq!(
+        answers(&["--limit", "token:6/min:3"]),
+        [made(2), made(1), made(0), refused(10)]
+    );
+    // The name that the flag had before.
+    let both = ["--rate-limit", "3/min", "--limit", "fixed:1/h"];
+    assert_eq!(
+        answers(&both),
+        [made(0), refused(3600), refused(3600), refused(3600)]
+    );
 }
 
 #[test]
@@ -327,6 +372,8 @@ fn contradictions_are_found_at_the_start() {
         "[faults]\ndrop_after = 1.5",
         "[faults]\ndrop_after = 0.6\nunreadable = 0.6",
         "[[rate_limit]]\nrequests = 0\nper_s = 1",
+        "[[rate_limit]]\nrequests = 1\nper_s = 1\nburst = 1",
+        "[[rate_limit]]\nrequests = 1\nper_s = 1\nshape = 'token'\nburst = 0",
         "[[rule]]\nphone_number = '0791'",
         "[[rule]]\nreply = { status = 100 }",
         "[[rule]]\nreply = { headers = { 'no name' = 'x' } }",

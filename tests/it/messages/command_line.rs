@@ -79,7 +79,12 @@ fn of_the_command_line() {
         "runs forget --number 447911000001",
         "sandbox --listen 8088",
         "sandbox --share-429 2",
-        "sandbox --rate-limit auto",
+        "sandbox --limit auto",
+        "sandbox --limit leaky:fast",
+        "sandbox --limit leak:20/s",
+        "sandbox --limit leaky:20/s:many",
+        "sandbox --limit fixed:20/s:5",
+        "sandbox --limit token:20/s:0",
         "sandbox --seed x",
         // Flags that exclude or require each other.
         "import leads.csv --sandbox --base-url http://127.0.0.1:1",
