@@ -43,7 +43,7 @@ use tokio::sync::oneshot;
 pub use config::{Campaign, Outage, SandboxConfig};
 pub use faults::{Fault, Faults};
 pub use packing::Packing;
-pub use rate_limit::{RateLimit, Shape};
+pub use rate_limit::{OtherUser, RateLimit, Shape};
 pub use replies::RateLimitHint;
 pub use rule::{Rule, ScriptedReply, Then};
 pub use stats::Stats;

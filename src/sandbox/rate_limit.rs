@@ -32,6 +32,7 @@ pub struct RateLimit {
     pub from_s: f64,
     /// When the limit ends; `None` if never.
     pub until_s: Option<f64>,
+    pub other_user: Option<OtherUser>,
 }
 
 /// How the requests are counted.
@@ -47,6 +48,16 @@ pub enum Shape {
     Leaky,
     /// A bucket of tokens, full at first and refilled evenly.
     Token,
+}
+
+/// Somebody else who uses the account, and sends half of what the limit allows, evenly.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct OtherUser {
+    /// When they start, in seconds since the start of the sandbox.
+    pub from_s: f64,
+    /// When they end; `None` if never.
+    pub until_s: Option<f64>,
 }
 
 impl From<Rate> for RateLimit {
@@ -94,6 +105,10 @@ impl RateLimit {
             self.shape != Shape::Token || self.burst != Some(0),
             "the burst of `token` must be at least 1, or nothing is ever admitted"
         );
+        ensure!(
+            self.other_user.is_none_or(|other| other.from_s >= 0.0),
+            "`from_s` of `other_user` must be 0 or more"
+        );
         Ok(())
     }
 
@@ -126,6 +141,8 @@ pub(super) struct Limiter {
     /// Of buckets: when nothing admitted is left in it, in microseconds times `requests`. In this
     /// unit all times are whole: each request takes `per_us`.
     over: u128,
+    /// How many requests the other user has sent.
+    sent_by_other: u64,
 }
 
 impl Limiter {
@@ -143,8 +160,30 @@ impl Limiter {
         self.limit.from_s <= now && self.limit.until_s.is_none_or(|until| now < until)
     }
 
-    /// Removes what no longer counts at `now`, and returns the quota that is left.
+    /// Counts what the other user has sent by `now`, and returns the quota that is left.
     pub(super) fn quota(&mut self, now: u64) -> Quota {
+        while let Some(due) = self.next_of_other()
+            && due <= now
+        {
+            self.sent_by_other += 1;
+            if self.holds(due) && self.left(due).remaining > 0 {
+                self.admit(due);
+            }
+        }
+        self.left(now)
+    }
+
+    /// When the next request of the other user is due, if there is one.
+    fn next_of_other(&self) -> Option<u64> {
+        let other = self.limit.other_user?;
+        let each_s = 2.0 * self.limit.per_s / self.limit.requests as f64;
+        let due = other.from_s + each_s * self.sent_by_other as f64;
+        let is_over = other.until_s.is_some_and(|until| due >= until);
+        (!is_over).then_some((due * 1e6).round() as u64)
+    }
+
+    /// Removes what no longer counts at `now`, and returns the quota that is left.
+    fn left(&mut self, now: u64) -> Quota {
         let (used, reset_us) = match self.limit.shape {
             Shape::Sliding | Shape::Fixed => self.in_window(now),
             Shape::Leaky | Shape::Token => self.in_bucket(now),
@@ -431,5 +470,78 @@ mod tests {
             let error = RateLimit::parse(text).unwrap_err();
             assert!(error.starts_with(hint), "{text}: {error}");
         }
+    }
+
+    fn shared(shape: Shape, from_s: f64, until_s: Option<f64>) -> RateLimit {
+        RateLimit {
+            other_user: Some(OtherUser { from_s, until_s }),
+            ..limit(shape, None)
+        }
+    }
+
+    #[test]
+    fn what_is_admitted_of_another_user_counts() {
+        // They send at 1, 2 and 3 seconds.
+        let mut limiter = Limiter::new(shared(Sliding, 1.0, Some(4.0)));
+        assert_eq!(
+            quotas(
+                &mut limiter,
+                &[
+                    999_999, 1_000_000, 1_999_999, 3_500_000, 4_000_000, 9_000_000
+                ]
+            ),
+            [
+                (2, 2, 0),
+                (2, 1, 1_000_000),
+                (2, 1, 1),
+                (2, 1, 500_000),
+                (2, 2, 0),
+                (2, 2, 0)
+            ]
+        );
+        // Their request at 1 second is refused, that at 2 seconds is not.
+        check(
+            shared(Sliding, 1.0, None),
+            &[
+                (900_000, true),
+                (950_000, true),
+                (1_900_000, true),
+                (1_950_000, true),
+                (2_800_000, false),
+                (2_900_000, true),
+                (2_950_000, true),
+                (2_999_999, false),
+            ],
+        );
+    }
+
+    #[test]
+    fn another_user_is_counted_in_every_shape() {
+        // At 2.2 seconds, with requests of theirs at 0, 1 and 2 seconds.
+        for (shape, left, reset_us) in [
+            (Sliding, 1, 800_000),
+            (Fixed, 1, 800_000),
+            (Leaky, 0, 300_000),
+            (Token, 1, 300_000),
+        ] {
+            let mut limiter = Limiter::new(shared(shape, 0.0, None));
+            let expected = [(2, left, reset_us)];
+            assert_eq!(quotas(&mut limiter, &[2_200_000]), expected, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn another_user_does_not_count_while_there_is_no_limit() {
+        let mut limiter = Limiter::new(RateLimit {
+            per_s: 60.0,
+            from_s: 30.0,
+            until_s: Some(90.0),
+            ..shared(Sliding, 0.0, None)
+        });
+        // Of those at 0, 60 and 120 seconds, one.
+        assert_eq!(
+            quotas(&mut limiter, &[30_000_000, 119_000_000, 120_000_000]),
+            [(2, 2, 0), (2, 1, 1_000_000), (2, 2, 0)]
+        );
     }
 }

@@ -374,6 +374,7 @@ fn contradictions_are_found_at_the_start() {
         "[[rate_limit]]\nrequests = 0\nper_s = 1",
         "[[rate_limit]]\nrequests = 1\nper_s = 1\nburst = 1",
         "[[rate_limit]]\nrequests = 1\nper_s = 1\nshape = 'token'\nburst = 0",
+        "[[rate_limit]]\nrequests = 1\nper_s = 1\nother_user = { from_s = nan }",
         "[[rule]]\nphone_number = '0791'",
         "[[rule]]\nreply = { status = 100 }",
         "[[rule]]\nreply = { headers = { 'no name' = 'x' } }",
