@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
-use crate::rate::Rate;
+use crate::rate::Pace;
 use crate::source::Row;
 
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +35,8 @@ pub enum RunEvent<'a> {
         wait: Duration,
         why: ErrorCode,
     },
-    /// More or fewer requests are allowed now; `None` means that this program sets no limit.
-    Paced(Option<Rate>),
+    /// More or fewer requests are allowed now; `None` means that there is no limit.
+    Paced(Option<Pace>),
     /// The service gives no usable answers and gets one request at a time. Reported once for each
     /// outage, and again after each attempt without a usable answer.
     Outage {
@@ -67,7 +67,7 @@ pub enum RunEvent<'a> {
 pub struct Pulse {
     /// Time since sending began.
     pub elapsed: Duration,
-    pub allowed: Option<Rate>,
+    pub allowed: Option<Pace>,
     pub in_flight: usize,
     pub requests: u64,
     pub read: u64,

@@ -29,6 +29,57 @@ pub struct KnownRate {
     pub is_stated: bool,
 }
 
+/// The limit that a run keeps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    pub rate: Rate,
+    pub source: PaceSource,
+}
+
+/// Where a limit is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaceSource {
+    /// Somebody has set it.
+    Given,
+    /// The service's answers state it.
+    Stated,
+    /// Something was refused at a faster pace.
+    Found,
+    /// Little is known yet, and the pace grows fast.
+    Trying,
+    /// Nothing is refused at the fastest pace that is tried where no limit is stated.
+    Most,
+}
+
+#[cfg(test)]
+impl Pace {
+    pub fn stated(rate: Rate) -> Pace {
+        let source = PaceSource::Stated;
+        Pace { rate, source }
+    }
+}
+
+impl fmt::Display for Pace {
+    /// The limit and why it is believed in: `100/min, as the service states`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let about = match self.rate.pace() {
+            fast if fast >= 3.0 => format!("{}/s", (fast * 10.0).round() / 10.0),
+            slow => format!("{}/min", (slow * 600.0).round() / 10.0),
+        };
+        let rate = match self.rate.per.subsec_nanos() {
+            0 => self.rate.to_string(),
+            _ => format!("about {about}"),
+        };
+        match self.source {
+            PaceSource::Given => write!(f, "{rate}, as set"),
+            PaceSource::Stated => write!(f, "{rate}, as the service states"),
+            PaceSource::Found => write!(f, "about {about}, found by trying"),
+            PaceSource::Trying => write!(f, "about {about}, trying how much is allowed"),
+            PaceSource::Most => write!(f, "{about}, the most that is tried"),
+        }
+    }
+}
+
 /// The most requests in one period: the start times in a period are kept in memory.
 const MAX_REQUESTS: f64 = 1_000_000.0;
 
@@ -190,6 +241,28 @@ mod tests {
         for pace in (100..20_000).map(|pace| f64::from(pace) / 100.0) {
             let told = Rate::of_pace(pace).pace();
             assert!(told <= pace + 1e-6 && told >= pace * 0.988, "{pace}");
+        }
+    }
+
+    #[test]
+    fn a_pace_says_why_it_is_believed_in() {
+        use PaceSource::{Found, Given, Most, Stated, Trying};
+        for (rate, source, shown) in [
+            ("20/s", Given, "20/s, as set"),
+            ("1/250ms", Given, "about 4/s, as set"),
+            ("100/min", Stated, "100/min, as the service states"),
+            ("40/1495ms", Stated, "about 26.8/s, as the service states"),
+            ("576/min", Found, "about 9.6/s, found by trying"),
+            ("590/10min", Found, "about 59/min, found by trying"),
+            (
+                "100/min",
+                Trying,
+                "about 100/min, trying how much is allowed",
+            ),
+            ("100/10s", Most, "10/s, the most that is tried"),
+        ] {
+            let rate: Rate = rate.parse().unwrap();
+            assert_eq!(Pace { rate, source }.to_string(), shown);
         }
     }
 

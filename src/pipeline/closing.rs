@@ -123,7 +123,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     async fn submit_and_wait(&mut self) {
         self.await_commit().await;
-        let known = self.service.rate.estimator.known();
+        let known = self.service.rate.known();
         self.commits.submit(self.progress.counts, known, true);
         self.await_commit().await;
     }

@@ -42,16 +42,17 @@ mod claims;
 mod closing;
 mod commit_buffer;
 mod concurrency;
+mod cubic;
 mod ending;
 mod in_flight;
 mod outage;
 mod rate_controller;
-mod rate_estimator;
 mod rate_limiter;
 mod schedule;
 mod service;
 mod single;
 mod starting;
+mod stated_limits;
 mod stops;
 mod throttle;
 mod window;
@@ -74,6 +75,7 @@ use crate::intake::{Batch, Batches, OnUncertain, PlannedInput};
 use crate::lead::{CampaignId, Counts, RowId, Status};
 use crate::ledger::{CellsDigest, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
+use crate::rate::Pace;
 use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use answering::Undecided;
@@ -183,6 +185,8 @@ struct Progress {
     began: Instant,
     next_pulse: Instant,
     counts: Counts,
+    /// What was reported last.
+    paced: Option<Option<Pace>>,
     last_read: RowId,
     reached: RowId,
     /// See [`LedgerOutlet::read_to`].
@@ -229,6 +233,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 began: now,
                 next_pulse: now + PULSE,
                 counts: Counts::default(),
+                paced: None,
                 last_read: RowId(0),
                 reached,
                 read_to: reached.max(read_to),
@@ -344,7 +349,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
         }
         let at_once = self.ending.is_stopping();
-        let known = self.service.rate.estimator.known();
+        let known = self.service.rate.known();
         self.commits.submit(self.progress.counts, known, at_once)
     }
 
@@ -438,8 +443,11 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// again.
     fn watch_the_clock(&mut self) -> Option<Instant> {
         let now = Instant::now();
-        if let Some(rate) = self.service.rate.news() {
-            (self.events)(RunEvent::Paced(rate));
+        if now >= self.progress.next_pulse || self.progress.paced.is_none() {
+            let pace = self.service.rate.pace();
+            if self.progress.paced.replace(pace) != Some(pace) {
+                (self.events)(RunEvent::Paced(pace));
+            }
         }
         if now >= self.progress.next_pulse {
             self.progress.next_pulse = now + PULSE;
@@ -461,7 +469,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn pulse(&self, now: Instant) -> Pulse {
         Pulse {
             elapsed: now - self.progress.began,
-            allowed: self.service.rate.estimator.pace(),
+            allowed: self.service.rate.pace(),
             in_flight: self.in_flight.flights.len(),
             requests: self.in_flight.requests,
             read: self.progress.last_read.0,
@@ -482,6 +490,8 @@ async fn reserve(results: Option<&mpsc::Sender<Batch>>) -> Option<mpsc::Permit<'
 
 #[cfg(test)]
 mod ledger_tests;
+#[cfg(test)]
+mod limit_tests;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]

@@ -1,38 +1,101 @@
-//! When requests start: what is allowed, and that it is kept to.
+//! When requests start: what is allowed, and that it is kept to. The rules:
 //!
-//! The [`RateEstimator`] learns from answers what is allowed; the [`RateLimiter`] keeps to it.
-//! Here each gets what it needs of the other.
+//! **What is allowed.** What is given or stated goes before what is found by trying.
+//!
+//! | choice | starts | never faster than |
+//! |-|-|-|
+//! | limits | at them | themselves; headers change nothing but a wait |
+//! | `none` | without a limit, until the second refusal within ten minutes | |
+//! | `auto` | at 100 a minute, or where the last run was | what answers state ([`StatedLimits`]), else 10 a second |
+//!
+//! **Up**, only while requests wait for nothing but the pace: a pace that is not used says nothing
+//! of what would be allowed (RFC 7661). Where nothing is known, `auto` doubles its pace until the
+//! first refusal, as slow start does (RFC 5681), and so does `none` after its first lesson. After a
+//! refusal the pace follows CUBIC's curve ([`Cubic`]): it returns to what the service took, stays
+//! about there, and then grows ever faster. Unlike TCP's, the curve counts requests and not
+//! seconds, since what matters is how many of them are refused, be it one a second or a thousand.
+//!
+//! **Down**, at a refusal: to what the service took. Refusals and the waits after them, up to the
+//! first answer to a request that started after the last wait, are one event. What was taken is
+//! the most that was accepted in the ten seconds or the minute before the wait ended, or since the
+//! window opened. Services count in such spans: for a limit per window the pace is right as soon as
+//! one window has been used up. After a short wait the last second counts too, and the pace keeps
+//! 85 % of itself: a bucket that leaks is approached from above, in small steps. The wait is the one
+//! that the service asks for. Without a hint each is longer than the last, but none goes past the
+//! end of a minute counted from the first request, since most windows are a minute long.
+//!
+//! **Back**: a pace that was not refused for long is remembered, for the next thousand requests,
+//! and tried again when one that is a tenth lower was not refused for long either. So the whole
+//! limit is used again soon after another user of the account has left.
+//!
+//! Beside a given or stated limit, and under `none`, a single refusal within ten minutes causes the
+//! wait that it asks for, and no slower pace: it may have been an accident, and a real limit refuses
+//! again.
+//!
+//! The [`RateLimiter`] keeps to this in two ways: a least distance between starts, for services that
+//! are leaky buckets, and at most N starts in any span, for those that count in windows.
+
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::rate_estimator::RateEstimator;
+use super::cubic::{Cubic, START};
 use super::rate_limiter::RateLimiter;
+use super::stated_limits::StatedLimits;
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, RecentUse};
-use crate::rate::{KnownRate, Rate, RateChoice};
+use crate::rate::{KnownRate, Pace, PaceSource, Rate, RateChoice};
+
+/// `auto` goes no further where no limit is stated.
+const MOST: f64 = 10.0;
+
+/// A pace that was found lower in a bad hour is not where the next run starts: from there it
+/// would take long to grow.
+const LEAST_KNOWN: f64 = START / 4.0;
+
+/// How long a quota that is used up is waited for at most: nobody has refused anything yet.
+pub(super) const LONGEST_RESET: Duration = Duration::from_secs(3600);
 
 #[derive(Debug)]
 pub struct RateController {
-    pub(super) estimator: RateEstimator,
+    given: Vec<Rate>,
+    /// What answers state, under `auto`.
+    stated: Option<StatedLimits>,
+    found: Cubic,
     pub(super) limiter: RateLimiter,
-    /// Whether the pace has changed since it was read.
-    has_news: bool,
+    /// Whether a request waits only for the pace.
+    binds: bool,
     pub(super) pause_at_start: Option<(Instant, ErrorCode)>,
 }
 
 impl RateController {
     pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> RateController {
-        let estimator = RateEstimator::new(choice, known, Instant::now());
-        let limiter = RateLimiter::new(&estimator.limits);
-        RateController {
-            estimator,
-            limiter,
-            has_news: true,
+        let is_auto = *choice == RateChoice::Auto;
+        let found = match known {
+            Some(known) if is_auto && !known.is_stated => {
+                known.rate.pace().clamp(LEAST_KNOWN, MOST)
+            }
+            None if is_auto => START,
+            _ => f64::INFINITY,
+        };
+        let stated = known.filter(|known| known.is_stated);
+        let stated = stated.map(|known| StatedLimits::knowing(known.rate));
+        let mut controller = RateController {
+            given: match choice {
+                RateChoice::Limits(rates) => rates.clone(),
+                RateChoice::Auto | RateChoice::Unlimited => Vec::new(),
+            },
+            stated: is_auto.then(|| stated.unwrap_or_default()),
+            found: Cubic::new(found, is_auto && known.is_none(), Instant::now()),
+            limiter: RateLimiter::new(),
+            binds: false,
             pause_at_start: None,
-        }
+        };
+        controller.apply();
+        controller
     }
 
     /// The same after earlier processes, which the service counts too: what they started is
@@ -55,148 +118,131 @@ impl RateController {
     /// says when to ask again. A request that may start is counted as started.
     pub fn try_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
-        match self.limiter.try_start(now) {
-            Ok(()) => {
-                self.estimator.started(now);
-                self.apply_limits();
-                Ok(now)
-            }
-            Err(when) => {
-                self.estimator.binds = true;
-                Err(when)
-            }
+        if let Err(when) = self.limiter.try_start(now) {
+            self.binds = self.limiter.held_until().is_none();
+            return Err(when);
         }
+        if let Some(stated) = &mut self.stated {
+            stated.start(now);
+        }
+        if std::mem::take(&mut self.binds) {
+            self.found.used();
+            self.apply();
+        }
+        Ok(now)
     }
 
-    /// An answer that is no refusal for now, to a request of that time.
+    /// An answer that is no refusal for now, to a request of that time. Where it says that
+    /// nothing more is free, nothing starts until more is.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
-        let hold = self.estimator.accepted(started, quota, Instant::now());
-        self.apply_limits();
-        if let Some(until) = hold {
-            self.limiter.hold(until);
+        let now = Instant::now();
+        self.found.accepted(started, now);
+        let was_silent = self.rates().is_empty();
+        if let Some(stated) = &mut self.stated {
+            if let Some(until) = stated.answered(started, quota, now) {
+                self.limiter.hold(until);
+            }
+            if was_silent && !stated.rates().is_empty() && !self.found.is_refused() {
+                self.found.forget();
+            }
+        } else if let Some(Quota {
+            remaining: Some(0),
+            reset: Some(reset),
+            ..
+        }) = quota
+        {
+            self.limiter.hold(now + (*reset).min(LONGEST_RESET));
+            if was_silent {
+                // The next request would have been refused.
+                self.note_refusal(started, true, now);
+            }
+        }
+        self.apply();
+    }
+
+    /// An answer that asks to come back later, for which everything is held already. `is_hinted`
+    /// if it says for how long.
+    pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>, is_hinted: bool) {
+        if let Some(stated) = &mut self.stated {
+            stated.refused(started, quota);
+        }
+        self.note_refusal(started, is_hinted, Instant::now());
+        self.apply();
+    }
+
+    fn note_refusal(&mut self, started: Instant, is_hinted: bool, now: Instant) {
+        let until = self.limiter.held_until().unwrap_or(now);
+        self.found.refused(started, until, is_hinted, now);
+    }
+
+    /// How long to wait at most after a refusal that does not say how long.
+    pub(super) fn longest_guess(&self) -> Duration {
+        self.found.rest_of_minute(Instant::now())
+    }
+
+    /// No answer has come, or one that says nothing of the pace.
+    pub(super) fn lost(&mut self, started: Instant) {
+        if let Some(stated) = &mut self.stated {
+            stated.forget(started);
         }
     }
 
-    /// An answer that asks to come back later, for which everything is held.
-    pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>) {
-        let now = Instant::now();
-        let until = self.limiter.held_until().unwrap_or(now);
-        self.estimator.refused(started, quota, until, now);
-        self.apply_limits();
+    /// What the next run may start with.
+    pub(super) fn known(&self) -> Option<KnownRate> {
+        let stated = slowest(self.stated.as_ref()?.rates());
+        // While it doubles it is a guess.
+        let is_found = |pace: &f64| !self.found.doubles || *pace >= MOST;
+        let found = self.found.believed().filter(is_found);
+        Some(KnownRate {
+            rate: stated.or(found.map(Rate::of_pace))?,
+            is_stated: stated.is_some(),
+        })
     }
 
-    fn apply_limits(&mut self) {
-        self.has_news |= self.limiter.set_limits(&self.estimator.limits);
+    /// The limit that is believed in, and why; `None` if there is none.
+    pub(super) fn pace(&self) -> Option<Pace> {
+        let is_auto = self.stated.is_some();
+        let Some(found) = self.found.believed() else {
+            let source = [PaceSource::Given, PaceSource::Stated][usize::from(is_auto)];
+            let rate = slowest(self.rates())?;
+            return Some(Pace { rate, source });
+        };
+        let source = match () {
+            () if is_auto && self.rates().is_empty() && found >= MOST => PaceSource::Most,
+            () if self.found.doubles => PaceSource::Trying,
+            () => PaceSource::Found,
+        };
+        let rate = Rate::of_pace(found);
+        Some(Pace { rate, source })
     }
 
-    /// The pace, where it may have changed since this was asked last.
-    pub(super) fn news(&mut self) -> Option<Option<Rate>> {
-        let has_news = std::mem::take(&mut self.has_news);
-        has_news.then(|| self.estimator.pace())
+    fn rates(&self) -> &[Rate] {
+        self.stated
+            .as_ref()
+            .map_or(&self.given, StatedLimits::rates)
     }
+
+    /// Tells the limiter what is allowed now.
+    fn apply(&mut self) {
+        let ceiling = slowest(self.rates()).map(|rate| rate.pace());
+        let is_auto = self.stated.is_some();
+        self.found.most = ceiling.unwrap_or(if is_auto { MOST } else { f64::INFINITY });
+        if ceiling.is_some() && self.found.pace() >= ceiling && !self.found.is_refused() {
+            self.found.forget();
+        }
+        let rates = self
+            .stated
+            .as_ref()
+            .map_or(&*self.given, StatedLimits::rates);
+        self.limiter.set_limits(rates, self.found.pace());
+    }
+}
+
+fn slowest(rates: &[Rate]) -> Option<Rate> {
+    let slower = |a: &&Rate, b: &&Rate| a.pace().total_cmp(&b.pace());
+    rates.iter().min_by(slower).copied()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ledger::StartsInSecond;
-    use std::time::Duration;
-
-    fn at(millis: i64) -> Timestamp {
-        Timestamp::from_millisecond(millis).unwrap()
-    }
-
-    fn limited(rate: &str, recent: &RecentUse, now: Timestamp) -> RateController {
-        let choice = RateChoice::Limits(vec![rate.parse().unwrap()]);
-        RateController::new(&choice, None).after(recent, now)
-    }
-
-    /// How long after the beginning each of these requests may start.
-    async fn start(rate: &mut RateController, requests: usize) -> Vec<Duration> {
-        let began = Instant::now();
-        let mut starts = Vec::new();
-        while starts.len() < requests {
-            match rate.try_start() {
-                Ok(at) => starts.push(at - began),
-                Err(when) => tokio::time::sleep_until(when).await,
-            }
-        }
-        starts
-    }
-
-    fn counted(seconds: impl Iterator<Item = i64>) -> RecentUse {
-        let start = |second| StartsInSecond {
-            second,
-            requests: 1,
-        };
-        RecentUse {
-            starts: seconds.map(start).collect(),
-            pause: None,
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn requests_of_earlier_processes_count_towards_the_limit() {
-        // Fifteen requests, a second apart, the last of them half a second ago.
-        let recent = counted(86..=100);
-        let mut rate = limited("20/10s", &recent, at(100_500));
-        let mut all: Vec<f64> = (86..=100).map(|second| second as f64).collect();
-        let new = start(&mut rate, 40).await;
-        all.extend(new.iter().map(|after| 100.5 + after.as_secs_f64()));
-        for (first, at) in all.iter().enumerate() {
-            let in_span = all[first..].iter().take_while(|t| **t < at + 10.0);
-            assert!(in_span.count() <= 20, "from {at}: {all:?}");
-        }
-        assert!(new[0] < Duration::from_millis(1_100), "{:?}", new[0]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn three_processes_one_after_the_other_keep_to_one_limit() {
-        let began = Instant::now();
-        let wall_clock = || at(1_000_000 + began.elapsed().as_millis() as i64);
-        let mut all: Vec<Duration> = Vec::new();
-        for requests in [9, 9, 9] {
-            let seconds = all.iter().map(|at| 1_000 + at.as_secs() as i64);
-            let mut rate = limited("20/10s", &counted(seconds), wall_clock());
-            let before = began.elapsed();
-            let new = start(&mut rate, requests).await;
-            all.extend(new.into_iter().map(|after| before + after));
-        }
-        for (first, at) in all.iter().enumerate() {
-            let span = *at + Duration::from_secs(10);
-            assert!(all[first..].iter().take_while(|t| **t < span).count() <= 20);
-        }
-        // Evenly spread all the while, but for a second at each beginning.
-        assert!(all[26] < Duration::from_secs(17), "{all:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_wait_that_an_earlier_process_was_asked_for_is_obeyed_to_its_end() {
-        let asked = |until| RecentUse {
-            starts: Vec::new(),
-            pause: Some(AskedPause {
-                until: at(until),
-                http_status: 429,
-            }),
-        };
-        let mut rate = limited("20/s", &asked(700_000), at(100_000));
-        let (_, why) = rate.pause_at_start.unwrap();
-        assert_eq!(why, ErrorCode::Http(429));
-        assert_eq!(start(&mut rate, 1).await, [Duration::from_secs(600)]);
-        let mut rate = limited("20/s", &asked(100_000), at(100_000));
-        assert_eq!(rate.pause_at_start, None);
-        assert_eq!(start(&mut rate, 1).await, [Duration::ZERO]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn starts_recorded_in_the_future_count_as_made_now() {
-        let recent = counted([5_000, 5_001].into_iter());
-        let mut rate = limited("2/10s", &recent, at(100_000));
-        let new = start(&mut rate, 1).await;
-        let expected = Duration::from_millis(11_100);
-        assert!(
-            new[0].abs_diff(expected) < Duration::from_millis(10),
-            "{new:?}"
-        );
-    }
-}
+#[path = "rate_controller_tests.rs"]
+mod tests;

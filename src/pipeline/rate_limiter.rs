@@ -1,29 +1,21 @@
 //! When the next request may start: one limiter for the whole run.
 //!
-//! Every attempt passes it, and a start is the hand-over to the HTTP client. Two things work
-//! together:
-//!
-//! - governor spaces the starts evenly at the slowest of the rates. Where the spaces are short, a
-//!   start that came late may be made up for by at most [`BURST`] at once, so that the rate is used
-//!   though timers are coarse;
+//! - governor keeps the distance between two starts: that of the slowest limit. Timers are coarse:
+//!   a start that comes late by no more than a tolerance counts as on time. One that comes later
+//!   is not made up for;
 //! - a request may start only if the start N requests before it is at least a span ago, so that
-//!   no span of a rate's length, wherever it begins, has more than N starts. governor with a burst
-//!   does not guarantee that.
+//!   no span of a rate's length, wherever it begins, has more than N starts.
 //!
-//! Both keep to spans that are a hundredth longer than asked for ([`SLACK`]): a request that is
-//! delayed on its way and one that is not must not end up in one span at the service.
+//! Rates are kept to over spans that are a hundredth longer than asked for ([`SLACK`]): a request
+//! that is delayed on its way and one that is not must not end up in one span at the service.
 //!
-//! The rates may change at any time. Starts are remembered whatever the rates were, so that new
-//! ones hold from their first moment for the spans that began before it; and the space before the
-//! next start is the new one, counted from the last start.
-//!
-//! Apart from rates, the service may ask for a pause, which holds all requests.
+//! Limits may change at any time. Starts are remembered whatever the limits were, so that new ones
+//! hold from their first moment. The service may also ask for a pause, which holds all requests.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
+use std::iter::repeat_n;
 use std::time::Duration;
 
-use governor::Quota;
 use governor::clock::{Clock, FakeRelativeClock};
 use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
@@ -34,45 +26,56 @@ use tokio::time::Instant;
 use crate::ledger::StartsInSecond;
 use crate::rate::Rate;
 
-/// How many starts may follow each other without a space after one came late.
-const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
-
-/// From this space on a start that comes late, by a millisecond or two, costs less
-/// than a hundredth of the rate, and nothing is made up for.
-const WIDE_SPACE: Duration = Duration::from_millis(200);
-
 const SLACK: f64 = 1.01;
+
+/// Where the distance is as wide as this, a start that comes late by a millisecond or two costs
+/// less than a hundredth of the rate, and nothing is made up for.
+const WIDE: Duration = Duration::from_millis(200);
+
+/// The tolerance where the pace was found by trying: what timers are late by. A leaky bucket
+/// refuses two starts that are closer together.
+const TIMERS: Duration = Duration::from_millis(2);
 
 /// How many starts are remembered though no present rate needs them: later ones may. Half a
 /// minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
 
-/// Where on its clock a limiter begins: starts of earlier processes lie before that, as far
-/// back as the longest span of any rate, a day.
+/// What a limiter's clock shows at its origin: starts of earlier processes lie before that, as
+/// far back as the longest span of any rate, a day.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
 
-/// Its clock is moved on by hand, so that it can learn of starts after the fact, and tests need
-/// not wait.
-type Limiter =
+/// Its clock is moved on by hand, so that it can learn of starts after the fact.
+type Governor =
     governor::RateLimiter<NotKeyed, InMemoryState, FakeRelativeClock, NoOpMiddleware<Nanos>>;
 
 #[derive(Debug)]
-pub struct RateLimiter {
+pub(super) struct RateLimiter {
     origin: Instant,
     rates: Vec<Rate>,
-    spacer: Option<Spacer>,
-    /// The last starts, on a clock that shows [`BEGIN`] at the origin.
+    /// Requests a second, found by trying; kept to beside the rates.
+    found: Option<f64>,
+    governor: Option<Governor>,
+    clock: FakeRelativeClock,
+    space: Duration,
+    tolerance: Duration,
+    /// When the last start was due, or when it was, if that was too late.
+    last: Option<Duration>,
     starts: VecDeque<Duration>,
     held_until: Option<Instant>,
 }
 
 impl RateLimiter {
-    /// A limiter for all of `rates` at once; for none, only pauses are obeyed.
-    pub fn new(rates: &[Rate]) -> RateLimiter {
+    /// A limiter without limits: only pauses are obeyed.
+    pub(super) fn new() -> RateLimiter {
         RateLimiter {
             origin: Instant::now(),
-            rates: rates.to_vec(),
-            spacer: Spacer::new(rates, None),
+            rates: Vec::new(),
+            found: None,
+            governor: None,
+            clock: FakeRelativeClock::default(),
+            space: Duration::ZERO,
+            tolerance: Duration::ZERO,
+            last: None,
             starts: VecDeque::new(),
             held_until: None,
         }
@@ -82,68 +85,96 @@ impl RateLimiter {
     /// rates apply to that too. It is counted by the second, and may have left at the end of
     /// it; if the clock was set back, now.
     pub(super) fn resume(&mut self, earlier: &[StartsInSecond], now: Timestamp) {
-        let needed = self.remembered();
-        for starts in earlier.iter().rev() {
-            let Ok(second) = Timestamp::from_second(starts.second) else {
-                continue;
-            };
+        let starts = earlier.iter().rev().flat_map(|starts| {
+            let second = Timestamp::from_second(starts.second).unwrap_or(now);
             let age = now.duration_since(second.min(now)).unsigned_abs();
             let at = (BEGIN + Duration::from_secs(1)).saturating_sub(age);
-            for _ in 0..starts.requests {
-                if self.starts.len() == needed {
-                    break;
-                }
-                self.starts.push_front(at);
-            }
+            repeat_n(at, starts.requests as usize)
+        });
+        for at in starts.take(self.remembered()) {
+            self.starts.push_front(at);
         }
-        self.spacer = Spacer::new(&self.rates, self.starts.back().copied());
+        self.keep_distance();
     }
 
-    /// From now on these rates apply, also to the starts already made. Returns whether they
-    /// are others than before.
-    pub fn set_limits(&mut self, rates: &[Rate]) -> bool {
-        if self.rates == rates {
-            return false;
+    /// From now on these limits apply, also to the starts already made.
+    pub(super) fn set_limits(&mut self, rates: &[Rate], found: Option<f64>) {
+        if self.rates != rates || self.found != found {
+            self.rates = rates.to_vec();
+            self.found = found;
+            self.keep_distance();
         }
-        self.rates = rates.to_vec();
-        self.spacer = Spacer::new(rates, self.starts.back().copied());
-        true
     }
 
-    /// Starts a request now, or says when to ask again. A request that may start
-    /// is counted as started. Time never goes back.
+    /// Keeps the distance of the slowest limit, from the last start on.
+    fn keep_distance(&mut self) {
+        let of = |rate: &Rate| rate.per.mul_f64(SLACK) / rate.requests.get();
+        let given = self.rates.iter().map(of).max().unwrap_or_default();
+        let found = self.found.map(|pace| Duration::from_secs_f64(1.0 / pace));
+        self.space = given.max(found.unwrap_or_default());
+        self.tolerance = match self.space {
+            space if space > given => TIMERS,
+            space if space < WIDE => space,
+            _ => Duration::ZERO,
+        };
+        self.clock = FakeRelativeClock::default();
+        let quota = governor::Quota::with_period(self.space);
+        self.governor = quota.map(|quota| Governor::direct_with_clock(quota, self.clock.clone()));
+        let back = self.starts.back().copied();
+        let in_time = |last: &Duration| back.is_some_and(|back| back <= *last + TIMERS);
+        if let Some(last) = self.last.take().filter(in_time).or(back) {
+            // A new governor has room for one.
+            let _ = self.check(last);
+        }
+    }
+
+    /// Starts a request now, or says when to ask again. A request that may start is counted as
+    /// started. Time never goes back.
     pub(super) fn try_start(&mut self, now: Instant) -> Result<(), Instant> {
-        if let Some(held_until) = self.held_until {
-            if now < held_until {
-                return Err(held_until);
-            }
-            self.held_until = None;
+        if let Some(held_until) = self.held_until.filter(|until| now < *until) {
+            return Err(held_until);
         }
         let elapsed = BEGIN + (now - self.origin);
-        let free_at = self.rates.iter().map(|rate| self.free_at(*rate)).max();
-        let free_at = free_at.unwrap_or_default();
-        if elapsed < free_at {
+        let free_at = self
+            .rates
+            .iter()
+            .filter_map(|rate| self.free_at(*rate))
+            .max();
+        if let Some(free_at) = free_at.filter(|free_at| elapsed < *free_at) {
             return Err(self.origin + (free_at - BEGIN));
         }
-        if let Some(spacer) = &self.spacer {
-            spacer.check(elapsed).map_err(|wait| now + wait)?;
+        self.check(elapsed).map_err(|wait| now + wait)?;
+        while self.starts.len() >= self.remembered() {
+            self.starts.pop_front();
         }
-        self.note(elapsed);
+        self.starts.push_back(elapsed);
+        Ok(())
+    }
+
+    /// Takes a start at this time, or says how much too early it is.
+    fn check(&mut self, at: Duration) -> Result<(), Duration> {
+        let in_time = |due: &Duration| *due <= at && at <= *due + self.tolerance;
+        let due = self.last.map(|last| last + self.space);
+        let counts_as = due.filter(in_time).unwrap_or(at);
+        if let Some(governor) = &self.governor {
+            let shown = Duration::from(self.clock.now());
+            self.clock.advance(counts_as.saturating_sub(shown));
+            governor.check().map_err(|not_yet| {
+                let wait = not_yet.wait_time_from(at.into());
+                wait.max(Duration::from_micros(1))
+            })?;
+        }
+        self.last = Some(counts_as);
         Ok(())
     }
 
     /// From when on one more start is one of N in the span of the rate that ends with it.
-    fn free_at(&self, rate: Rate) -> Duration {
-        let nth_last = self.starts.len().checked_sub(rate.requests.get() as usize);
-        let start = nth_last.and_then(|nth_last| self.starts.get(nth_last));
-        start.map_or(Duration::ZERO, |start| *start + rate.per.mul_f64(SLACK))
-    }
-
-    fn note(&mut self, at: Duration) {
-        while self.starts.len() >= self.remembered() {
-            self.starts.pop_front();
-        }
-        self.starts.push_back(at);
+    fn free_at(&self, rate: Rate) -> Option<Duration> {
+        let nth_last = self
+            .starts
+            .len()
+            .checked_sub(rate.requests.get() as usize)?;
+        Some(*self.starts.get(nth_last)? + rate.per.mul_f64(SLACK))
     }
 
     fn remembered(&self) -> usize {
@@ -152,56 +183,12 @@ impl RateLimiter {
     }
 
     /// Lets nothing start before `until`, unless a longer pause is on already.
-    pub fn hold(&mut self, until: Instant) {
+    pub(super) fn hold(&mut self, until: Instant) {
         self.held_until = self.held_until.max(Some(until));
     }
 
-    pub fn held_until(&self) -> Option<Instant> {
+    pub(super) fn held_until(&self) -> Option<Instant> {
         self.held_until.filter(|until| Instant::now() < *until)
-    }
-}
-
-#[derive(Debug)]
-struct Spacer {
-    limiter: Limiter,
-    clock: FakeRelativeClock,
-}
-
-impl Spacer {
-    /// For the slowest of the rates, as if `last` was the last of many starts: nothing
-    /// is made up for across a change of rates.
-    fn new(rates: &[Rate], last: Option<Duration>) -> Option<Spacer> {
-        let space = rates
-            .iter()
-            .map(|rate| rate.per.mul_f64(SLACK) / rate.requests.get())
-            .max()?;
-        let mut quota = Quota::with_period(space)?;
-        if space < WIDE_SPACE {
-            quota = quota.allow_burst(BURST);
-        }
-        let clock = FakeRelativeClock::default();
-        clock.advance(last.unwrap_or(BEGIN));
-        let spacer = Spacer {
-            limiter: governor::RateLimiter::direct_with_clock(quota, clock.clone()),
-            clock,
-        };
-        match last {
-            Some(last) => while spacer.check(last).is_ok() {},
-            // Nothing has come late yet: two at once at the beginning would, with the hole
-            // that the limit for the span then makes, go on for ever.
-            None if space < WIDE_SPACE => drop(spacer.check(BEGIN)),
-            None => {}
-        }
-        Some(spacer)
-    }
-
-    fn check(&self, at: Duration) -> Result<(), Duration> {
-        let shown = Duration::from(self.clock.now());
-        self.clock.advance(at.saturating_sub(shown));
-        self.limiter.check().map_err(|not_yet| {
-            let wait = not_yet.wait_time_from(at.into());
-            wait.max(Duration::from_micros(1))
-        })
     }
 }
 
@@ -209,9 +196,16 @@ impl Spacer {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::num::NonZeroU32;
 
     fn rate(text: &str) -> Rate {
         text.parse().unwrap()
+    }
+
+    fn limited(rates: &[Rate]) -> RateLimiter {
+        let mut limiter = RateLimiter::new();
+        limiter.set_limits(rates, None);
+        limiter
     }
 
     /// The times at which `count` requests start when each starts as soon as it may
@@ -221,7 +215,7 @@ mod tests {
         count: usize,
         lateness: impl Fn(usize) -> Duration,
     ) -> Vec<Duration> {
-        let mut limiter = RateLimiter::new(rates);
+        let mut limiter = limited(rates);
         let origin = Instant::now();
         let mut starts = Vec::new();
         while starts.len() < count {
@@ -267,7 +261,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_holds_all_requests_and_a_shorter_one_does_not_end_it() {
-        let mut limiter = RateLimiter::new(&[]);
+        let mut limiter = RateLimiter::new();
         assert_eq!(limiter.try_start(Instant::now()), Ok(()));
         let until = Instant::now() + Duration::from_secs(37);
         limiter.hold(until);
@@ -281,12 +275,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn idle_time_does_not_allow_a_burst() {
-        let mut limiter = RateLimiter::new(&[rate("10/s")]);
+        let mut limiter = limited(&[rate("10/s")]);
         tokio::time::advance(Duration::from_secs(60)).await;
         let at_once = (0..20)
             .filter(|_| limiter.try_start(Instant::now()).is_ok())
             .count();
-        assert_eq!(at_once, 2);
+        assert_eq!(at_once, 1);
     }
 
     #[tokio::test(start_paused = true)]
@@ -339,12 +333,12 @@ mod tests {
 
     #[test]
     fn a_new_limit_counts_starts_made_before_it() {
-        let mut limiter = RateLimiter::new(&[]);
+        let mut limiter = RateLimiter::new();
         let origin = Instant::now();
         for i in 0..30 {
             assert_eq!(limiter.try_start(origin + Duration::from_millis(i)), Ok(()));
         }
-        limiter.set_limits(&[rate("20/10s")]);
+        limiter.set_limits(&[rate("20/10s")], None);
         let now = origin + Duration::from_millis(100);
         let when = limiter.try_start(now).unwrap_err();
         // The eleventh must be out of the span for one more to be the twentieth.
@@ -358,12 +352,12 @@ mod tests {
 
     #[test]
     fn a_changed_rate_lets_no_request_start_early() {
-        let mut limiter = RateLimiter::new(&[rate("100/s")]);
+        let mut limiter = limited(&[rate("100/s")]);
         let mut now = Instant::now();
         let end = now + Duration::from_secs(2);
         let mut last = start_until(&mut limiter, &mut now, end, Duration::ZERO).pop();
         for requests in [99, 101, 50, 3] {
-            limiter.set_limits(&[Rate::per_second(requests)]);
+            limiter.set_limits(&[Rate::per_second(requests)], None);
             while let Err(when) = limiter.try_start(now) {
                 now = when;
             }
@@ -377,11 +371,11 @@ mod tests {
 
     #[test]
     fn changing_the_rate_every_second_does_not_lower_it() {
-        let mut limiter = RateLimiter::new(&[]);
+        let mut limiter = RateLimiter::new();
         let mut now = Instant::now();
         let mut count = 0;
         for second in 0..60 {
-            limiter.set_limits(&[Rate::per_second(100 + second % 2)]);
+            limiter.set_limits(&[Rate::per_second(100 + second % 2)], None);
             let end = now + Duration::from_secs(1);
             count += start_until(&mut limiter, &mut now, end, Duration::from_millis(1)).len();
         }
@@ -390,7 +384,7 @@ mod tests {
 
     #[test]
     fn without_limits_only_starts_that_may_be_needed_are_kept() {
-        let mut limiter = RateLimiter::new(&[]);
+        let mut limiter = RateLimiter::new();
         let now = Instant::now();
         for _ in 0..REMEMBERED + 10 {
             limiter.try_start(now).unwrap();
@@ -407,7 +401,7 @@ mod tests {
             ),
             late in 0u64..30,
         ) {
-            let mut limiter = RateLimiter::new(&[]);
+            let mut limiter = RateLimiter::new();
             let mut now = Instant::now();
             let mut starts: Vec<Instant> = Vec::new();
             for (rates, millis) in stretches {
@@ -418,7 +412,7 @@ mod tests {
                         per: Duration::from_millis(millis),
                     })
                     .collect();
-                limiter.set_limits(&rates);
+                limiter.set_limits(&rates, None);
                 let end = now + Duration::from_millis(millis);
                 if rates.is_empty() {
                     // As fast as the network is.

@@ -23,7 +23,7 @@ use crate::sandbox::memory::{MemorySandbox, Outcome};
 /// A scenario file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Scenario {
+pub(super) struct Scenario {
     /// How many rows; each has its own number.
     rows: u32,
     /// The campaigns of the rows, in turn; more than one makes a campaign column.
@@ -33,7 +33,8 @@ struct Scenario {
     import: Import,
     #[serde(default)]
     service: SandboxConfig,
-    expect: Expect,
+    /// Always in a file.
+    expect: Option<Expect>,
 }
 
 /// The flags of the import.
@@ -57,6 +58,8 @@ struct Import {
     /// The service closes connections that are idle for longer, without an answer to the next
     /// request.
     service_closes_idle_after_s: Option<f64>,
+    /// How long a request and its answer are on their way, each by chance between the two.
+    way_ms: [u64; 2],
 }
 
 /// What must come of it. Ranges are inclusive.
@@ -101,6 +104,9 @@ struct Line {
     timeout: Duration,
     closed_after: Option<f64>,
     last_used: Rc<RefCell<Option<Instant>>>,
+    way_ms: [u64; 2],
+    began: Instant,
+    answers: Rc<RefCell<Vec<(f64, u16)>>>,
 }
 
 impl Line {
@@ -114,6 +120,14 @@ impl Line {
         let is_closed = |after| idle.as_secs_f64() > after;
         idle <= REUSE_IDLE_FOR && self.closed_after.is_some_and(is_closed)
     }
+
+    async fn travel(&self) {
+        let [least, most] = self.way_ms.map(|ms| ms * 1000);
+        if most > 0 {
+            let micros = fastrand::u64(least..=most);
+            tokio::time::sleep(Duration::from_micros(micros)).await;
+        }
+    }
 }
 
 impl LeadSender for Line {
@@ -124,13 +138,21 @@ impl LeadSender for Line {
             if line.is_closed() {
                 return lost(Lost::Broken);
             }
-            let answer = tokio::time::timeout(line.timeout, line.service.post_lead(body)).await;
+            let exchange = async {
+                line.travel().await;
+                let outcome = line.service.post_lead(body).await;
+                line.travel().await;
+                outcome
+            };
+            let answer = tokio::time::timeout(line.timeout, exchange).await;
             line.last_used.replace(Some(Instant::now()));
             match answer {
                 Err(_) => lost(Lost::TimedOut),
                 Ok(Outcome::Dropped) => lost(Lost::Broken),
                 Ok(Outcome::Answer(response)) => {
                     let status = response.status().as_u16();
+                    let at = line.began.elapsed().as_secs_f64();
+                    line.answers.borrow_mut().push((at, status));
                     let head = Head::read(status, response.headers(), line.service.now());
                     Answer::of(&head, response.body())
                 }
@@ -140,8 +162,10 @@ impl LeadSender for Line {
 }
 
 /// What came of a scenario.
-struct Came {
+pub(super) struct Came {
     end: End,
+    /// When answers came, in seconds since the start, and their status.
+    pub(super) answers: Vec<(f64, u16)>,
     rows: BTreeMap<String, u64>,
     /// When leads were made, in seconds since the start.
     created_at: Vec<f64>,
@@ -191,22 +215,26 @@ impl Scenario {
         list
     }
 
-    fn run(self) -> Came {
+    pub(super) fn run(self) -> Came {
         let column = (self.campaigns.len() > 1).then_some("list");
         let (batches, inputs, runtime) =
             prepare_list(self.policy(), &self.list(), self.campaigns[0], column);
         runtime.block_on(async {
             let import = &self.import;
             let service = MemorySandbox::new(self.service.clone()).unwrap();
+            let began = Instant::now();
             let line = Line {
                 service: service.clone(),
                 timeout: Duration::from_millis(import.timeout_ms.unwrap_or(60_000)),
                 closed_after: import.service_closes_idle_after_s,
                 last_used: Rc::default(),
+                way_ms: import.way_ms,
+                began,
+                answers: Rc::default(),
             };
+            let answers = Rc::clone(&line.answers);
             // So that each time is like the last.
             fastrand::seed(7);
-            let began = Instant::now();
             let (mut rows, mut created_at, mut outages) = (BTreeMap::new(), Vec::new(), 0);
             let mut is_away = false;
             let mut events = |event: RunEvent<'_>| match event {
@@ -243,6 +271,7 @@ impl Scenario {
             let end = pipeline.run(batches, interrupts).await;
             Came {
                 end,
+                answers: answers.take(),
                 rows,
                 created_at,
                 outages,
@@ -360,7 +389,7 @@ fn check(name: &str) {
         came.outages,
         came.end.stop,
     );
-    let complaints = came.complaints(&expect.expect);
+    let complaints = came.complaints(&expect.expect.unwrap());
     assert!(
         complaints.is_empty(),
         "{name}:\n  {}",

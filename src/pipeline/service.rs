@@ -22,6 +22,9 @@ use crate::stop::{Stop, StopReason};
 
 pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
 
+/// Nothing is tried again sooner without a hint.
+const SHORTEST_GUESS: Duration = Duration::from_millis(500);
+
 pub(super) struct Service {
     pub(super) rate: RateController,
     pub(super) concurrency: Concurrency,
@@ -101,8 +104,11 @@ impl Service {
                 self.hold(*wait, *code, started, events);
                 // A 503 is about the service itself: a slower pace would not have avoided it.
                 match code {
-                    ErrorCode::Http(429) => self.rate.refused(started, answer.quota.as_ref()),
-                    _ => self.rate.estimator.lost(started),
+                    ErrorCode::Http(429) => {
+                        let quota = answer.quota.as_ref();
+                        self.rate.refused(started, quota, wait.is_some());
+                    }
+                    _ => self.rate.lost(started),
                 }
                 self.outage.is_there(started, now)
             }
@@ -111,7 +117,7 @@ impl Service {
                 code: ErrorCode::UnreadableAnswer,
                 ..
             } if self.outage.away.is_none() => {
-                self.rate.estimator.lost(started);
+                self.rate.lost(started);
                 None
             }
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
@@ -128,7 +134,7 @@ impl Service {
                 None
             }
             Verdict::TokenReplaced => {
-                self.rate.estimator.lost(started);
+                self.rate.lost(started);
                 self.outage.is_there(started, now)
             }
             _ => None,
@@ -163,6 +169,8 @@ impl Service {
         let now = Instant::now();
         let chance = fastrand::f64();
         if let Some(wait) = self.throttle.refused(hint, started, now, chance) {
+            let guess = self.rate.longest_guess().max(SHORTEST_GUESS);
+            let wait = hint.unwrap_or(wait.min(guess));
             self.rate.limiter.hold(now + wait);
             self.throttle.wait(now + wait, hint, why);
             events(RunEvent::Held { wait, why });
@@ -176,7 +184,7 @@ impl Service {
         epochs: &Epochs,
         events: Events<'_>,
     ) -> bool {
-        self.rate.estimator.lost(silence.started);
+        self.rate.lost(silence.started);
         let is_suspect = silence.may_be_the_rows && job.is_suspect(epochs);
         let was_away = self.outage.away.is_some();
         if !was_away && (is_suspect || self.outage.excuses(silence.started)) {

@@ -3,7 +3,7 @@
 //! ```text
 //! [=======>                              ] 1,200 of 8,800 rows (13 %)
 //! 1,180 created, 20 rejected
-//! 1.6/s of 100/min allowed, 3 in flight, about 1 h 20 min left
+//! 1.6/s of 100/min, as the service states, 3 in flight, about 1 h 20 min left
 //! ```
 //!
 //! While all requests wait, the last line says what they wait for. On a
@@ -132,7 +132,7 @@ pub(super) fn sending(tally: &Tally, progress: &Progress, zone: &TimeZone) -> St
 mod tests {
     use super::*;
     use crate::event::{Pause, Pulse};
-    use crate::rate::Rate;
+    use crate::rate::{Pace, Rate};
     use crate::report::RowTotal;
 
     fn below(width: usize, pause: Option<Pause>) -> Vec<String> {
@@ -141,7 +141,7 @@ mod tests {
         let mut progress = Progress::new(total);
         progress.note(&RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(700),
-            allowed: Some(Rate::per_minute(100)),
+            allowed: Some(Pace::stated(Rate::per_minute(100))),
             in_flight: 3,
             requests: 1200,
             read: 10_000,
@@ -163,15 +163,15 @@ mod tests {
             below(79, None),
             [
                 "1,180 created, 20 rejected",
-                "up to 100/min, 3 in flight, about 1 h 30 min left",
+                "up to 100/min, as the service states, 3 in flight, about 1 h 30 min left",
             ]
         );
         assert_eq!(
             below(39, None),
             [
                 "1,180 created, 20 rejected",
-                "up to 100/min, 3 in flight,",
-                "about 1 h 30 min left",
+                "up to 100/min, as the service states,",
+                "3 in flight, about 1 h 30 min left",
             ]
         );
     }

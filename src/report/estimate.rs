@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::time_left::rounded;
-use crate::rate::{KnownRate, Rate};
+use crate::rate::{KnownRate, Pace, PaceSource, Rate};
 
 /// If the longest time is at most this, no range is given.
 const SHORT: Duration = Duration::from_secs(5);
@@ -26,13 +26,22 @@ impl Estimate {
 
     /// The time at the rate that the service accepted last time.
     pub fn as_last_time(known: KnownRate, leads: u64) -> Estimate {
-        let what = if known.is_stated {
-            "at the limit that this service stated last time"
-        } else {
-            "if it goes as fast as last time"
+        let KnownRate {
+            mut rate,
+            is_stated,
+        } = known;
+        if rate.per.subsec_nanos() > 0 {
+            rate = Rate::of_pace(rate.pace());
+        }
+        let found = Pace {
+            rate,
+            source: PaceSource::Found,
         };
-        let basis = format!("{what} ({})", known.rate);
-        Estimate::at(known.rate, leads, &basis)
+        let basis = match is_stated {
+            true => format!("at {rate}, as the service stated last time"),
+            false => format!("at {found} last time"),
+        };
+        Estimate::at(rate, leads, &basis)
     }
 
     fn at(rate: Rate, leads: u64, basis: &str) -> Estimate {
@@ -97,15 +106,15 @@ mod tests {
     #[test]
     fn a_known_pace_gives_one_estimate() {
         for (is_stated, said) in [
-            (false, "if it goes as fast as last time"),
-            (true, "at the limit that this service stated last time"),
+            (false, "at about 5/s, found by trying last time"),
+            (true, "at 300/min, as the service stated last time"),
         ] {
             let rate = Rate::per_minute(300);
             let estimate = Estimate::as_last_time(KnownRate { rate, is_stated }, 10_000);
             assert_eq!(estimate.least, estimate.most);
             assert_eq!(
                 estimate.text(),
-                format!("Sending them takes about 34 min {said} (300/min).")
+                format!("Sending them takes about 34 min {said}.")
             );
         }
     }

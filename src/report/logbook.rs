@@ -19,7 +19,7 @@ use super::{Show, console};
 use crate::event::RunEvent;
 use crate::exit::Failure;
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::rate::Rate;
+use crate::rate::Pace;
 use crate::source::Row;
 use crate::text::counted;
 
@@ -62,8 +62,8 @@ pub struct Logbook {
     began: Instant,
     next: Duration,
     /// The latest rate, where `Some(None)` means no limit; `None` before the first.
-    pace: Option<Option<Rate>>,
-    paced: Option<(Option<Rate>, Duration)>,
+    pace: Option<Option<Pace>>,
+    paced: Option<(Option<Pace>, Duration)>,
     /// The level at which the current wait was logged.
     is_held: bool,
     has_outage: bool,
@@ -106,8 +106,8 @@ impl Logbook {
                 why,
             } => log_retry(*row, *attempt, *after, *why),
             RunEvent::Held { wait, why } => self.log_held(*wait, *why),
-            RunEvent::Paced(rate) => {
-                self.pace = Some(*rate);
+            RunEvent::Paced(pace) => {
+                self.pace = Some(*pace);
                 self.log_pace(progress.elapsed);
             }
             RunEvent::Outage {
@@ -193,25 +193,22 @@ impl Logbook {
             "the service {what} ({words}); trying again until it answers{hint}");
     }
 
-    /// Logs the rate, if it differs enough from the logged one.
+    /// Logs the limit, if it differs enough from the logged one.
     fn log_pace(&mut self, now: Duration) {
-        let Some(rate) = self.pace else {
+        let Some(pace) = self.pace else {
             return;
         };
         if let Some((logged, at)) = self.paced {
             let is_soon = now.saturating_sub(at) < EVERY;
-            if logged == rate || is_soon && change(logged, rate) < BIG_CHANGE {
+            if logged == pace || is_soon && change(logged, pace) < BIG_CHANGE {
                 return;
             }
         }
-        self.paced = Some((rate, now));
-        let allowed_per_s = rate.map(|rate| rate.pace());
-        match rate {
-            Some(rate) => info!(
-                event = "paced",
-                allowed_per_s, "sending up to {rate} from now on"
-            ),
-            None => info!(event = "paced", allowed_per_s, "no rate limit from now on"),
+        self.paced = Some((pace, now));
+        let allowed_per_s = pace.map(|pace| pace.rate.pace());
+        match pace {
+            Some(pace) => info!(event = "paced", allowed_per_s, "sending up to {pace}"),
+            None => info!(event = "paced", allowed_per_s, "sending without a limit"),
         }
     }
 
@@ -240,7 +237,7 @@ impl Logbook {
             rows_total = progress.total(),
             in_flight = tally.in_flight,
             pace_per_s = progress.pace_seen(),
-            allowed_per_s = progress.allowed.map(|rate| rate.pace()),
+            allowed_per_s = progress.allowed.map(|pace| pace.rate.pace()),
             elapsed_s = now.as_secs_f64(),
             left_s = progress.left().map(|left| left.as_secs_f64()),
             waiting = progress.waits_for();
@@ -275,9 +272,13 @@ fn log_retry(row: RowId, attempt: u32, after: Duration, why: ErrorCode) {
     );
 }
 
-fn change(from: Option<Rate>, to: Option<Rate>) -> f64 {
-    match (from.map(|rate| rate.pace()), to.map(|rate| rate.pace())) {
-        (Some(from), Some(to)) => (from / to).max(to / from),
+/// By what factor the pace has changed; infinite if it is known from elsewhere now.
+fn change(from: Option<Pace>, to: Option<Pace>) -> f64 {
+    match (from, to) {
+        (Some(from), Some(to)) if from.source == to.source => {
+            let factor = from.rate.pace() / to.rate.pace();
+            factor.max(factor.recip())
+        }
         (None, None) => 1.0,
         _ => f64::INFINITY,
     }
@@ -370,6 +371,7 @@ mod tests {
     use crate::exit::StoppedBy;
     use crate::lead::CampaignId;
     use crate::options::LogFormat;
+    use crate::rate::Rate;
     use crate::report::{RowTotal, log};
 
     /// The JSON lines that are logged while `work` runs.
@@ -399,7 +401,7 @@ mod tests {
     fn pulse(second: u64, pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(second),
-            allowed: Some(Rate::per_minute(100)),
+            allowed: Some(Pace::stated(Rate::per_minute(100))),
             in_flight: 3,
             requests: 0,
             read: 10_000,
@@ -502,7 +504,7 @@ mod tests {
 
     #[test]
     fn a_changed_pace_is_logged_at_once_and_a_steady_one_after_a_while() {
-        let paced = |per_minute| RunEvent::Paced(Some(Rate::per_minute(per_minute)));
+        let paced = |per_minute| RunEvent::Paced(Some(Pace::stated(Rate::per_minute(per_minute))));
         let events = [
             paced(100),
             paced(100),
@@ -518,10 +520,10 @@ mod tests {
         assert_eq!(
             logged(Show::Bar, &events),
             [
-                "INFO: sending up to 100/min from now on",
-                "INFO: sending up to 120/min from now on",
-                "INFO: sending up to 60/min from now on",
-                "INFO: no rate limit from now on",
+                "INFO: sending up to 100/min, as the service states",
+                "INFO: sending up to 120/min, as the service states",
+                "INFO: sending up to 60/min, as the service states",
+                "INFO: sending without a limit",
             ]
         );
     }
@@ -532,7 +534,7 @@ mod tests {
         let lines = logged(Show::Log, &seconds);
         assert_eq!(
             lines[0],
-            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; up to 100/min, 3 in flight, about 1 h 30 min left"
+            "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; up to 100/min, as the service states, 3 in flight, about 1 h 30 min left"
         );
         assert_eq!(lines.len(), 3);
         assert_eq!(logged(Show::Bar, &seconds), Vec::<String>::new());
@@ -577,7 +579,7 @@ mod tests {
         let mut progress = Progress::new(total);
         let mut logbook = Logbook::new(Show::Log, Work::Sending);
         let events = [
-            RunEvent::Paced(Some(Rate::per_minute(90))),
+            RunEvent::Paced(Some(Pace::stated(Rate::per_minute(90)))),
             held(37),
             outage(5),
             RunEvent::Recovered {

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use super::time_left::{TimeLeft, rounded};
 use crate::event::{Pause, RunEvent};
 use crate::lead::{Counts, Status};
-use crate::rate::Rate;
+use crate::rate::Pace;
 use crate::text::{counted, grouped};
 
 /// The number of rows of all inputs. It is counted while the
@@ -23,7 +23,7 @@ pub struct Progress {
     /// The time since sending began.
     pub(super) elapsed: Duration,
     /// `None` means no limit of our own, or none known yet.
-    pub(super) allowed: Option<Rate>,
+    pub(super) allowed: Option<Pace>,
     pause: Option<Pause>,
     is_stopping: bool,
     time_left: TimeLeft,
@@ -86,10 +86,10 @@ impl Progress {
         Some(WAITS_FOR[usize::from(is_outage)])
     }
 
-    /// The measured rate and the allowed one: `1.6/s of 100/min allowed`.
+    /// The measured pace and the limit: `1.6/s of 100/min, as the service states`.
     pub(super) fn pace(&self) -> Option<String> {
         match (self.pace_seen().map(per_time), self.allowed) {
-            (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed} allowed")),
+            (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed}")),
             (Some(seen), None) => Some(seen),
             (None, allowed) => allowed.map(|allowed| format!("up to {allowed}")),
         }
@@ -175,11 +175,12 @@ mod tests {
     use super::*;
     use crate::event::Pulse;
     use crate::exit::StoppedBy;
+    use crate::rate::Rate;
 
     fn pulse(pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(1),
-            allowed: Some(Rate::per_minute(100)),
+            allowed: Some(Pace::stated(Rate::per_minute(100))),
             in_flight: 3,
             requests: 0,
             read: 10_000,
@@ -254,17 +255,20 @@ mod tests {
     fn the_pace_is_what_is_allowed_until_one_is_seen() {
         assert_eq!(Progress::default().pace(), None);
         let progress = after(&[pulse(None)]);
-        assert_eq!(progress.pace().unwrap(), "up to 100/min");
+        assert_eq!(
+            progress.pace().unwrap(),
+            "up to 100/min, as the service states"
+        );
         assert_eq!(progress.time_left().unwrap(), "about 1 h 40 min left");
     }
 
     #[test]
     fn the_measured_pace_is_rounded() {
         for (every, answers, said) in [
-            (60, 1, "1/min of 100/min allowed"),
-            (2, 1, "30/min of 100/min allowed"),
-            (1, 1, "1.0/s of 100/min allowed"),
-            (1, 25, "25/s of 100/min allowed"),
+            (60, 1, "1/min of 100/min, as the service states"),
+            (2, 1, "30/min of 100/min, as the service states"),
+            (1, 1, "1.0/s of 100/min, as the service states"),
+            (1, 25, "25/s of 100/min, as the service states"),
         ] {
             let mut progress = Progress::default();
             for second in 0..=60 {
@@ -276,7 +280,7 @@ mod tests {
                 progress.time_left.answered(answered);
                 progress.note(&RunEvent::Pulse(Pulse {
                     elapsed: Duration::from_secs(second),
-                    allowed: Some(Rate::per_minute(100)),
+                    allowed: Some(Pace::stated(Rate::per_minute(100))),
                     in_flight: 1,
                     requests: 0,
                     read: 1_000_000,

@@ -148,7 +148,7 @@ impl TimeLeft {
         let rows = pulse.waiting as f64 + unread * share;
         let allowed = pulse
             .allowed
-            .map(|rate| rate.time_for(1).as_secs_f64().recip());
+            .map(|pace| pace.rate.time_for(1).as_secs_f64().recip());
         let pace = match (allowed, self.pace_seen()) {
             (Some(allowed), Some(seen)) => allowed.min(seen),
             (allowed, seen) => allowed.or(seen)?,
@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
     use crate::event::Pause;
-    use crate::rate::Rate;
+    use crate::rate::{Pace, Rate};
 
     /// How many rows are read ahead: as in the pipeline, more
     /// than the number that determines the share to send.
@@ -240,7 +240,7 @@ mod tests {
         }
 
         /// One second, in which `answers` rows are answered.
-        fn second(&mut self, answers: f64, allowed: Option<Rate>, pause: Option<Pause>) {
+        fn second(&mut self, answers: f64, allowed: Option<Pace>, pause: Option<Pause>) {
             while self.read < self.rows.len() && self.waiting.len() < AHEAD {
                 self.read += 1;
                 let row = self.read as u64;
@@ -278,7 +278,11 @@ mod tests {
         let mut estimates = Vec::new();
         while !run.is_over() {
             let pace = per_minute(run.second);
-            run.second(f64::from(pace) / 60.0, Some(Rate::per_minute(pace)), None);
+            run.second(
+                f64::from(pace) / 60.0,
+                Some(Pace::stated(Rate::per_minute(pace))),
+                None,
+            );
             estimates.extend(run.estimate().map(|estimate| (estimate, run.second)));
         }
         let end = run.second;
@@ -361,7 +365,7 @@ mod tests {
     fn a_service_slower_than_allowed_decides() {
         let mut run = Run::of(vec![Kind::ToSend; 1000]);
         for _ in 0..100 {
-            run.second(0.1, Some(Rate::per_second(5)), None);
+            run.second(0.1, Some(Pace::stated(Rate::per_second(5))), None);
         }
         let estimate = run.estimate().unwrap();
         assert!((9_500.0..10_500.0).contains(&estimate), "{estimate}");
@@ -395,7 +399,7 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_pause_is_added_and_a_past_pause_is_not() {
-        let allowed = Some(Rate::per_second(10));
+        let allowed = Some(Pace::stated(Rate::per_second(10)));
         let mut run = Run::of(vec![Kind::ToSend; 10_000]);
         (0..100).for_each(|_| run.second(10.0, allowed, None));
         for left in (1..=30).rev() {
@@ -430,7 +434,7 @@ mod tests {
 
     #[test]
     fn no_time_is_given_during_an_outage_and_afterwards_it_does_not_count() {
-        let allowed = Some(Rate::per_second(10));
+        let allowed = Some(Pace::stated(Rate::per_second(10)));
         let mut run = Run::of(vec![Kind::ToSend; 10_000]);
         (0..60).for_each(|_| run.second(10.0, allowed, None));
         for second in 0..3600 {
@@ -457,7 +461,7 @@ mod tests {
         assert_eq!(TimeLeft::default().estimate(1000), None);
         let mut run = Run::of(vec![Kind::ToSend; 10]);
         while !run.is_over() {
-            run.second(5.0, Some(Rate::per_second(5)), None);
+            run.second(5.0, Some(Pace::stated(Rate::per_second(5))), None);
         }
         assert_eq!(run.estimate(), None);
     }
@@ -465,7 +469,7 @@ mod tests {
     #[test]
     fn more_rows_than_counted_are_no_problem() {
         let mut run = Run::of(vec![Kind::ToSend; 100]);
-        run.second(1.0, Some(Rate::per_second(1)), None);
+        run.second(1.0, Some(Pace::stated(Rate::per_second(1))), None);
         let left = run.time_left.estimate(50);
         assert_eq!(left, Some(Duration::from_secs(99)));
     }

@@ -103,7 +103,7 @@ fn the_time_is_estimated_by_the_last_rate_where_the_ledger_knows_one() {
         let all = [&["check", "leads.csv", "--campaign", "101"], args].concat();
         folder.leadload(&all).at(&service).expect(0)
     };
-    let said = "\nSending them takes about 2 min if it goes as fast as last time (300/min).\n";
+    let said = "\nSending them takes about 2 min at about 5/s, found by trying last time.\n";
     let output = check(&[]);
     output.shows(said);
     let estimate = check(&["--format", "json"]).json()["estimate_s"].clone();

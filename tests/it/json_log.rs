@@ -255,7 +255,7 @@ fn what_is_logged_as_text_has_no_fields_and_one_line_for_each_event() {
     assert_eq!(
         logged[1..],
         [
-            "INFO no rate limit from now on",
+            "INFO sending without a limit",
             "DEBUG row 1 (line 2): created, 1 attempt",
             "INFO complete after 1 row, exit code 0"
         ]

@@ -85,7 +85,7 @@ fn eighty_columns_show_everything_in_three_lines() {
     insta::assert_snapshot!(block(&shown), @r"
     [BAR] N of N rows (N %)
     N created
-    up to N/s, N in flight, about N s left
+    up to N/s, as set, N in flight, about N s left
     ");
     let bar = shown.lines().find(|line| line.contains("rows (")).unwrap();
     assert_eq!(bar.len(), 79, "{bar}");
@@ -104,7 +104,7 @@ fn forty_columns_show_everything_and_nothing_is_cut() {
     insta::assert_snapshot!(block(&shown), @r"
     [BAR] N of N rows (N %)
     N created
-    up to N/s, N in flight,
+    up to N/s, as set, N in flight,
     about N s left
     ");
     stopped(terminal);

@@ -117,7 +117,7 @@ impl Metrics {
         figures.rows_expected = progress.total();
         figures.requests = pulse.requests;
         figures.in_flight = pulse.in_flight;
-        figures.allowed = pulse.allowed.map(|rate| rate.pace());
+        figures.allowed = pulse.allowed.map(|pace| pace.rate.pace());
         figures.waiting = progress.waits_for();
         if pulse.elapsed >= file.next {
             file.next = pulse.elapsed + EVERY;
@@ -279,13 +279,13 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use super::*;
     use crate::event::{Pause, Pulse};
-    use crate::rate::Rate;
+    use crate::rate::{Pace, Rate};
     use crate::report::RowTotal;
 
     fn pulse(second: u64) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(second),
-            allowed: Some(Rate::per_minute(90)),
+            allowed: Some(Pace::stated(Rate::per_minute(90))),
             in_flight: 3,
             requests: 1234,
             read: 10_000,

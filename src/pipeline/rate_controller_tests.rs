@@ -1,11 +1,12 @@
-//! The estimator and the limiter against services in memory, in simulated time.
+//! The controller against services in memory, in simulated time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::future::Future;
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::pipeline::rate_limiter::RateLimiter;
+use crate::ledger::StartsInSecond;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Window {
@@ -118,7 +119,7 @@ impl Service {
 struct Outcome {
     origin: Instant,
     end: Instant,
-    estimator: RateEstimator,
+    controller: RateController,
     /// When each request was answered, and whether it was accepted.
     answers: Vec<(Instant, bool)>,
 }
@@ -150,19 +151,39 @@ impl Outcome {
 fn send(
     choice: &RateChoice,
     known: Option<KnownRate>,
+    service: Service,
+    in_flight: usize,
+    seconds: f64,
+    count: usize,
+) -> Outcome {
+    stopped_clock(send_all(choice, known, service, in_flight, seconds, count))
+}
+
+fn stopped_clock<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(future)
+}
+
+async fn wait_until(at: Instant) {
+    tokio::time::advance(at.saturating_duration_since(Instant::now())).await;
+}
+
+async fn send_all(
+    choice: &RateChoice,
+    known: Option<KnownRate>,
     mut service: Service,
     in_flight: usize,
     seconds: f64,
     count: usize,
 ) -> Outcome {
-    let seed = service.seed;
     let origin = Instant::now();
     let end = origin + Duration::from_secs_f64(seconds);
-    let mut chance = fastrand::Rng::with_seed(seed);
-    let mut now = origin;
-    let mut estimator = RateEstimator::new(choice, known, now);
-    let mut limiter = RateLimiter::new(&estimator.limits);
-    let mut held = origin;
+    let mut chance = fastrand::Rng::with_seed(service.seed);
+    let mut controller = RateController::new(choice, known);
     let mut unhinted = 0;
     let mut under_way = 0;
     let mut answers = Vec::new();
@@ -170,22 +191,17 @@ fn send(
     // Time, number, start, and the reply once the service has seen it.
     let mut events = BinaryHeap::new();
     let mut replies: Vec<(Instant, Option<Reply>)> = Vec::new();
-    while now < end && accepted < count {
+    while Instant::now() < end && accepted < count {
         let mut wake = None;
         while under_way < in_flight {
-            match limiter.try_start(now) {
-                Ok(()) => {
-                    estimator.started(now);
-                    limiter.set_limits(&estimator.limits);
+            match controller.try_start() {
+                Ok(now) => {
                     under_way += 1;
                     let way = service.way(&mut chance);
                     events.push(Reverse((now + way, replies.len())));
                     replies.push((now, None));
                 }
                 Err(when) => {
-                    if now >= held {
-                        estimator.binds = true;
-                    }
                     wake = Some(when);
                     break;
                 }
@@ -195,13 +211,13 @@ fn send(
         if let Some(when) = wake
             && event.is_none_or(|at| when < at)
         {
-            now = when.max(now);
+            wait_until(when).await;
             continue;
         }
-        let Some(Reverse((at, number))) = events.pop() else {
+        let Some(Reverse((now, number))) = events.pop() else {
             continue;
         };
-        now = at;
+        wait_until(now).await;
         let (start, reply) = replies[number];
         let Some(reply) = reply else {
             replies[number].1 = Some(service.answer(origin, now, &mut chance));
@@ -211,35 +227,29 @@ fn send(
         };
         under_way -= 1;
         answers.push((now, reply.is_accepted));
-        let hold = if reply.is_accepted {
+        if reply.is_accepted {
             unhinted = 0;
             accepted += 1;
-            estimator.accepted(start, reply.quota.as_ref(), now)
-        } else {
-            let until = match reply.hint {
-                Some(hint) => now + hint,
-                None if now < held => held,
-                None => {
-                    unhinted += 1;
-                    let longest = f64::from(1u32 << (unhinted - 1).min(6)).min(60.0);
-                    now + Duration::from_secs_f64(0.75 * longest)
-                }
-            };
-            held = held.max(until);
-            limiter.hold(until);
-            estimator.refused(start, reply.quota.as_ref(), held, now);
-            None
-        };
-        limiter.set_limits(&estimator.limits);
-        if let Some(until) = hold {
-            held = held.max(until);
-            limiter.hold(until);
+            controller.accepted(start, reply.quota.as_ref());
+            continue;
         }
+        let is_held = controller.limiter.held_until().is_some();
+        let wait = match reply.hint {
+            None if is_held => Duration::ZERO,
+            None => {
+                unhinted += 1;
+                let wait = crate::backoff::long_delay(unhinted, 0.5);
+                wait.min(controller.longest_guess())
+            }
+            Some(hint) => hint,
+        };
+        controller.limiter.hold(now + wait);
+        controller.refused(start, reply.quota.as_ref(), reply.hint.is_some());
     }
     Outcome {
         origin,
-        end: now,
-        estimator,
+        end: Instant::now(),
+        controller,
         answers,
     }
 }
@@ -253,7 +263,7 @@ fn tell(what: String, end: &Outcome, best: f64) {
         end.share_refused(0.0) * 100.0,
         end.share_refused(300.0) * 100.0,
         end.throughput(0.0) / best * 100.0,
-        end.estimator
+        end.controller
             .pace()
             .map_or("none".into(), |pace| pace.to_string()),
     );
@@ -288,7 +298,7 @@ fn nothing_is_limited_before_the_first_refusal() {
     let mut service = Service::new("1000000/s", Window::Sliding);
     service.headers = Headers::All;
     let end = send(&RateChoice::Unlimited, None, service, 4, 5.0, usize::MAX);
-    assert_eq!(end.estimator.pace(), None);
+    assert_eq!(end.controller.pace(), None);
     assert!(end.throughput(0.0) >= 790.0);
 }
 
@@ -319,57 +329,64 @@ fn auto_gets_close_to_any_limit_whatever_the_service_states() {
     }
 }
 
-#[test]
-fn a_limit_that_is_halved_or_doubled_is_followed() {
-    for to in [30, 120] {
-        for window in WINDOWS {
-            for headers in [Headers::None, Headers::Counts, Headers::All] {
-                for has_hint in [true, false] {
-                    let mut service = Service::new("60/min", window);
-                    service.headers = headers;
-                    service.has_hint = has_hint;
-                    service.change = Some((Duration::from_secs(600), to));
-                    let best = to as f64 / 60.0;
-                    let share = if headers == Headers::None { 0.9 } else { 0.98 };
-                    let end = send(&RateChoice::Auto, None, service, 16, 1800.0, usize::MAX);
-                    let what = format!(
-                        "auto, 60/min to {to}/min {window:?}, headers {headers:?}, hints {has_hint}"
-                    );
-                    println!(
-                        "{what}: then refused {:.2} %, throughput five minutes later {:.1} %",
-                        end.share_refused(600.0) * 100.0,
-                        end.throughput(900.0) / best * 100.0
-                    );
-                    assert!(end.share_refused(600.0) <= 0.07, "{what}");
-                    assert!(end.throughput(900.0) >= share * best, "{what}");
-                }
+/// The service changes its limit of 60 a minute after ten minutes.
+fn change_to(to: usize, from: f64, shares: [f64; 2]) {
+    for window in WINDOWS {
+        for headers in [Headers::None, Headers::Counts, Headers::All] {
+            for has_hint in [true, false] {
+                let mut service = Service::new("60/min", window);
+                service.headers = headers;
+                service.has_hint = has_hint;
+                service.change = Some((Duration::from_secs(600), to));
+                let best = to as f64 / 60.0;
+                let share = shares[usize::from(headers != Headers::None)];
+                let end = send(
+                    &RateChoice::Auto,
+                    None,
+                    service,
+                    16,
+                    from + 900.0,
+                    usize::MAX,
+                );
+                let what = format!("to {to}/min {window:?}, headers {headers:?}, hints {has_hint}");
+                println!(
+                    "{what}: then refused {:.2} %, from {from} s on {:.1} %",
+                    end.share_refused(600.0) * 100.0,
+                    end.throughput(from) / best * 100.0
+                );
+                assert!(end.share_refused(600.0) <= 0.08, "{what}");
+                assert!(end.throughput(from) >= share * best, "{what}");
             }
         }
     }
 }
 
 #[test]
-fn refusals_unrelated_to_the_pace_do_not_slow_it_down() {
-    let (mut total, mut count) = (0.0, 0);
-    for in_flight in [1, 16, 64] {
-        for seed in 1..=4 {
-            let mut service = Service::new("1000000/s", Window::Sliding);
-            service.latency = Duration::from_millis(1);
-            service.random = Some(50);
-            service.seed = seed;
-            let end = send(&RateChoice::Unlimited, None, service, in_flight, 1e6, 5000);
-            let refused = end.answers.iter().filter(|(_, ok)| !ok).count();
-            let took = (end.end - end.origin).as_secs_f64();
-            let obeying = refused as f64 + 5.0 / in_flight as f64;
-            println!(
-                "one in fifty refused, {in_flight} in flight: {took:.0} s, obeying {obeying:.0} s"
-            );
-            assert!(took <= 3.0 * obeying, "{took} s");
-            total += took / obeying;
-            count += 1;
+fn a_limit_that_is_halved_is_followed_at_once() {
+    change_to(30, 900.0, [0.95, 0.98]);
+}
+
+#[test]
+fn a_limit_that_is_doubled_is_found_within_a_quarter_of_an_hour() {
+    change_to(120, 1500.0, [0.95, 0.98]);
+}
+
+#[test]
+fn refusals_unrelated_to_the_pace_do_not_take_it_down_to_nothing() {
+    for (choice, least) in [(RateChoice::Unlimited, 2.0), (RateChoice::Auto, 0.5)] {
+        for in_flight in [1, 16, 64] {
+            for seed in 1..=4 {
+                let mut service = Service::new("1000000/s", Window::Sliding);
+                service.latency = Duration::from_millis(1);
+                service.random = Some(50);
+                service.seed = seed;
+                let end = send(&choice, None, service, in_flight, 1e6, 5000);
+                let made = end.throughput(0.0);
+                println!("one in fifty refused, {choice:?}, {in_flight} in flight: {made:.1}/s");
+                assert!(made >= least, "{made}");
+            }
         }
     }
-    assert!(total / f64::from(count) <= 2.2, "{total} / {count}");
 }
 
 #[test]
@@ -380,13 +397,18 @@ fn a_given_limit_is_the_ceiling_and_is_reached_again() {
     service.headers = Headers::All;
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 290.0, usize::MAX);
-    assert!(end.estimator.pace().unwrap().pace() < 1.2);
-    assert_eq!(end.estimator.limits[0], rates[0]);
+    assert_eq!(end.share_refused(0.0), 0.0, "used up, it is waited for");
+    assert!(end.throughput(60.0) >= 0.98);
+    assert_eq!(end.controller.rates(), rates);
     let mut service = Service::new("60/min", Window::Fixed);
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 2400.0, usize::MAX);
-    assert_eq!(end.estimator.limits, rates);
-    assert_eq!(end.estimator.known(), None);
+    let given = Pace {
+        rate: rates[0],
+        source: PaceSource::Given,
+    };
+    assert_eq!(end.controller.pace(), Some(given));
+    assert_eq!(end.controller.known(), None);
 }
 
 #[test]
@@ -408,7 +430,7 @@ fn the_span_of_a_stated_limit_is_never_found_too_short_nor_much_too_long() {
                     let end = send(&RateChoice::Auto, None, service, 64, 400.0, usize::MAX);
                     // What is known is the stated limit; chance on the way may cost a
                     // refusal now and then, and the pace for a while.
-                    let known = end.estimator.known().unwrap();
+                    let known = end.controller.known().unwrap();
                     let found = known.rate.per.as_secs_f64();
                     let what = format!("{limit} {window:?} {headers:?} {millis} ms: {found}");
                     println!("{what}, refused {:.4}", end.share_refused(0.0));
@@ -443,7 +465,7 @@ fn a_run_starts_at_the_rate_of_the_last_one() {
     );
     assert_eq!(end.share_refused(0.0), 0.0);
     assert!(end.throughput(0.0) >= 0.98 * 5.0);
-    assert_eq!(end.estimator.known(), Some(stated));
+    assert_eq!(end.controller.known(), Some(stated));
 
     let found = KnownRate {
         rate: "300/min".parse().unwrap(),
@@ -459,24 +481,28 @@ fn a_run_starts_at_the_rate_of_the_last_one() {
     );
     assert!(end.share_refused(0.0) <= 0.01);
     assert!(end.throughput(0.0) >= 0.95 * 5.0);
-    assert!(!end.estimator.known().unwrap().is_stated);
+    assert!(!end.controller.known().unwrap().is_stated);
 }
 
-#[test]
-fn two_stated_limits_are_both_kept() {
-    let now = Instant::now();
-    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, now);
-    for (i, (limit, left)) in [(20, 19), (100, 18)].into_iter().enumerate() {
-        let now = now + Duration::from_secs(i as u64);
+/// A request that is answered at once.
+async fn answer(controller: &mut RateController, quota: Quota) {
+    let started = controller.try_start().unwrap();
+    controller.accepted(started, Some(&quota));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_stated_limits_are_both_kept() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
+    for (limit, left) in [(20, 19), (100, 18)] {
         let quota = Quota {
             limit: NonZeroU32::new(limit),
             remaining: Some(left),
             reset: Some(Duration::from_secs(if limit == 20 { 10 } else { 60 })),
         };
-        estimator.started(now);
-        estimator.accepted(now, Some(&quota), now);
+        answer(&mut controller, quota).await;
+        tokio::time::advance(Duration::from_secs(1)).await;
     }
-    let told: Vec<String> = estimator.limits.iter().map(Rate::to_string).collect();
+    let told: Vec<String> = controller.rates().iter().map(Rate::to_string).collect();
     assert_eq!(told, ["20/10s", "100/min"]);
 }
 
@@ -487,67 +513,80 @@ fn an_hourly_limit_is_recognized_by_its_reset() {
         service.headers = Headers::All;
         let end = send(&RateChoice::Auto, None, service, 16, 5400.0, usize::MAX);
         assert_eq!(end.share_refused(0.0), 0.0);
-        assert_eq!(end.estimator.pace().unwrap().to_string(), "1000/h");
+        assert_eq!(
+            end.controller.pace().unwrap().to_string(),
+            "1000/h, as the service states"
+        );
         assert!(end.throughput(0.0) >= 0.97 * 1000.0 / 3600.0);
     }
 }
 
-#[test]
-fn use_of_the_limit_by_others_is_waited_out() {
-    let now = Instant::now();
-    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, now);
+#[tokio::test(start_paused = true)]
+async fn use_of_the_limit_by_others_is_waited_out() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
     let quota = Quota {
         limit: NonZeroU32::new(60),
         remaining: Some(0),
         reset: Some(Duration::from_secs(20)),
     };
-    estimator.started(now);
-    let hold = estimator.accepted(now, Some(&quota), now);
-    assert_eq!(hold, Some(now + Duration::from_secs(20)));
-    assert_eq!(estimator.pace(), Some(Rate::per_minute(60)));
+    let until = Instant::now() + Duration::from_secs(20);
+    answer(&mut controller, quota).await;
+    assert_eq!(controller.limiter.held_until(), Some(until));
+    let stated = Pace::stated(Rate::per_minute(60));
+    assert_eq!(controller.pace(), Some(stated));
 }
 
-#[test]
-fn the_pace_does_not_grow_while_it_is_not_used() {
-    let origin = Instant::now();
-    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, origin);
-    for second in 0..600 {
-        let now = origin + Duration::from_secs(second);
-        estimator.started(now);
-        estimator.accepted(now, None, now);
+#[tokio::test(start_paused = true)]
+async fn the_pace_does_not_grow_while_it_is_not_used() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
+    for _ in 0..600 {
+        let started = controller.try_start().unwrap();
+        controller.accepted(started, None);
+        tokio::time::advance(Duration::from_secs(1)).await;
     }
-    assert_eq!(estimator.pace(), Some(Rate::per_minute(100)));
+    let pace = controller.pace().unwrap();
+    assert_eq!(pace.rate, Rate::per_minute(100));
+    assert_eq!(pace.source, PaceSource::Trying);
 }
 
-#[test]
-fn refusals_in_one_pause_count_once_and_late_ones_do_not_count() {
-    let origin = Instant::now();
-    let at = |millis| origin + Duration::from_millis(millis);
-    let mut estimator = RateEstimator::new(
-        &RateChoice::Limits(vec![Rate::per_second(100)]),
-        None,
-        origin,
-    );
+#[tokio::test(start_paused = true)]
+async fn refusals_in_one_wait_count_once_and_late_ones_do_not_count() {
+    let given = Rate::per_second(100);
+    let mut controller = RateController::new(&RateChoice::Limits(vec![given]), None);
+    let pace = |controller: &RateController| controller.pace().unwrap().rate.pace();
+    let send = async |controller: &mut RateController| {
+        start(controller, 1).await;
+        Instant::now()
+    };
     // One alone would be an accident.
-    estimator.refused(at(0), None, at(0), at(0));
-    assert_eq!(estimator.pace(), Some(Rate::per_second(100)));
-    for i in 0..100 {
-        estimator.started(at(i * 10));
-        estimator.accepted(at(i * 10), None, at(i * 10 + 5));
+    let first = send(&mut controller).await;
+    controller.refused(first, None, true);
+    for _ in 0..99 {
+        let started = send(&mut controller).await;
+        controller.accepted(started, None);
     }
+    assert_eq!(pace(&controller), 100.0);
+    let late = send(&mut controller).await;
+    controller
+        .limiter
+        .hold(Instant::now() + Duration::from_secs(9));
     for _ in 0..10 {
-        estimator.refused(at(1000), None, at(6000), at(1005));
+        controller.refused(late, None, true);
     }
-    estimator.started(at(6000));
-    estimator.accepted(at(6000), None, at(6010));
-    let pace = estimator.pace().unwrap().pace();
-    assert!((16.0..17.0).contains(&pace), "{pace}");
-    estimator.refused(at(1000), None, at(7000), at(6020));
-    assert_eq!(estimator.pace().unwrap().pace(), pace);
+    let started = send(&mut controller).await;
+    controller.accepted(started, None);
+    // A hundred in ten seconds, the wait included.
+    let fallen = pace(&controller);
+    assert!((9.0..11.0).contains(&fallen), "{fallen}");
+    controller
+        .limiter
+        .hold(Instant::now() + Duration::from_secs(9));
+    controller.refused(late, None, true);
+    assert_eq!(pace(&controller), fallen);
 }
 
 #[test]
-fn without_limits_or_refusals_auto_doubles_every_half_minute_up_to_ten_a_second() {
+fn without_limits_or_refusals_auto_doubles_every_75_requests_up_to_ten_a_second() {
     let service = Service::new("1000000/s", Window::Sliding);
     let pace_after = |seconds| {
         let end = send(
@@ -558,35 +597,129 @@ fn without_limits_or_refusals_auto_doubles_every_half_minute_up_to_ten_a_second(
             seconds,
             usize::MAX,
         );
-        (end.estimator.pace().unwrap().pace(), end.estimator.known())
+        (end.controller.pace().unwrap(), end.controller.known())
     };
-    let (pace, known) = pace_after(30.0);
-    assert!((3.2..3.4).contains(&pace), "{pace}");
-    assert_eq!(known.unwrap().rate.pace().round(), 3.0, "as far as it came");
-    let (pace, known) = pace_after(120.0);
-    assert_eq!(pace, MOST);
+    let (pace, known) = pace_after(25.0);
+    let first = pace.rate.pace();
+    assert!((2.6..2.8).contains(&first), "{first}");
+    assert_eq!(pace.source, PaceSource::Trying);
+    assert_eq!(known, None, "it is a guess");
+    let (pace, known) = pace_after(60.0);
+    assert_eq!(pace.to_string(), "10/s, the most that is tried");
     assert_eq!(known.unwrap().rate.pace(), MOST);
 }
 
-#[test]
-fn a_request_that_was_lost_does_not_make_a_span_shorter() {
-    let origin = Instant::now();
-    let mut estimator = RateEstimator::new(&RateChoice::Auto, None, origin);
-    let quota = |used: u32| Quota {
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_lost_does_not_make_a_span_shorter() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
+    let quota = |used: u32, reset| Quota {
         limit: NonZeroU32::new(100),
         remaining: Some(100 - used),
-        reset: Some(Duration::from_secs(60)),
+        reset: Some(Duration::from_secs(reset)),
     };
-    let at = |second| origin + Duration::from_secs(second);
-    estimator.started(at(0));
-    estimator.accepted(at(0), Some(&quota(1)), at(0));
-    estimator.started(at(10));
-    estimator.lost(at(10));
-    estimator.started(at(20));
-    let rest = Quota {
-        reset: Some(Duration::from_secs(40)),
-        ..quota(2)
+    answer(&mut controller, quota(1, 60)).await;
+    tokio::time::advance(Duration::from_secs(10)).await;
+    let lost = controller.try_start().unwrap();
+    controller.lost(lost);
+    tokio::time::advance(Duration::from_secs(10)).await;
+    answer(&mut controller, quota(2, 40)).await;
+    assert_eq!(controller.rates(), [Rate::per_minute(100)]);
+}
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap()
+}
+
+fn limited(rate: &str, recent: &RecentUse, now: Timestamp) -> RateController {
+    let choice = RateChoice::Limits(vec![rate.parse().unwrap()]);
+    RateController::new(&choice, None).after(recent, now)
+}
+
+/// How long after the beginning each of these requests may start.
+async fn start(rate: &mut RateController, requests: usize) -> Vec<Duration> {
+    let began = Instant::now();
+    let mut starts = Vec::new();
+    while starts.len() < requests {
+        match rate.try_start() {
+            Ok(at) => starts.push(at - began),
+            Err(when) => tokio::time::sleep_until(when).await,
+        }
+    }
+    starts
+}
+
+fn counted(seconds: impl Iterator<Item = i64>) -> RecentUse {
+    let start = |second| StartsInSecond {
+        second,
+        requests: 1,
     };
-    estimator.accepted(at(20), Some(&rest), at(20));
-    assert_eq!(estimator.limits, [Rate::per_minute(100)]);
+    RecentUse {
+        starts: seconds.map(start).collect(),
+        pause: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_earlier_processes_count_towards_the_limit() {
+    // Fifteen requests, a second apart, the last of them half a second ago.
+    let recent = counted(86..=100);
+    let mut rate = limited("20/10s", &recent, at(100_500));
+    let mut all: Vec<f64> = (86..=100).map(|second| second as f64).collect();
+    let new = start(&mut rate, 40).await;
+    all.extend(new.iter().map(|after| 100.5 + after.as_secs_f64()));
+    for (first, at) in all.iter().enumerate() {
+        let in_span = all[first..].iter().take_while(|t| **t < at + 10.0);
+        assert!(in_span.count() <= 20, "from {at}: {all:?}");
+    }
+    assert!(new[0] < Duration::from_millis(1_100), "{:?}", new[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn three_processes_one_after_the_other_keep_to_one_limit() {
+    let began = Instant::now();
+    let wall_clock = || at(1_000_000 + began.elapsed().as_millis() as i64);
+    let mut all: Vec<Duration> = Vec::new();
+    for requests in [9, 9, 9] {
+        let seconds = all.iter().map(|at| 1_000 + at.as_secs() as i64);
+        let mut rate = limited("20/10s", &counted(seconds), wall_clock());
+        let before = began.elapsed();
+        let new = start(&mut rate, requests).await;
+        all.extend(new.into_iter().map(|after| before + after));
+    }
+    for (first, at) in all.iter().enumerate() {
+        let span = *at + Duration::from_secs(10);
+        assert!(all[first..].iter().take_while(|t| **t < span).count() <= 20);
+    }
+    // Evenly spread all the while, but for a second at each beginning.
+    assert!(all[26] < Duration::from_secs(17), "{all:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_an_earlier_process_was_asked_for_is_obeyed_to_its_end() {
+    let asked = |until| RecentUse {
+        starts: Vec::new(),
+        pause: Some(AskedPause {
+            until: at(until),
+            http_status: 429,
+        }),
+    };
+    let mut rate = limited("20/s", &asked(700_000), at(100_000));
+    let (_, why) = rate.pause_at_start.unwrap();
+    assert_eq!(why, ErrorCode::Http(429));
+    assert_eq!(start(&mut rate, 1).await, [Duration::from_secs(600)]);
+    let mut rate = limited("20/s", &asked(100_000), at(100_000));
+    assert_eq!(rate.pause_at_start, None);
+    assert_eq!(start(&mut rate, 1).await, [Duration::ZERO]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn starts_recorded_in_the_future_count_as_made_now() {
+    let recent = counted([5_000, 5_001].into_iter());
+    let mut rate = limited("2/10s", &recent, at(100_000));
+    let new = start(&mut rate, 1).await;
+    let expected = Duration::from_millis(11_100);
+    assert!(
+        new[0].abs_diff(expected) < Duration::from_millis(10),
+        "{new:?}"
+    );
 }

@@ -1,0 +1,265 @@
+//! The limits that answers state.
+//!
+//! Rule: pure; time is passed in. `X-RateLimit-Limit` and `-Remaining` say how many requests, not
+//! in what time. So the span is taken from what is seen, always as an upper bound: one that is too
+//! long costs a little of the rate, one that is too short costs refusals.
+//!
+//! - **With a reset**: if `used` requests count, the oldest of them is the `used`-th last one, and it
+//!   stops counting at the reset, whether the window slides or opens with a request. So the span is
+//!   at most from its start to the reset. The shortest such span counts.
+//! - **Without one** the span is a minute at first. If more are used than were started in it, it is
+//!   twice as long, and so on. If only a part of them was ever used at once, the window was refilled
+//!   meanwhile, and the span is the same part of the time that they took: if 300 were sent in three
+//!   minutes and never more than 100 were used, it is a minute.
+//!
+//! Requests may overtake each other on their way: those that were in flight when one started count
+//! as used. A service may have several limits and state the one with the fewest left (20 in ten
+//! seconds, 100 a minute): all apply, until one has not been stated for as many answers as it
+//! allows.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::rate_controller::LONGEST_RESET;
+use crate::api::Quota;
+use crate::rate::Rate;
+
+/// The span of a limit of which nothing else is known.
+const MINUTE: Duration = Duration::from_secs(60);
+
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const SHORTEST: Duration = Duration::from_millis(50);
+
+/// Services count in whole seconds: a span that is at most this much above them is rounded.
+const NEARLY: f64 = 1.15;
+
+/// On the way some requests take longer than others: only if this many times more are used than
+/// were started is a span longer.
+const MANY_MORE: f64 = 1.1;
+
+/// Where this share of a limit was started by us, it is ours that use it up.
+const OURS: f64 = 0.9;
+
+/// How many requests are remembered. Of a larger limit nothing is learned, and one that is larger
+/// by far is none.
+const REMEMBERED: usize = 16_384;
+const LARGEST: u32 = 1_000_000;
+
+/// More limits than that are none: a number that changes with every answer.
+const MAX_LIMITS: usize = 4;
+
+#[derive(Debug, Default)]
+pub(super) struct StatedLimits {
+    /// When requests were started, without those that were refused or lost, and how many were in
+    /// flight then.
+    starts: VecDeque<(Instant, usize)>,
+    in_flight: usize,
+    limits: Vec<Limit>,
+    rates: Vec<Rate>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    requests: NonZeroU32,
+    span: Duration,
+    /// Whether the span follows from a reset.
+    is_sure: bool,
+    /// The most that were used at once since then.
+    refill: Option<(Instant, usize)>,
+    /// Answers that have stated another limit since this one.
+    unstated: u32,
+}
+
+impl StatedLimits {
+    pub(super) fn knowing(rate: Rate) -> StatedLimits {
+        let mut stated = StatedLimits::default();
+        stated.add(Limit::new(rate.requests, rate.per));
+        stated
+    }
+
+    pub(super) fn rates(&self) -> &[Rate] {
+        &self.rates
+    }
+
+    pub(super) fn start(&mut self, now: Instant) {
+        if self.starts.len() == REMEMBERED {
+            self.starts.pop_front();
+        }
+        self.starts.push_back((now, self.in_flight));
+        self.in_flight += 1;
+    }
+
+    /// A request that does not count, as far as is known.
+    pub(super) fn forget(&mut self, start: Instant) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let place = self.starts.partition_point(|(at, _)| *at < start);
+        if self.starts.get(place).is_some_and(|(at, _)| *at == start) {
+            self.starts.remove(place);
+        }
+    }
+
+    /// A refusal states its limit as well. Requests do not start evenly around it.
+    pub(super) fn refused(&mut self, start: Instant, quota: Option<&Quota>) {
+        self.forget(start);
+        self.limits.iter_mut().for_each(|limit| limit.refill = None);
+        if self.limits.is_empty()
+            && let Some(requests) = quota.and_then(limit_of)
+        {
+            self.add(Limit::new(requests, MINUTE));
+        }
+    }
+
+    /// What an answer says. Returns until when nothing more is free, where our own requests do
+    /// not explain it.
+    pub(super) fn answered(
+        &mut self,
+        start: Instant,
+        quota: Option<&Quota>,
+        now: Instant,
+    ) -> Option<Instant> {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let quota = quota?;
+        let Some(requests) = limit_of(quota) else {
+            self.age();
+            return None;
+        };
+        let mut limit = self.take(requests);
+        let left = quota.remaining.filter(|left| *left <= limit.requests.get());
+        let used = left.map(|left| (limit.requests.get() - left) as usize);
+        let place = self.starts.partition_point(|(at, _)| *at < start);
+        if let Some(used) = used.filter(|_| place < self.starts.len()) {
+            match quota.reset.filter(|reset| !reset.is_zero()) {
+                Some(reset) => self.learn_from_reset(&mut limit, place, used, reset, now),
+                None if limit.is_sure => {}
+                None => self.learn_from_refill(&mut limit, place, used, now),
+            }
+        }
+        let own = self.starts.len() - self.started_before(now, limit.span) + 1;
+        let is_ours = own as f64 >= OURS * f64::from(limit.requests.get());
+        self.add(limit);
+        let reset = quota.reset.filter(|_| left == Some(0) && !is_ours)?;
+        Some(now + reset.min(LONGEST_RESET))
+    }
+
+    /// Takes out the limit that is stated.
+    fn take(&mut self, requests: NonZeroU32) -> Limit {
+        let place = self
+            .limits
+            .iter()
+            .position(|limit| limit.requests == requests);
+        let limit = place.map(|place| self.limits.remove(place));
+        self.age();
+        let new = Limit::new(requests, MINUTE);
+        Limit {
+            unstated: 0,
+            ..limit.unwrap_or(new)
+        }
+    }
+
+    /// One more answer has not stated these.
+    fn age(&mut self) {
+        self.limits.iter_mut().for_each(|limit| limit.unstated += 1);
+        self.limits
+            .retain(|limit| limit.unstated < limit.requests.get());
+    }
+
+    fn add(&mut self, limit: Limit) {
+        if self.limits.len() == MAX_LIMITS {
+            self.limits.remove(0);
+        }
+        self.limits.push(limit);
+        self.rates = self.limits.iter().map(Limit::rate).collect();
+    }
+
+    /// How many of the remembered requests were started longer than a span ago.
+    fn started_before(&self, now: Instant, span: Duration) -> usize {
+        self.starts.partition_point(|(at, _)| *at + span <= now)
+    }
+
+    fn learn_from_reset(
+        &self,
+        limit: &mut Limit,
+        place: usize,
+        used: usize,
+        reset: Duration,
+        now: Instant,
+    ) {
+        let Some(oldest) = (place + 1).checked_sub(used).filter(|_| used > 0) else {
+            return;
+        };
+        let (start, in_flight) = self.starts[place];
+        let since = |oldest: usize| now + reset - self.starts[oldest].0;
+        // A reset that was over when the answer came is not stated: one that is stated is late
+        // by as much as the answer took.
+        let sharp = since(oldest).saturating_sub(now - start);
+        let span = whole_seconds(sharp, since(oldest.saturating_sub(in_flight)));
+        let known = if limit.is_sure { limit.span } else { LONGEST };
+        limit.span = known.min(span);
+        limit.is_sure = true;
+    }
+
+    fn learn_from_refill(&self, limit: &mut Limit, place: usize, used: usize, now: Instant) {
+        let (start, in_flight) = self.starts[place];
+        if used > place + 1 + in_flight {
+            // More than was ever started here: others use it too.
+            return;
+        }
+        let before = self.started_before(start, limit.span + (now - start));
+        let own = (place + 1).saturating_sub(before) + in_flight;
+        if used as f64 > MANY_MORE * own as f64 + 1.0 {
+            limit.span = limit.span.saturating_mul(2).min(LONGEST);
+            limit.refill = None;
+            return;
+        }
+        let (since, most) = limit.refill.get_or_insert((start, 0));
+        *most = used.saturating_add(in_flight).max(*most);
+        let (since, most) = (*since, *most);
+        let begun = self.started_before(since, Duration::ZERO);
+        let started = (place + 1).saturating_sub(begun);
+        if started >= 2 * most + 2 {
+            let share = |used: usize| (start - since).mul_f64(used as f64 / started as f64);
+            let span = whole_seconds(share(most.saturating_sub(1)), share(most));
+            limit.span = limit.span.min(span);
+            limit.refill = None;
+        }
+    }
+}
+
+fn limit_of(quota: &Quota) -> Option<NonZeroU32> {
+    quota.limit.filter(|limit| limit.get() < LARGEST)
+}
+
+/// A span that is at least `sharp` and at most `safe`. Services count in whole seconds: where
+/// there is such a number between the two, that is the span. Not so where it is far below: then
+/// requests take so long on their way that some of one span arrive in the next, and what the
+/// longer one leaves is needed.
+fn whole_seconds(sharp: Duration, safe: Duration) -> Duration {
+    let whole = Duration::from_secs(safe.as_secs());
+    if whole >= sharp && safe <= whole.mul_f64(NEARLY) {
+        whole
+    } else {
+        safe
+    }
+}
+
+impl Limit {
+    fn new(requests: NonZeroU32, span: Duration) -> Limit {
+        Limit {
+            requests,
+            span,
+            is_sure: false,
+            refill: None,
+            unstated: 0,
+        }
+    }
+
+    fn rate(&self) -> Rate {
+        Rate {
+            requests: self.requests,
+            per: self.span.max(SHORTEST),
+        }
+    }
+}
