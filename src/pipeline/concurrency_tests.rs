@@ -13,6 +13,8 @@ enum Carries {
     All,
     /// So many at once; the rest queues.
     Queue(usize),
+    /// The same, and another number from second 40 on.
+    Changes(usize, usize),
     /// One after the other, each so long, beside the latency.
     Work(f64),
     /// So many; with more, all become slow out of proportion.
@@ -34,6 +36,15 @@ struct Service {
 }
 
 impl Service {
+    /// How many it works on at once.
+    fn carries(&self, now: f64) -> usize {
+        match self.carries {
+            Carries::Queue(most) => most,
+            Carries::Changes(before, after) => [before, after][usize::from(now >= 40.0)],
+            _ => usize::MAX,
+        }
+    }
+
     fn takes(&self, chance: &mut fastrand::Rng) -> f64 {
         self.latency * (1.0 + self.spread * (2.0 * chance.f64() - 1.0))
     }
@@ -91,12 +102,11 @@ fn run(service: Service, choice: ConcurrencyChoice, seconds: f64) -> Outcome {
             }
             let mut is_good = true;
             let end = match service.carries {
-                Carries::All => now + latency,
-                Carries::Queue(most) if served >= most => {
+                _ if served >= service.carries(now) => {
                     queue.push_back(now);
                     continue;
                 }
-                Carries::Queue(_) => now + latency,
+                Carries::All | Carries::Queue(_) | Carries::Changes(..) => now + latency,
                 Carries::Work(work) => {
                     free_at = free_at.max(now) + work;
                     free_at + latency
@@ -133,7 +143,9 @@ fn run(service: Service, choice: ConcurrencyChoice, seconds: f64) -> Outcome {
                 held = now + 1.0;
             }
         }
-        if let Some(waiting) = queue.pop_front() {
+        while served < service.carries(now)
+            && let Some(waiting) = queue.pop_front()
+        {
             number += 1;
             served += 1;
             taken += 1;
@@ -255,21 +267,54 @@ fn queueing_at_the_service_is_not_taken_for_latency_in_the_long_run() {
 }
 
 #[test]
-fn growing_latency_shrinks_concurrency_and_steady_latency_does_not() {
+fn latency_that_grows_by_itself_costs_no_concurrency_in_the_end() {
     let mut service = service(Carries::All, 0.05);
     service.slows = Some((10.0, 10.0, 20.0));
     let end = run(service, ConcurrencyChoice::Auto, 120.0);
     let at = |second: f64| end.good.iter().find(|(at, _)| *at >= second).unwrap().1;
+    let share = end.throughput(100.0, 120.0) / (512.0 / 0.5);
     println!(
-        "slower: {} {} {} {}",
+        "slower: {} {} {} {}, {:.0} % in the end",
         at(9.0),
         at(20.0),
         at(30.0),
-        end.last()
+        end.last(),
+        share * 100.0
     );
     assert_eq!(at(9.0), 512);
-    assert!(at(30.0) <= 400);
     assert_eq!(end.last(), 512);
+    assert!(share >= 0.9, "{share}");
+}
+
+#[test]
+fn answers_that_take_unevenly_long_do_not_end_the_climb() {
+    for carries in [Carries::All, Carries::Queue(20)] {
+        for latency in [0.05, 0.5] {
+            let mut service = service(carries, latency);
+            service.spread = 0.9;
+            let end = run(service, ConcurrencyChoice::Auto, 60.0);
+            let best = service.carries(0.0).min(512) as f64 / latency;
+            let share = end.throughput(20.0, 60.0) / best;
+            println!("{carries:?} {latency} s, uneven: {:.0} %", share * 100.0);
+            assert!(share >= 0.85, "{carries:?} {latency} s: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_service_that_carries_more_or_fewer_from_some_time_on_is_followed() {
+    for (before, after) in [(20, 80), (80, 20)] {
+        let service = service(Carries::Changes(before, after), 0.1);
+        let end = run(service, ConcurrencyChoice::Auto, 110.0);
+        let share = end.throughput(80.0, 110.0) / (after as f64 / 0.1);
+        println!(
+            "{before}, then {after}: {:.0} %, at most {}",
+            share * 100.0,
+            end.most(80.0)
+        );
+        assert!(share >= 0.9, "{before}, then {after}: {share}");
+        assert!(end.most(80.0) <= after * 2);
+    }
 }
 
 #[test]
