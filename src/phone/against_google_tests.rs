@@ -356,6 +356,9 @@ proptest! {
     fn national_digits_are_read_as_the_library_reads_them(digits in "[1-9][0-9]{1,14}|0[1-9][0-9]{5,12}", at in 0..CALLING_CODES.len()) {
         if let Some(region) = CALLING_CODES[at].regions.first().copied().map(Region)
             && !digits.starts_with("011")
+            // Behind a carrier code of Colombia's, Google calls numbers possible that begin with
+            // a zero. Our reader does not.
+            && !(CALLING_CODES[at].code == 57 && digits.starts_with('0'))
             // For these our reader gives another number on purpose.
             && lost_plus(&digits, region).is_none()
         {
