@@ -12,10 +12,9 @@
 //! and more again. Nothing grows in a round in which it was mostly not the limit that bound.
 //!
 //! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit
-//! becomes that share of it which was answered well, at least 0.7; a try for which that does not
-//! pay is given up. Up to one in twenty only end the doubling: a service that refuses one in fifty
-//! anyway would otherwise end up with one request. A given number shrinks for nothing else, and
-//! comes back.
+//! becomes that share of it which was answered well, at least 0.7; a try must pay all the same. Up
+//! to one in twenty only end the doubling: a service that refuses one in fifty anyway would end up
+//! with one request. A given number shrinks on refusals alone, and comes back.
 
 use std::time::Duration;
 
@@ -85,8 +84,7 @@ impl Concurrency {
         self.limit.round() as usize
     }
 
-    /// How many may be in flight, given when those that are were started. Where `auto` needs
-    /// few, a request that gets no answer for long must not hold up all others.
+    /// Where `auto` needs few, a request that gets no answer for long must not hold up the others.
     pub(super) fn limit_beside(&self, out: impl Iterator<Item = Instant>, now: Instant) -> usize {
         let patience = STUCK.max(self.kept_latency() * STUCK_LATENCIES);
         let stuck = out.filter(|started| now - *started > patience);
@@ -100,7 +98,6 @@ impl Concurrency {
 
     /// `full`: it was the limit that let no other one start. `good`: the answer is about its row.
     pub(super) fn answered(&mut self, started: Instant, now: Instant, full: bool, good: bool) {
-        // A given number shrinks on refusals alone.
         if self.adapts || good {
             self.count(started, now, full, good);
         }
@@ -113,7 +110,7 @@ impl Concurrency {
     fn count(&mut self, started: Instant, now: Instant, full: bool, good: bool) {
         let (latency, round) = (self.kept_latency(), &mut self.round);
         let is_old = |changed| started < changed || now < changed + latency;
-        // Once a round has begun, only refusals can be old: else slow answers would be missed.
+        // Once a round has begun, old answers count: else the slow ones would be missed.
         if (round.begun.is_none() || !good) && self.changed.is_some_and(is_old) {
             return;
         }
@@ -141,7 +138,7 @@ impl Concurrency {
         let (rate, grown) = (self.limit * share / mean, self.limit / self.kept - 1.0);
         let is_refused = share < AS_GOOD_AS_ALL;
         let least = if is_refused { LEAST_LEFT } else { 1.0 };
-        let left = (self.limit * share.max(least)).round().max(1.0);
+        let left = (self.limit * share.max(least)).round();
         self.factor = self.factor.max(if share < 1.0 { FINER } else { 0 });
         if is_refused && grown <= 0.0 {
             (self.kept, self.factor) = (left, FINER);
@@ -160,9 +157,6 @@ impl Concurrency {
                 return self.turn();
             }
             (self.kept, self.rate) = (left, rate);
-            if is_refused {
-                return left;
-            }
             self.factor += usize::from(self.factor < DOUBLING);
         } else if self.factor == LESS && self.changed.is_some_and(|at| now < at + REST) {
             self.changed = self.changed.filter(|_| rate > self.rate / 2.0);
@@ -170,13 +164,12 @@ impl Concurrency {
         } else if self.factor > 0 {
             self.rate = rate;
         }
-        // At least one more, or one less.
         let step = self.kept * (FACTORS[self.factor] - 1.0);
         let next = (self.kept + step.abs().ceil().copysign(step)).clamp(1.0, self.most);
-        if next != self.kept {
-            return next;
+        if is_refused || next == self.kept {
+            return self.turn();
         }
-        self.turn()
+        next
     }
 
     /// Back to what is kept, and on to the next factor.

@@ -16,9 +16,9 @@ struct Rules {
     /// … and doubles in so many requests, at first in 45 seconds.
     doubling: f64,
     /// After a refusal the pace falls this share below what was taken: with a smaller step the next
-    /// request would often be refused too, since latencies vary. Where the wait is short, little can be measured,
-    /// and the pace keeps this share of itself.
+    /// request would often be refused too, since latencies vary.
     fall: f64,
+    /// After a short wait little can be measured, and the pace keeps this share of itself.
     steep: f64,
     /// It is back after so many requests: one refusal, or a few at once, are less than a hundredth
     /// of them. A wait takes about a second, so it takes so many seconds too. The first time it is

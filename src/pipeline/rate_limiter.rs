@@ -81,9 +81,9 @@ impl RateLimiter {
         }
     }
 
-    /// Counts what earlier processes have started, in order of time, seen from `now`: the
-    /// rates apply to that too. It is counted by the second, and may have left at the end of
-    /// it; if the clock was set back, now.
+    /// Counts what earlier processes have started, in order of time, seen from `now`: the rates
+    /// apply to that too. Starts are known to the second, so each counts as made at the end of its
+    /// second. A time in the future (the clock was set back) counts as now.
     pub(super) fn resume(&mut self, earlier: &[StartsInSecond], now: Timestamp) {
         let starts = earlier.iter().rev().flat_map(|starts| {
             let second = Timestamp::from_second(starts.second).unwrap_or(now);

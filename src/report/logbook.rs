@@ -272,7 +272,7 @@ fn log_retry(row: RowId, attempt: u32, after: Duration, why: ErrorCode) {
     );
 }
 
-/// By what factor the pace has changed; infinite if it is known from elsewhere now.
+/// By what factor the pace has changed; infinite if its source is another one now.
 fn change(from: Option<Pace>, to: Option<Pace>) -> f64 {
     match (from, to) {
         (Some(from), Some(to)) if from.source == to.source => {
