@@ -13,23 +13,24 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use common::cost::{Cost, by_children};
 use common::{contacts, generate};
-use leadload::rate::Rate;
 use leadload::sandbox::{Sandbox, SandboxConfig, Stats};
+use tempfile::TempDir;
 
 /// The parts, in this order.
 const PARTS: [(&str, fn()); 4] = [
-    ("limit", unknown_limit),
+    ("limits", unknown_limits),
     ("rate", given_rate),
     ("concurrency", given_concurrency),
     ("auto", found_concurrency),
 ];
 
-/// The limit that is found, and the rate that is kept to, in a second.
+/// The rate that is kept to, in a second.
 const LIMIT: u32 = 100;
 
 /// So many requests at once are given.
@@ -50,34 +51,83 @@ fn main() {
     }
 }
 
-/// `--rate none` against a limit that has to be found: all at once, they have little to do.
-fn unknown_limit() {
-    println!("--rate none, {LIMIT} allowed in any second, for a minute:");
-    let trials = [5, 50].into_iter().flat_map(|latency| {
-        ["auto", "64"].map(|concurrency| {
-            let mut trial = Trial::new(latency, LIMIT as usize * 60);
-            trial.service.rate_limits = vec![Rate::per_second(LIMIT).into()];
-            let name = format!("latency {latency} ms, --concurrency {concurrency}");
-            (
-                name,
-                trial.with(&["--rate", "none", "--concurrency", concurrency]),
-            )
-        })
+/// A limit of the service that nobody tells: its shape, requests, seconds, and burst.
+type Limit = (&'static str, u32, f64, u32);
+
+const LIMITS: [Limit; 10] = [
+    ("leaky", 10, 1.0, 0),
+    ("leaky", 50, 1.0, 5),
+    ("leaky", 5, 1.0, 2),
+    ("leaky", 50, 1.0, 20),
+    ("token", 20, 1.0, 40),
+    ("fixed", 60, 60.0, 0),
+    ("fixed", 300, 60.0, 0),
+    ("fixed", 1000, 60.0, 0),
+    ("sliding", 100, 60.0, 0),
+    ("sliding", 20, 10.0, 0),
+];
+
+/// `auto` goes no further where answers state no limit, in a second.
+const MOST: f64 = 10.0;
+
+/// How much of each limit is used in minutes two to four, and how many requests are refused, with
+/// answers in 60 to 100 ms. All at once, they have little to do.
+fn unknown_limits() {
+    println!("minutes two to four under limits that nobody tells:");
+    let trials = LIMITS.into_iter().flat_map(|limit| {
+        let hints = if limit.2 < 60.0 {
+            vec![false]
+        } else {
+            vec![false, true]
+        };
+        hints.into_iter().map(move |has_hints| (limit, has_hints))
     });
     let running: Vec<_> = trials
-        .map(|(name, trial)| (name, thread::spawn(move || trial.run())))
+        .map(|(limit, has_hints)| {
+            let of = |rate| thread::spawn(move || used(limit, has_hints, rate));
+            (limit, has_hints, ["auto", "none"].map(of))
+        })
         .collect();
-    for (name, run) in running {
-        let seen = run.join().unwrap();
-        let refused = seen.refused() as f64 / seen.stats.lead_requests as f64;
+    for ((shape, requests, per_s, burst), has_hints, runs) in running {
+        let [auto, none] = runs.map(|run| run.join().unwrap());
+        let hints = if has_hints { ", `Retry-After`" } else { "" };
         println!(
-            "  {name}: {:.1} % of {} requests refused, {:.1} leads/s, {:.1} % of the limit",
-            100.0 * refused,
-            seen.stats.lead_requests,
-            seen.pace(),
-            100.0 * seen.pace() / f64::from(LIMIT),
+            "  {shape} {requests} in {per_s} s, burst {burst}{hints}: auto {auto}, none {none}"
         );
     }
+}
+
+/// The share of the limit that is used, and of the requests that are refused.
+fn used((shape, requests, per_s, burst): Limit, has_hints: bool, rate: &str) -> String {
+    let pace = f64::from(requests) / per_s;
+    let pace = if rate == "auto" { pace.min(MOST) } else { pace };
+    let mut trial = Trial::new(60, (pace * 400.0) as usize);
+    let hint = if has_hints { "retry_after" } else { "none" };
+    let is_bucket = ["leaky", "token"].contains(&shape);
+    let burst = if is_bucket {
+        format!("burst = {burst}")
+    } else {
+        String::new()
+    };
+    let config = format!(
+        "rate_limit_hint = \"{hint}\"\n[[rate_limit]]\nshape = \"{shape}\"\nrequests = {requests}\nper_s = {per_s}\n{burst}"
+    );
+    let config: SandboxConfig = toml::from_str(&config).unwrap();
+    trial.service.latency_jitter_ms = 40;
+    trial.service.rate_limits = config.rate_limits;
+    trial.service.rate_limit_hint = config.rate_limit_hint;
+    let (before, after) = trial.with(&["--rate", rate]).between(120, 240);
+    let created = (after.created - before.created) as f64;
+    let refused = (refused(&after) - refused(&before)) as f64;
+    format!(
+        "{:.0} % ({:.1} % refused)",
+        100.0 * created / (pace * 120.0),
+        100.0 * refused / (created + refused),
+    )
+}
+
+fn refused(stats: &Stats) -> u64 {
+    stats.refused.values().sum()
 }
 
 /// A rate that was given: never more in a second, and hardly less.
@@ -211,7 +261,8 @@ impl Trial {
         }
     }
 
-    fn run(self) -> Seen {
+    /// The service, the importer's command line, and the folder of its files.
+    fn prepare(self) -> (Sandbox, Command, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let leads = folder.path().join("leads.csv");
         fs::write(&leads, contacts(self.rows)).unwrap();
@@ -220,10 +271,29 @@ impl Trial {
         } else {
             Path::new("none").to_owned()
         };
-        let latency = self.service.latency_ms;
         let service = Sandbox::start(self.service).unwrap();
         let mut import = common::import(&service.base_url(), &leads, &ledger);
         import.args(&self.arguments);
+        (service, import, folder)
+    }
+
+    /// What the service has counted after so many seconds, and after so many.
+    fn between(self, from_s: u64, to_s: u64) -> (Stats, Stats) {
+        let (service, mut import, _folder) = self.prepare();
+        let silent = import.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut import = silent.spawn().unwrap();
+        thread::sleep(Duration::from_secs(from_s));
+        let before = service.stats();
+        thread::sleep(Duration::from_secs(to_s - from_s));
+        let after = service.stats();
+        import.kill().unwrap();
+        import.wait().unwrap();
+        (before, after)
+    }
+
+    fn run(self) -> Seen {
+        let latency = self.service.latency_ms;
+        let (service, mut import, _folder) = self.prepare();
         let mut output = None;
         let cost = Cost::of(by_children, || output = Some(import.output().unwrap()));
         let output = output.unwrap();
@@ -267,10 +337,6 @@ impl Seen {
     /// Leads a second, from the first request to the last answer.
     fn pace(&self) -> f64 {
         self.stats.created as f64 / (self.last() + self.latency)
-    }
-
-    fn refused(&self) -> u64 {
-        self.stats.refused.values().sum()
     }
 
     fn within(&self, from: f64, to: f64) -> usize {
