@@ -33,6 +33,14 @@ struct Rules {
     proven: f64,
     lower: f64,
     memory: f64,
+    /// Where more than so many refusals in a row each come sooner than after `soon` requests, on
+    /// average not sooner than after `rare`, and no later than at first although the pace has fallen
+    /// to the share `far`, they have nothing to do with it, and it goes up so many times.
+    in_vain: f64,
+    soon: f64,
+    rare: f64,
+    far: f64,
+    up: f64,
     /// Two refusals that are no further apart are no accident.
     lately: Duration,
     /// Fewer answers say nothing of a pace.
@@ -60,6 +68,11 @@ const RULES: Rules = Rules {
     proven: 0.2,
     lower: 1.1,
     memory: 1000.0,
+    in_vain: 6.0,
+    soon: 200.0,
+    rare: 20.0,
+    far: 0.85,
+    up: 1.5,
     lately: Duration::from_secs(600),
     evidence: 5,
     spans: [Duration::from_secs(10), Duration::from_secs(60)],
@@ -94,6 +107,11 @@ pub(super) struct Cubic {
     proven: Option<(f64, f64)>,
     /// How many times longer than at first a lower pace must hold before that one is tried.
     patience: f64,
+    /// Refusals in a row, each soon after the one before and with a short wait; the requests
+    /// between them; and the pace at the first.
+    falls: f64,
+    between: f64,
+    fell_from: f64,
     refusal: Option<Refusal>,
     last_refusal: Option<Instant>,
     /// When the first request after the last wait started: a window opened then.
@@ -128,6 +146,9 @@ impl Cubic {
             sent: 0.0,
             proven: (!is_guess && pace.is_finite()).then_some((pace, 0.0)),
             patience: 1.0,
+            falls: 0.0,
+            between: 0.0,
+            fell_from: pace,
             refusal: None,
             last_refusal: None,
             window_from: now,
@@ -276,7 +297,19 @@ impl Cubic {
             () if is_short && !was_unknown => RULES.steep * refusal.before,
             () => 0.0,
         };
-        let pace = taken.max(least).min(refusal.before);
+        let mut pace = taken.max(least).min(refusal.before);
+        if was_unknown || !is_short || self.quiet >= RULES.soon {
+            (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
+        }
+        self.falls += 1.0;
+        self.between += self.quiet;
+        let mean = self.between / self.falls;
+        let is_steady = mean >= RULES.rare && self.quiet <= 1.5 * mean;
+        if is_steady && self.falls > RULES.in_vain && pace < RULES.far * self.fell_from {
+            // It is not the pace: a limit would refuse less often at a slower one.
+            pace = self.fell_from * RULES.up;
+            (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
+        }
         self.begin(pace);
         if was_unknown && is_short {
             self.plateau *= RULES.first;

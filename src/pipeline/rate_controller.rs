@@ -28,6 +28,9 @@
 //! and tried again when one that is a tenth lower was not refused for long either. So the whole
 //! limit is used again soon after another user of the account has left.
 //!
+//! Refusals by chance, which come as often at a slower pace, do not slow it down for good: after
+//! half a dozen of them it goes up again, beyond where it was.
+//!
 //! Beside a given or stated limit, and under `none`, a single refusal within ten minutes causes the
 //! wait that it asks for, and no slower pace: it may have been an accident, and a real limit refuses
 //! again.
