@@ -271,16 +271,7 @@ impl Cubic {
 
     /// Work goes on with a request that started then.
     fn learn(&mut self, refusal: &Refusal, started: Instant) {
-        // Without a hint only the last refusal is sure, and the end of a minute in which a
-        // window may have ended.
-        let rest = self.rest_of_minute(refusal.last);
-        let minute = refusal.last.checked_add(rest).filter(|end| *end <= started);
-        let guess = minute.unwrap_or(refusal.last);
-        let end = if refusal.is_hinted {
-            refusal.until
-        } else {
-            guess
-        };
+        let end = self.end_of(refusal, started);
         let is_short = end - refusal.since <= RULES.short;
         let sure = end.checked_sub(RULES.rounding).unwrap_or(end);
         let mut taken = self.taken_until(sure.max(refusal.since));
@@ -292,32 +283,51 @@ impl Cubic {
             self.prove(self.most);
         }
         self.doubles = refusal.before.is_infinite() && is_short;
-        let least = match () {
-            () if self.doubles => RULES.start,
-            () if is_short && !was_unknown => RULES.steep * refusal.before,
-            () => 0.0,
+        let least = if self.doubles {
+            RULES.start
+        } else if is_short && !was_unknown {
+            RULES.steep * refusal.before
+        } else {
+            0.0
         };
-        let mut pace = taken.max(least).min(refusal.before);
-        if was_unknown || !is_short || self.quiet >= RULES.soon {
+        let pace = taken.max(least).min(refusal.before);
+        let is_new = was_unknown || !is_short || self.quiet >= RULES.soon;
+        let pace = self.up_if_by_chance(pace, is_new);
+        self.begin(pace);
+        if !is_short {
+            // A window has been used up.
+            self.prove(pace);
+        } else if was_unknown {
+            self.plateau *= RULES.first;
+        }
+    }
+
+    /// When the wait was over. Without a hint only the last refusal is sure, and the end of a
+    /// minute in which a window may have ended.
+    fn end_of(&self, refusal: &Refusal, started: Instant) -> Instant {
+        if refusal.is_hinted {
+            return refusal.until;
+        }
+        let minute = refusal.last.checked_add(self.rest_of_minute(refusal.last));
+        minute.filter(|end| *end <= started).unwrap_or(refusal.last)
+    }
+
+    /// The pace to which it falls; or a faster one, where it was slowed down in vain: a limit would
+    /// refuse less often at a slower pace. `is_new`: this refusal has nothing to do with the last.
+    fn up_if_by_chance(&mut self, pace: f64, is_new: bool) -> f64 {
+        if is_new {
             (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
         }
         self.falls += 1.0;
         self.between += self.quiet;
         let mean = self.between / self.falls;
-        let is_steady = mean >= RULES.rare && self.quiet <= 1.5 * mean;
-        if is_steady && self.falls > RULES.in_vain && pace < RULES.far * self.fell_from {
-            // It is not the pace: a limit would refuse less often at a slower one.
-            pace = self.fell_from * RULES.up;
-            (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
+        let is_as_often = mean >= RULES.rare && self.quiet <= 1.5 * mean;
+        if !is_as_often || self.falls <= RULES.in_vain || pace >= RULES.far * self.fell_from {
+            return pace;
         }
-        self.begin(pace);
-        if was_unknown && is_short {
-            self.plateau *= RULES.first;
-        }
-        if !is_short {
-            // A window has been used up.
-            self.prove(pace);
-        }
+        let pace = self.fell_from * RULES.up;
+        (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
+        pace
     }
 
     /// How long it is until a whole number of minutes has passed since the first request after

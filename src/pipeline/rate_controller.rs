@@ -64,9 +64,10 @@ pub(super) const LONGEST_RESET: Duration = Duration::from_secs(3600);
 
 #[derive(Debug)]
 pub struct RateController {
-    given: Vec<Rate>,
     /// What answers state, under `auto`.
     stated: Option<StatedLimits>,
+    /// What is given, or stated now.
+    rates: Vec<Rate>,
     found: Cubic,
     pub(super) limiter: RateLimiter,
     /// Whether a request waits only for the pace.
@@ -87,11 +88,11 @@ impl RateController {
         let stated = known.filter(|known| known.is_stated);
         let stated = stated.map(|known| StatedLimits::knowing(known.rate));
         let mut controller = RateController {
-            given: match choice {
+            stated: is_auto.then(|| stated.unwrap_or_default()),
+            rates: match choice {
                 RateChoice::Limits(rates) => rates.clone(),
                 RateChoice::Auto | RateChoice::Unlimited => Vec::new(),
             },
-            stated: is_auto.then(|| stated.unwrap_or_default()),
             found: Cubic::new(found, is_auto && known.is_none(), Instant::now()),
             limiter: RateLimiter::new(),
             binds: false,
@@ -140,27 +141,23 @@ impl RateController {
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
         self.found.accepted(started, now);
-        let was_silent = self.rates().is_empty();
-        if let Some(stated) = &mut self.stated {
-            if let Some(until) = stated.answered(started, quota, now) {
-                self.limiter.hold(until);
-            }
-            if was_silent && !stated.rates().is_empty() && !self.found.is_refused() {
-                self.found.forget();
-            }
-        } else if let Some(Quota {
-            remaining: Some(0),
-            reset: Some(reset),
-            ..
-        }) = quota
-        {
-            self.limiter.hold(now + (*reset).min(LONGEST_RESET));
-            if was_silent {
+        let was_silent = self.rates.is_empty();
+        let until = match &mut self.stated {
+            Some(stated) => stated.answered(started, quota, now),
+            None => used_up(quota).map(|reset| now + reset),
+        };
+        if let Some(until) = until {
+            self.limiter.hold(until);
+            if was_silent && self.stated.is_none() {
                 // The next request would have been refused.
                 self.note_refusal(started, true, now);
             }
         }
         self.apply();
+        if was_silent && !self.rates.is_empty() && !self.found.is_refused() {
+            self.found.forget();
+            self.apply();
+        }
     }
 
     /// An answer that asks to come back later, for which everything is held already. `is_hinted`
@@ -192,7 +189,7 @@ impl RateController {
 
     /// What the next run may start with.
     pub(super) fn known(&self) -> Option<KnownRate> {
-        let stated = slowest(self.stated.as_ref()?.rates());
+        let stated = slowest(&self.stated.as_ref()?.rates());
         // While it doubles it is a guess.
         let is_found = |pace: &f64| !self.found.doubles || *pace >= MOST;
         let found = self.found.believed().filter(is_found);
@@ -205,40 +202,37 @@ impl RateController {
     /// The limit that is believed in, and why; `None` if there is none.
     pub(super) fn pace(&self) -> Option<Pace> {
         let is_auto = self.stated.is_some();
-        let Some(found) = self.found.believed() else {
-            let source = [PaceSource::Given, PaceSource::Stated][usize::from(is_auto)];
-            let rate = slowest(self.rates())?;
-            return Some(Pace { rate, source });
+        let (rate, source) = match self.found.believed() {
+            None if is_auto => (slowest(&self.rates)?, PaceSource::Stated),
+            None => (slowest(&self.rates)?, PaceSource::Given),
+            Some(pace) if is_auto && self.rates.is_empty() && pace >= MOST => {
+                (Rate::of_pace(pace), PaceSource::Most)
+            }
+            Some(pace) if self.found.doubles => (Rate::of_pace(pace), PaceSource::Trying),
+            Some(pace) => (Rate::of_pace(pace), PaceSource::Found),
         };
-        let source = match () {
-            () if is_auto && self.rates().is_empty() && found >= MOST => PaceSource::Most,
-            () if self.found.doubles => PaceSource::Trying,
-            () => PaceSource::Found,
-        };
-        let rate = Rate::of_pace(found);
         Some(Pace { rate, source })
-    }
-
-    fn rates(&self) -> &[Rate] {
-        self.stated
-            .as_ref()
-            .map_or(&self.given, StatedLimits::rates)
     }
 
     /// Tells the limiter what is allowed now.
     fn apply(&mut self) {
-        let ceiling = slowest(self.rates()).map(|rate| rate.pace());
+        if let Some(stated) = &self.stated {
+            self.rates = stated.rates();
+        }
+        let ceiling = slowest(&self.rates).map(|rate| rate.pace());
         let is_auto = self.stated.is_some();
         self.found.most = ceiling.unwrap_or(if is_auto { MOST } else { f64::INFINITY });
         if ceiling.is_some() && self.found.pace() >= ceiling && !self.found.is_refused() {
             self.found.forget();
         }
-        let rates = self
-            .stated
-            .as_ref()
-            .map_or(&*self.given, StatedLimits::rates);
-        self.limiter.set_limits(rates, self.found.pace());
+        self.limiter.set_limits(&self.rates, self.found.pace());
     }
+}
+
+/// In how long there are more requests, where an answer says that there are none left.
+fn used_up(quota: Option<&Quota>) -> Option<Duration> {
+    let quota = quota.filter(|quota| quota.remaining == Some(0))?;
+    Some(quota.reset?.min(LONGEST_RESET))
 }
 
 fn slowest(rates: &[Rate]) -> Option<Rate> {

@@ -399,7 +399,7 @@ fn a_given_limit_is_the_ceiling_and_is_reached_again() {
     let end = send(&choice, None, service, 16, 290.0, usize::MAX);
     assert_eq!(end.share_refused(0.0), 0.0, "used up, it is waited for");
     assert!(end.throughput(60.0) >= 0.98);
-    assert_eq!(end.controller.rates(), rates);
+    assert_eq!(end.controller.rates, rates);
     let mut service = Service::new("60/min", Window::Fixed);
     service.change = Some((Duration::from_secs(300), 6000));
     let end = send(&choice, None, service, 16, 2400.0, usize::MAX);
@@ -502,7 +502,7 @@ async fn two_stated_limits_are_both_kept() {
         answer(&mut controller, quota).await;
         tokio::time::advance(Duration::from_secs(1)).await;
     }
-    let told: Vec<String> = controller.rates().iter().map(Rate::to_string).collect();
+    let told: Vec<String> = controller.rates.iter().map(Rate::to_string).collect();
     assert_eq!(told, ["20/10s", "100/min"]);
 }
 
@@ -623,7 +623,7 @@ async fn a_request_that_was_lost_does_not_make_a_span_shorter() {
     controller.lost(lost);
     tokio::time::advance(Duration::from_secs(10)).await;
     answer(&mut controller, quota(2, 40)).await;
-    assert_eq!(controller.rates(), [Rate::per_minute(100)]);
+    assert_eq!(controller.rates, [Rate::per_minute(100)]);
 }
 
 fn at(millis: i64) -> Timestamp {

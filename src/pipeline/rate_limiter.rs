@@ -1,10 +1,9 @@
 //! When the next request may start: one limiter for the whole run.
 //!
 //! - governor keeps the distance between two starts: that of the slowest limit. Timers are coarse:
-//!   a start that comes late by no more than a tolerance counts as on time. One that comes later
-//!   is not made up for;
-//! - a request may start only if the start N requests before it is at least a span ago, so that
-//!   no span of a rate's length, wherever it begins, has more than N starts.
+//!   a start that is late by a tolerance at most counts as on time; a later one is not made up for;
+//! - a request may start only if the start N requests before it is at least a span ago. So there
+//!   are never more than N starts in any span of a rate's length.
 //!
 //! Rates are kept to over spans that are a hundredth longer than asked for ([`SLACK`]): a request
 //! that is delayed on its way and one that is not must not end up in one span at the service.

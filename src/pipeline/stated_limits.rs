@@ -58,7 +58,6 @@ pub(super) struct StatedLimits {
     starts: VecDeque<(Instant, usize)>,
     in_flight: usize,
     limits: Vec<Limit>,
-    rates: Vec<Rate>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -80,8 +79,8 @@ impl StatedLimits {
         stated
     }
 
-    pub(super) fn rates(&self) -> &[Rate] {
-        &self.rates
+    pub(super) fn rates(&self) -> Vec<Rate> {
+        self.limits.iter().map(Limit::rate).collect()
     }
 
     pub(super) fn start(&mut self, now: Instant) {
@@ -171,7 +170,6 @@ impl StatedLimits {
             self.limits.remove(0);
         }
         self.limits.push(limit);
-        self.rates = self.limits.iter().map(Limit::rate).collect();
     }
 
     /// How many of the remembered requests were started longer than a span ago.

@@ -362,7 +362,7 @@ mod tests {
                 (499_999, false),
                 (500_000, true),
                 (500_000, false),
-                // It holds no more than two.
+                // Two tokens fit into it.
                 (9_000_000, true),
                 (9_000_000, true),
                 (9_000_000, false),
