@@ -331,6 +331,21 @@ mod tests {
     }
 
     #[test]
+    fn a_pace_that_was_found_keeps_its_distance_whatever_came_late() {
+        let mut limiter = RateLimiter::new();
+        limiter.set_limits(&[], Some(10.0));
+        let mut now = Instant::now();
+        limiter.try_start(now).unwrap();
+        for late in [0, 1, 30, 0, 2, 99, 0, 250, 0, 1, 0] {
+            let last = now;
+            let due = limiter.try_start(now).unwrap_err();
+            assert!(due - last >= Duration::from_millis(98), "{:?}", due - last);
+            now = due + Duration::from_millis(late);
+            limiter.try_start(now).unwrap();
+        }
+    }
+
+    #[test]
     fn a_new_limit_counts_starts_made_before_it() {
         let mut limiter = RateLimiter::new();
         let origin = Instant::now();
