@@ -64,6 +64,7 @@ impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let about = match self.rate.pace() {
             fast if fast >= 3.0 => format!("{}/s", (fast * 10.0).round() / 10.0),
+            slow if slow >= 0.2 => format!("{}/min", (slow * 60.0).round()),
             slow => format!("{}/min", (slow * 600.0).round() / 10.0),
         };
         let rate = match self.rate.per.subsec_nanos() {
