@@ -302,12 +302,13 @@ fn expected(rule: PhoneRule, reading: &str, e164: &str) -> Option<PhoneNumber> {
 fn keeps_zero(number: PhoneNumber) -> bool {
     let digits = number.key().to_string();
     let code = CallingCode::beginning(&digits).unwrap();
-    let (code_digits, national) = digits.split_at(code.code.to_string().len());
-    let is_full = |text: String| library(&text, None).is_some_and(|read| read.is_possible);
+    let national = &digits[code.code.to_string().len()..];
+    // By length: the library would take the next zero for another trunk zero.
+    let is_full = code.possible_lengths >> (national.len() - 1) & 1 == 1;
     national.starts_with('0')
         && code.has_trunk_zero()
         && !library(&number.to_string(), None).is_some_and(|read| read.number.is_valid())
-        && !is_full(format!("+{code_digits}{}", &national[1..]))
+        && !is_full
 }
 
 /// A calling code and the digits after it. Most have a possible length.
@@ -356,9 +357,6 @@ proptest! {
     fn national_digits_are_read_as_the_library_reads_them(digits in "[1-9][0-9]{1,14}|0[1-9][0-9]{5,12}", at in 0..CALLING_CODES.len()) {
         if let Some(region) = CALLING_CODES[at].regions.first().copied().map(Region)
             && !digits.starts_with("011")
-            // Behind a carrier code of Colombia's, Google calls numbers possible that begin with
-            // a zero. Our reader does not.
-            && !(CALLING_CODES[at].code == 57 && digits.starts_with('0'))
             // For these our reader gives another number on purpose.
             && lost_plus(&digits, region).is_none()
         {
