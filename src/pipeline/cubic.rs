@@ -2,93 +2,67 @@
 //! limiting too; here with requests in place of seconds.
 //!
 //! Rule: pure; time is passed in. The rules stand at the head of
-//! [`rate_controller`](super::rate_controller).
+//! [`rate_controller`](super::rate_controller). The numbers were chosen in simulation, over the
+//! limits of `limit_tests`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The numbers were chosen in simulation, over the limits of `limit_tests`.
-struct Rules {
-    /// `auto` starts at the only limit ever published, 100 a minute, …
-    start: f64,
-    /// … and doubles in so many requests, at first in 45 seconds.
-    doubling: f64,
-    /// After a refusal the pace falls this share below what was taken: with a smaller step the next
-    /// request would often be refused too, since latencies vary.
-    fall: f64,
-    /// After a short wait little can be measured, and the pace keeps this share of itself.
-    steep: f64,
-    /// It is back after so many requests: one refusal, or a few at once, are less than a hundredth
-    /// of them. A wait takes about a second, so it takes so many seconds too. The first time it is
-    /// a share of that: while the pace doubled, little could be measured.
-    plateau: f64,
-    plateau_s: f64,
-    first: f64,
-    /// Below this pace each request counts as several: a bad minute must not cost hours.
-    slow: f64,
-    /// A pace is proven when nothing was refused for this share of the plateau. It is tried again
-    /// where a proven one is so many times lower, within so many requests.
-    proven: f64,
-    lower: f64,
-    memory: f64,
-    /// Where more than so many refusals in a row each come sooner than after `soon` requests, on
-    /// average not sooner than after `rare`, and no later than at first although the pace has fallen
-    /// to the share `far`, they have nothing to do with it, and it goes up so many times.
-    in_vain: f64,
-    soon: f64,
-    rare: f64,
-    far: f64,
-    up: f64,
-    /// Two refusals that are no further apart are no accident.
-    lately: Duration,
-    /// Fewer answers say nothing of a pace.
-    evidence: usize,
-    /// Services count by ten seconds or by the minute. An answer takes its time, and a stated wait
-    /// is in whole seconds: spans are this much longer, and waits as much too long.
-    spans: [Duration; 2],
-    slack: f64,
-    rounding: Duration,
-    /// A burst that ends with a shorter wait says little of what is taken in the long run.
-    short: Duration,
-    /// What asks for a longer wait is a cap on the hour or the day: it is reached at any pace.
-    longest_wait: Duration,
-}
-
-const RULES: Rules = Rules {
-    start: 100.0 / 60.0,
-    doubling: 75.0,
-    fall: 0.03,
-    steep: 0.85,
-    plateau: 300.0,
-    plateau_s: 40.0,
-    first: 0.4,
-    slow: 50.0 / 60.0,
-    proven: 0.2,
-    lower: 1.1,
-    memory: 1000.0,
-    in_vain: 6.0,
-    soon: 200.0,
-    rare: 20.0,
-    far: 0.85,
-    up: 1.5,
-    lately: Duration::from_secs(600),
-    evidence: 5,
-    spans: [Duration::from_secs(10), Duration::from_secs(60)],
-    slack: 1.005,
-    rounding: Duration::from_secs(1),
-    short: Duration::from_secs(2),
-    longest_wait: Duration::from_secs(300),
-};
-
-pub(super) const START: f64 = RULES.start;
-
+/// `auto` starts at the only limit ever published, 100 requests a minute, …
+pub(super) const START: f64 = 100.0 / 60.0;
+/// … and doubles in so many requests, at first in 45 seconds.
+const DOUBLING: f64 = 75.0;
 /// No pace is lower, in requests a second.
 const LEAST: f64 = 1.0 / 60.0;
 
+/// After a refusal the pace falls this share below what was taken: with a smaller step the next
+/// request would often be refused too, since latencies vary.
+const FALL: f64 = 0.03;
+/// After a short wait little can be measured, and the pace keeps this share of itself.
+const STEEP: f64 = 0.85;
+/// It is back after so many requests: one refusal, or a few at once, are less than a hundredth of
+/// them. A wait takes about a second, so it takes so many seconds too. The first time it is a share
+/// of that: while the pace doubled, little could be measured.
+const PLATEAU: f64 = 300.0;
+const PLATEAU_S: f64 = 40.0;
+const FIRST: f64 = 0.4;
+/// Below this pace each request counts as several: a bad minute must not cost hours.
+const SLOW: f64 = START / 2.0;
+
+/// A pace is proven when nothing was refused for this share of the plateau. It is tried again where
+/// a proven one is so many times lower, within so many requests.
+const PROVEN: f64 = 0.2;
+const LOWER: f64 = 1.1;
+const MEMORY: f64 = 1000.0;
+
+/// Where more than so many refusals in a row each come sooner than after `SOON` requests, on average
+/// not sooner than after `RARE`, and about as late as the others although the pace has fallen as for
+/// one, they have nothing to do with it, and it goes up so many times.
+const IN_VAIN: f64 = 6.0;
+const SOON: f64 = 200.0;
+const RARE: f64 = 20.0;
+const AS_LATE: f64 = 1.5;
+const UP: f64 = 1.5;
+
+/// Two refusals that are no further apart are no accident.
+const LATELY: Duration = Duration::from_secs(600);
+/// Fewer answers say nothing of a pace.
+const EVIDENCE: usize = 5;
 /// How many answers are remembered: of more in a minute, the last ten seconds say enough.
 const REMEMBERED: usize = 16_384;
+
+/// Services count by the second, by ten seconds, or by the minute. An answer takes its time, and a
+/// stated wait is in whole seconds: spans are this much longer, and waits as much too long.
+const SECOND: Duration = Duration::from_secs(1);
+const TEN_SECONDS: Duration = Duration::from_secs(10);
+const MINUTE: Duration = Duration::from_secs(60);
+const LONGER: f64 = 1.005;
+/// A burst that ends with a shorter wait says little of what is taken in the long run.
+const SHORT: Duration = Duration::from_secs(2);
+/// What asks for a longer wait is a cap on the hour or the day: it is reached at any pace.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 pub(super) struct Cubic {
@@ -104,7 +78,8 @@ pub(super) struct Cubic {
     /// The same since the beginning.
     sent: f64,
     /// The highest pace that was proven, and when, as `sent` counts.
-    proven: Option<(f64, f64)>,
+    proven: f64,
+    proven_at: f64,
     /// How many times longer than at first a lower pace must hold before that one is tried.
     patience: f64,
     /// Refusals in a row, each soon after the one before and with a short wait; the requests
@@ -126,12 +101,8 @@ struct Refusal {
     since: Instant,
     until: Instant,
     last: Instant,
-    /// Whether the service said how long to wait.
-    is_hinted: bool,
-    /// The pace, or what the service took before, if that was more.
-    before: f64,
-    /// Where no pace was found yet, one alone may be an accident.
-    teaches: bool,
+    /// When the service takes more again: as it says, or when a minute ends.
+    over: Option<Instant>,
 }
 
 impl Cubic {
@@ -141,10 +112,15 @@ impl Cubic {
             most: f64::INFINITY,
             top: pace,
             doubles: is_guess,
-            plateau: RULES.plateau,
-            quiet: RULES.plateau,
+            plateau: PLATEAU,
+            quiet: PLATEAU,
             sent: 0.0,
-            proven: (!is_guess && pace.is_finite()).then_some((pace, 0.0)),
+            proven: if is_guess || pace.is_infinite() {
+                0.0
+            } else {
+                pace
+            },
+            proven_at: 0.0,
             patience: 1.0,
             falls: 0.0,
             between: 0.0,
@@ -158,11 +134,12 @@ impl Cubic {
 
     /// Requests a second; `None` if there is no limit.
     pub(super) fn pace(&self) -> Option<f64> {
-        let way = match self.doubles {
-            true => 0.0,
-            false => self.quiet / self.plateau - 1.0,
+        let way = if self.doubles {
+            0.0
+        } else {
+            self.quiet / self.plateau - 1.0
         };
-        let pace = self.top.min(self.most) * (1.0 + RULES.fall * way.powi(3));
+        let pace = self.top.min(self.most) * (1.0 + FALL * way.powi(3));
         self.top.is_finite().then(|| pace.min(self.most).max(LEAST))
     }
 
@@ -177,56 +154,60 @@ impl Cubic {
 
     /// There is no limit to find: another one is stricter.
     pub(super) fn forget(&mut self) {
-        self.top = f64::INFINITY;
-        self.doubles = false;
+        (self.top, self.doubles) = (f64::INFINITY, false);
     }
 
     /// A request has started that waited for nothing but this pace.
     pub(super) fn used(&mut self) {
-        if self.refusal.is_some() || self.pace().is_none_or(|pace| pace >= self.most) {
+        if self.is_refused() || self.pace().is_none_or(|pace| pace >= self.most) {
             return;
         }
         if self.doubles {
-            self.top *= RULES.doubling.recip().exp2();
+            self.top *= DOUBLING.recip().exp2();
             return;
         }
         let before = self.quiet;
-        let weight = (RULES.slow / self.top).max(1.0);
+        let weight = (SLOW / self.top).max(1.0);
         self.quiet += weight;
         self.sent += weight;
         let is_now = |enough: f64| before < enough && self.quiet >= enough;
-        let enough = self.plateau * RULES.proven;
+        let enough = self.plateau * PROVEN;
         let (is_proven, may_try) = (is_now(enough), is_now(enough * self.patience));
-        if is_proven || may_try {
-            let proven = self.prove(self.top);
-            if proven <= self.top {
-                self.patience = 1.0;
-            } else if may_try && proven > RULES.lower * self.top {
-                self.patience *= 2.0;
-                self.begin(proven);
-            }
+        if !is_proven && !may_try {
+            return;
+        }
+        let proven = self.prove(self.top);
+        if proven <= self.top {
+            self.patience = 1.0;
+        } else if may_try && proven > LOWER * self.top {
+            self.patience *= 2.0;
+            self.begin(proven);
         }
     }
 
     /// The service has taken as much. Returns the most that it has taken lately.
     fn prove(&mut self, pace: f64) -> f64 {
-        let is_kept = |(proven, at): &(f64, f64)| *proven > pace && self.sent - at <= RULES.memory;
-        let proven = self.proven.filter(is_kept).unwrap_or((pace, self.sent));
-        self.proven = Some(proven);
-        proven.0
+        if self.proven <= pace || self.sent - self.proven_at > MEMORY {
+            (self.proven, self.proven_at) = (pace, self.sent);
+        }
+        self.proven
     }
 
     /// Begins the curve below this pace.
     fn begin(&mut self, pace: f64) {
         self.top = pace.max(LEAST);
-        self.plateau = RULES.plateau.max(RULES.plateau_s * self.top);
+        self.plateau = PLATEAU.max(PLATEAU_S * self.top);
         self.quiet = 0.0;
     }
 
     /// An answer about a row.
     pub(super) fn accepted(&mut self, started: Instant, now: Instant) {
         if let Some(refusal) = self.refusal.take_if(|refusal| started >= refusal.until) {
-            if refusal.teaches && self.answers.len() >= RULES.evidence {
+            let last = self.last_refusal.replace(refusal.since);
+            let is_lately = last.is_some_and(|last| refusal.since - last < LATELY);
+            // Where no pace was found yet, one alone may be an accident.
+            let teaches = self.top.is_finite() || is_lately;
+            if teaches && self.answers.len() >= EVIDENCE {
                 self.learn(&refusal, started);
             }
             self.window_from = started;
@@ -245,71 +226,61 @@ impl Cubic {
         is_hinted: bool,
         now: Instant,
     ) {
-        if started < self.window_from || until - now > RULES.longest_wait {
+        if started < self.window_from || until - now > LONGEST_WAIT {
             return;
         }
-        let before = self.believed().unwrap_or(self.most);
-        let refusal = match &mut self.refusal {
-            Some(refusal) => refusal,
-            none => {
-                let last = self.last_refusal.replace(now);
-                let is_lately = last.is_some_and(|last| now - last < RULES.lately);
-                none.insert(Refusal {
-                    since: now,
-                    until,
-                    last: now,
-                    is_hinted,
-                    before,
-                    teaches: self.top.is_finite() || is_lately,
-                })
-            }
+        let over = if is_hinted {
+            Some(until)
+        } else {
+            now.checked_add(self.rest_of_minute(now))
         };
+        let new = Refusal {
+            since: now,
+            until,
+            last: now,
+            over,
+        };
+        let refusal = self.refusal.get_or_insert(new);
         refusal.until = refusal.until.max(until);
-        refusal.last = now;
-        refusal.is_hinted = is_hinted;
+        (refusal.last, refusal.over) = (now, over);
     }
 
     /// Work goes on with a request that started then.
     fn learn(&mut self, refusal: &Refusal, started: Instant) {
-        let end = self.end_of(refusal, started);
-        let is_short = end - refusal.since <= RULES.short;
-        let sure = end.checked_sub(RULES.rounding).unwrap_or(end);
+        // Without a hint only the last refusal is sure, and the end of a minute.
+        let over = refusal.over.filter(|over| *over <= started);
+        let end = over.unwrap_or(refusal.last);
+        let is_short = end - refusal.since <= SHORT;
+        // A wait is rounded up to whole seconds.
+        let sure = end.checked_sub(SECOND).unwrap_or(end);
         let mut taken = self.taken_until(sure.max(refusal.since));
         if is_short {
-            taken = taken.max(self.taken_last());
+            // The last second too, from answer to answer.
+            let last = self.answers.back().copied().unwrap_or(end);
+            taken = taken.max(self.accepted_within(SECOND, last) - 1.0);
         }
+        let before = self.believed().unwrap_or(self.most);
         let was_unknown = self.top.is_infinite() || self.doubles;
-        if self.top.is_infinite() && self.most.is_finite() {
-            self.prove(self.most);
+        if self.top.is_infinite() && before.is_finite() {
+            // The limit that is set.
+            self.prove(before);
         }
-        self.doubles = refusal.before.is_infinite() && is_short;
-        let least = if self.doubles {
-            RULES.start
-        } else if is_short && !was_unknown {
-            RULES.steep * refusal.before
-        } else {
-            0.0
+        self.doubles = before.is_infinite() && is_short;
+        let least = match (is_short, was_unknown) {
+            (true, true) => START,
+            (true, false) => STEEP * before,
+            (false, _) => 0.0,
         };
-        let pace = taken.max(least).min(refusal.before);
-        let is_new = was_unknown || !is_short || self.quiet >= RULES.soon;
+        let pace = taken.max(least).min(before);
+        let is_new = was_unknown || !is_short || self.quiet >= SOON;
         let pace = self.up_if_by_chance(pace, is_new);
         self.begin(pace);
         if !is_short {
             // A window has been used up.
             self.prove(pace);
         } else if was_unknown {
-            self.plateau *= RULES.first;
+            self.plateau *= FIRST;
         }
-    }
-
-    /// When the wait was over. Without a hint only the last refusal is sure, and the end of a
-    /// minute in which a window may have ended.
-    fn end_of(&self, refusal: &Refusal, started: Instant) -> Instant {
-        if refusal.is_hinted {
-            return refusal.until;
-        }
-        let minute = refusal.last.checked_add(self.rest_of_minute(refusal.last));
-        minute.filter(|end| *end <= started).unwrap_or(refusal.last)
     }
 
     /// The pace to which it falls; or a faster one, where it was slowed down in vain: a limit would
@@ -321,11 +292,11 @@ impl Cubic {
         self.falls += 1.0;
         self.between += self.quiet;
         let mean = self.between / self.falls;
-        let is_as_often = mean >= RULES.rare && self.quiet <= 1.5 * mean;
-        if !is_as_often || self.falls <= RULES.in_vain || pace >= RULES.far * self.fell_from {
+        let is_as_often = mean >= RARE && self.quiet <= AS_LATE * mean;
+        if self.falls <= IN_VAIN || !is_as_often || pace >= STEEP * self.fell_from {
             return pace;
         }
-        let pace = self.fell_from * RULES.up;
+        let pace = self.fell_from * UP;
         (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
         pace
     }
@@ -334,7 +305,7 @@ impl Cubic {
     /// the last wait: most windows are a minute long, and open with it. After the third minute
     /// it is no matter of minutes.
     pub(super) fn rest_of_minute(&self, now: Instant) -> Duration {
-        let minute = RULES.spans[1].mul_f64(RULES.slack);
+        let minute = MINUTE.mul_f64(LONGER);
         let mut ends = (1..=3).map(|minutes| self.window_from + minute * minutes);
         let next = ends.find(|end| *end > now);
         next.map_or(Duration::MAX, |end| end - now)
@@ -343,25 +314,16 @@ impl Cubic {
     /// The most that was accepted in one of the spans that end then, or since the window opened,
     /// in requests a second.
     fn taken_until(&self, end: Instant) -> f64 {
-        let [shortest, longest] = RULES.spans;
-        let window = (end - self.window_from).clamp(shortest, longest);
-        let spans = [shortest, window, longest].map(|span| {
-            let seen = span.mul_f64(RULES.slack);
-            let within = |at: &&Instant| **at <= end && end - **at <= seen;
-            self.answers.iter().filter(within).count() as f64 / seen.as_secs_f64()
+        let window = (end - self.window_from).clamp(TEN_SECONDS, MINUTE);
+        let spans = [TEN_SECONDS, window, MINUTE].map(|span| {
+            let seen = span.mul_f64(LONGER);
+            self.accepted_within(seen, end) / seen.as_secs_f64()
         });
         spans.into_iter().fold(0.0, f64::max)
     }
 
-    /// The same of the last second in which anything was accepted, or of ten answers if there
-    /// were fewer.
-    fn taken_last(&self) -> f64 {
-        let mut answers = self.answers.iter().rev();
-        let last = answers.next();
-        let ages = answers.filter_map(|at| Some(*last? - *at)).zip(1..);
-        let second = Duration::from_secs(1);
-        let recent = ages.take_while(|(age, place)| *place <= 10 || *age <= second);
-        let (age, answers) = recent.last().unwrap_or_default();
-        f64::from(answers) / age.max(second).as_secs_f64()
+    fn accepted_within(&self, span: Duration, end: Instant) -> f64 {
+        let within = |at: &&Instant| **at <= end && end - **at <= span;
+        self.answers.iter().filter(within).count() as f64
     }
 }

@@ -141,23 +141,18 @@ impl RateController {
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
         self.found.accepted(started, now);
-        let was_silent = self.rates.is_empty();
         let until = match &mut self.stated {
             Some(stated) => stated.answered(started, quota, now),
             None => used_up(quota).map(|reset| now + reset),
         };
         if let Some(until) = until {
             self.limiter.hold(until);
-            if was_silent && self.stated.is_none() {
+            if self.stated.is_none() && self.rates.is_empty() {
                 // The next request would have been refused.
-                self.note_refusal(started, true, now);
+                self.found.refused(started, until, true, now);
             }
         }
         self.apply();
-        if was_silent && !self.rates.is_empty() && !self.found.is_refused() {
-            self.found.forget();
-            self.apply();
-        }
     }
 
     /// An answer that asks to come back later, for which everything is held already. `is_hinted`
@@ -166,13 +161,10 @@ impl RateController {
         if let Some(stated) = &mut self.stated {
             stated.refused(started, quota);
         }
-        self.note_refusal(started, is_hinted, Instant::now());
-        self.apply();
-    }
-
-    fn note_refusal(&mut self, started: Instant, is_hinted: bool, now: Instant) {
+        let now = Instant::now();
         let until = self.limiter.held_until().unwrap_or(now);
         self.found.refused(started, until, is_hinted, now);
+        self.apply();
     }
 
     /// How long to wait at most after a refusal that does not say how long.
@@ -216,13 +208,16 @@ impl RateController {
 
     /// Tells the limiter what is allowed now.
     fn apply(&mut self) {
+        let was_silent = self.rates.is_empty();
+        let mut most = f64::INFINITY;
         if let Some(stated) = &self.stated {
             self.rates = stated.rates();
+            most = MOST;
         }
         let ceiling = slowest(&self.rates).map(|rate| rate.pace());
-        let is_auto = self.stated.is_some();
-        self.found.most = ceiling.unwrap_or(if is_auto { MOST } else { f64::INFINITY });
-        if ceiling.is_some() && self.found.pace() >= ceiling && !self.found.is_refused() {
+        self.found.most = ceiling.unwrap_or(most);
+        let is_stricter = was_silent || self.found.pace() >= ceiling;
+        if ceiling.is_some() && is_stricter && !self.found.is_refused() {
             self.found.forget();
         }
         self.limiter.set_limits(&self.rates, self.found.pace());
