@@ -35,8 +35,6 @@ pub enum RunEvent<'a> {
         wait: Duration,
         why: ErrorCode,
     },
-    /// More or fewer requests are allowed now; `None` means that there is no limit.
-    Paced(Option<Pace>),
     /// The service gives no usable answers and gets one request at a time. Reported once for each
     /// outage, and again after each attempt without a usable answer.
     Outage {
@@ -67,6 +65,7 @@ pub enum RunEvent<'a> {
 pub struct Pulse {
     /// Time since sending began.
     pub elapsed: Duration,
+    /// `None` means that there is no limit.
     pub allowed: Option<Pace>,
     pub in_flight: usize,
     pub requests: u64,

@@ -75,7 +75,6 @@ use crate::intake::{Batch, Batches, OnUncertain, PlannedInput};
 use crate::lead::{CampaignId, Counts, RowId, Status};
 use crate::ledger::{CellsDigest, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
-use crate::rate::Pace;
 use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use answering::Undecided;
@@ -185,8 +184,6 @@ struct Progress {
     began: Instant,
     next_pulse: Instant,
     counts: Counts,
-    /// What was reported last.
-    paced: Option<Option<Pace>>,
     last_read: RowId,
     reached: RowId,
     /// See [`LedgerOutlet::read_to`].
@@ -231,9 +228,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             results,
             progress: Progress {
                 began: now,
-                next_pulse: now + PULSE,
+                next_pulse: now,
                 counts: Counts::default(),
-                paced: None,
                 last_read: RowId(0),
                 reached,
                 read_to: reached.max(read_to),
@@ -443,12 +439,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// again.
     fn watch_the_clock(&mut self) -> Option<Instant> {
         let now = Instant::now();
-        if now >= self.progress.next_pulse || self.progress.paced.is_none() {
-            let pace = self.service.rate.pace();
-            if self.progress.paced.replace(pace) != Some(pace) {
-                (self.events)(RunEvent::Paced(pace));
-            }
-        }
         if now >= self.progress.next_pulse {
             self.progress.next_pulse = now + PULSE;
             let pulse = self.pulse(now);

@@ -61,8 +61,7 @@ pub struct Logbook {
     /// When the work began. A check has no pulses, which would give the time.
     began: Instant,
     next: Duration,
-    /// The latest rate, where `Some(None)` means no limit; `None` before the first.
-    pace: Option<Option<Pace>>,
+    /// What was logged last, and when; `Some((None, …))` means no limit.
     paced: Option<(Option<Pace>, Duration)>,
     /// The level at which the current wait was logged.
     is_held: bool,
@@ -76,7 +75,6 @@ impl Logbook {
             work,
             began: Instant::now(),
             next: FIRST,
-            pace: None,
             paced: None,
             is_held: false,
             has_outage: false,
@@ -106,10 +104,6 @@ impl Logbook {
                 why,
             } => log_retry(*row, *attempt, *after, *why),
             RunEvent::Held { wait, why } => self.log_held(*wait, *why),
-            RunEvent::Paced(pace) => {
-                self.pace = Some(*pace);
-                self.log_pace(progress.elapsed);
-            }
             RunEvent::Outage {
                 since,
                 why,
@@ -145,7 +139,7 @@ impl Logbook {
             ),
             RunEvent::Pulse(pulse) => {
                 self.is_held &= pulse.pause.is_some();
-                self.log_pace(pulse.elapsed);
+                self.log_pace(pulse.allowed, pulse.elapsed);
                 self.log_progress(pulse.elapsed, tally, progress);
             }
         }
@@ -194,10 +188,7 @@ impl Logbook {
     }
 
     /// Logs the limit, if it differs enough from the logged one.
-    fn log_pace(&mut self, now: Duration) {
-        let Some(pace) = self.pace else {
-            return;
-        };
+    fn log_pace(&mut self, pace: Option<Pace>, now: Duration) {
         if let Some((logged, at)) = self.paced {
             let is_soon = now.saturating_sub(at) < EVERY;
             if logged == pace || is_soon && change(logged, pace) < BIG_CHANGE {
@@ -398,10 +389,17 @@ mod tests {
             .collect()
     }
 
+    /// What the first pulse logs.
+    const PACED: &str = "INFO: sending up to 100/min, as the service states";
+
     fn pulse(second: u64, pause: Option<Pause>) -> RunEvent<'static> {
+        paced(second, Some(100), pause)
+    }
+
+    fn paced(second: u64, per_minute: Option<u32>, pause: Option<Pause>) -> RunEvent<'static> {
         RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(second),
-            allowed: Some(Pace::stated(Rate::per_minute(100))),
+            allowed: per_minute.map(|limit| Pace::stated(Rate::per_minute(limit))),
             in_flight: 3,
             requests: 0,
             read: 10_000,
@@ -483,6 +481,7 @@ mod tests {
             logged(Show::Bar, &events),
             [
                 "INFO: the service refuses for now (http_429); all wait 37.0 s",
+                PACED,
                 "INFO: the service refuses for now (http_429); all wait 5.0 s",
             ]
         );
@@ -504,18 +503,15 @@ mod tests {
 
     #[test]
     fn a_changed_pace_is_logged_at_once_and_a_steady_one_after_a_while() {
-        let paced = |per_minute| RunEvent::Paced(Some(Pace::stated(Rate::per_minute(per_minute))));
+        let paced = |second, per_minute| paced(second, per_minute, None);
         let events = [
-            paced(100),
-            paced(100),
-            pulse(5, None),
-            paced(110),
-            pulse(59, None),
-            paced(120),
-            pulse(60, None),
-            pulse(61, None),
-            paced(60),
-            RunEvent::Paced(None),
+            paced(0, Some(100)),
+            paced(5, Some(110)),
+            paced(59, Some(120)),
+            paced(60, Some(120)),
+            paced(61, Some(120)),
+            paced(62, Some(60)),
+            paced(63, None),
         ];
         assert_eq!(
             logged(Show::Bar, &events),
@@ -533,11 +529,11 @@ mod tests {
         let seconds: Vec<_> = (1..=140).map(|second| pulse(second, None)).collect();
         let lines = logged(Show::Log, &seconds);
         assert_eq!(
-            lines[0],
+            lines[1],
             "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; up to 100/min, as the service states, 3 in flight, about 1 h 30 min left"
         );
-        assert_eq!(lines.len(), 3);
-        assert_eq!(logged(Show::Bar, &seconds), Vec::<String>::new());
+        assert_eq!(lines.len(), 4);
+        assert_eq!(logged(Show::Bar, &seconds), [PACED]);
     }
 
     #[test]
@@ -545,6 +541,7 @@ mod tests {
         assert_eq!(
             logged(Show::Log, &[pulse(10, refused(37))]),
             [
+                PACED,
                 "INFO: 1,200 of 10,000 rows (12 %): 1,180 created, 20 rejected; the service asks to wait 37 s, about 1 h 30 min left"
             ]
         );
@@ -579,7 +576,7 @@ mod tests {
         let mut progress = Progress::new(total);
         let mut logbook = Logbook::new(Show::Log, Work::Sending);
         let events = [
-            RunEvent::Paced(Some(Pace::stated(Rate::per_minute(90)))),
+            paced(0, Some(90), None),
             held(37),
             outage(5),
             RunEvent::Recovered {
