@@ -94,32 +94,20 @@ impl Service {
         let verdict = &answer.verdict;
         let mut went_away = false;
         self.adapt(flight, verdict, now);
+        self.learn_pace(started, answer, events);
         let away_since = match verdict {
             _ if verdict.is_about_row() => {
-                self.rate.accepted(started, answer.quota.as_ref());
                 let is_busy = others_are_out || self.throttle.probe_at.is_some_and(|at| now < at);
                 self.outage.answered(started, is_busy, now)
             }
-            Verdict::RetryLater { wait, code, .. } => {
-                self.hold(*wait, *code, started, events);
-                // A 503 is about the service itself: a slower pace would not have avoided it.
-                match code {
-                    ErrorCode::Http(429) => {
-                        let quota = answer.quota.as_ref();
-                        self.rate.refused(started, quota, wait.is_some());
-                    }
-                    _ => self.rate.lost(started),
-                }
+            Verdict::RetryLater { .. } | Verdict::TokenReplaced => {
                 self.outage.is_there(started, now)
             }
             // Something answers, whatever it is. `stops` counts these.
             Verdict::PerhapsTaken {
                 code: ErrorCode::UnreadableAnswer,
                 ..
-            } if self.outage.away.is_none() => {
-                self.rate.lost(started);
-                None
-            }
+            } if self.outage.away.is_none() => None,
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
@@ -132,10 +120,6 @@ impl Service {
                 };
                 went_away = self.record_silence(silence, &mut flight.job, epochs, events);
                 None
-            }
-            Verdict::TokenReplaced => {
-                self.rate.lost(started);
-                self.outage.is_there(started, now)
             }
             _ => None,
         };
@@ -156,6 +140,23 @@ impl Service {
             self.throttle.answered(started);
             let is_good = verdict.is_about_row();
             self.concurrency.answered(started, now, was_full, is_good);
+        }
+    }
+
+    fn learn_pace(&mut self, started: Instant, answer: &Answer, events: Events<'_>) {
+        let quota = answer.quota.as_ref();
+        match &answer.verdict {
+            verdict if verdict.is_about_row() => self.rate.accepted(started, quota),
+            Verdict::RetryLater { wait, code, .. } => {
+                self.hold(*wait, *code, started, events);
+                // A 503 is about the service itself: a slower pace would not have avoided it.
+                if *code == ErrorCode::Http(429) {
+                    self.rate.refused(started, quota, wait.is_some());
+                } else {
+                    self.rate.lost(started);
+                }
+            }
+            _ => self.rate.lost(started),
         }
     }
 
@@ -184,7 +185,6 @@ impl Service {
         epochs: &Epochs,
         events: Events<'_>,
     ) -> bool {
-        self.rate.lost(silence.started);
         let is_suspect = silence.may_be_the_rows && job.is_suspect(epochs);
         let was_away = self.outage.away.is_some();
         if !was_away && (is_suspect || self.outage.excuses(silence.started)) {
