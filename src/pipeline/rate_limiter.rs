@@ -59,6 +59,7 @@ pub(super) struct RateLimiter {
     tolerance: Duration,
     /// When the last start was due, or when it was, if that was too late.
     last: Option<Duration>,
+    /// The newest first.
     starts: VecDeque<Duration>,
     held_until: Option<Instant>,
 }
@@ -90,9 +91,7 @@ impl RateLimiter {
             let at = (BEGIN + Duration::from_secs(1)).saturating_sub(age);
             repeat_n(at, starts.requests as usize)
         });
-        for at in starts.take(self.remembered()) {
-            self.starts.push_front(at);
-        }
+        self.starts.extend(starts.take(self.remembered()));
         self.keep_distance();
     }
 
@@ -119,9 +118,9 @@ impl RateLimiter {
         self.clock = FakeRelativeClock::default();
         let quota = governor::Quota::with_period(self.space);
         self.governor = quota.map(|quota| Governor::direct_with_clock(quota, self.clock.clone()));
-        let back = self.starts.back().copied();
-        let in_time = |last: &Duration| back.is_some_and(|back| back <= *last + TIMERS);
-        if let Some(last) = self.last.take().filter(in_time).or(back) {
+        let newest = self.starts.front().copied();
+        let in_time = |last: &Duration| newest.is_some_and(|newest| newest <= *last + TIMERS);
+        if let Some(last) = self.last.take().filter(in_time).or(newest) {
             // A new governor has room for one.
             let _ = self.check(last);
         }
@@ -134,19 +133,17 @@ impl RateLimiter {
             return Err(held_until);
         }
         let elapsed = BEGIN + (now - self.origin);
-        let free_at = self
-            .rates
-            .iter()
-            .filter_map(|rate| self.free_at(*rate))
-            .max();
-        if let Some(free_at) = free_at.filter(|free_at| elapsed < *free_at) {
+        // When one more start is one of N in the span that ends with it.
+        let free = self.rates.iter().filter_map(|rate| {
+            let nth_last = self.starts.get(rate.requests.get() as usize - 1)?;
+            Some(*nth_last + rate.per.mul_f64(SLACK))
+        });
+        if let Some(free_at) = free.max().filter(|free_at| elapsed < *free_at) {
             return Err(self.origin + (free_at - BEGIN));
         }
         self.check(elapsed).map_err(|wait| now + wait)?;
-        while self.starts.len() >= self.remembered() {
-            self.starts.pop_front();
-        }
-        self.starts.push_back(elapsed);
+        self.starts.push_front(elapsed);
+        self.starts.truncate(self.remembered());
         Ok(())
     }
 
@@ -165,15 +162,6 @@ impl RateLimiter {
         }
         self.last = Some(counts_as);
         Ok(())
-    }
-
-    /// From when on one more start is one of N in the span of the rate that ends with it.
-    fn free_at(&self, rate: Rate) -> Option<Duration> {
-        let nth_last = self
-            .starts
-            .len()
-            .checked_sub(rate.requests.get() as usize)?;
-        Some(*self.starts.get(nth_last)? + rate.per.mul_f64(SLACK))
     }
 
     fn remembered(&self) -> usize {
