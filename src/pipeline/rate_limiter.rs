@@ -54,7 +54,6 @@ pub(super) struct RateLimiter {
     /// Requests a second, found by trying; kept to beside the rates.
     found: Option<f64>,
     governor: Option<Governor>,
-    clock: FakeRelativeClock,
     space: Duration,
     tolerance: Duration,
     /// When the last start was due, or when it was, if that was too late.
@@ -72,7 +71,6 @@ impl RateLimiter {
             rates: Vec::new(),
             found: None,
             governor: None,
-            clock: FakeRelativeClock::default(),
             space: Duration::ZERO,
             tolerance: Duration::ZERO,
             last: None,
@@ -115,9 +113,9 @@ impl RateLimiter {
             space if space < WIDE => space,
             _ => Duration::ZERO,
         };
-        self.clock = FakeRelativeClock::default();
         let quota = governor::Quota::with_period(self.space);
-        self.governor = quota.map(|quota| Governor::direct_with_clock(quota, self.clock.clone()));
+        let clock = FakeRelativeClock::default();
+        self.governor = quota.map(|quota| Governor::direct_with_clock(quota, clock));
         let newest = self.starts.front().copied();
         let in_time = |last: &Duration| newest.is_some_and(|newest| newest <= *last + TIMERS);
         if let Some(last) = self.last.take().filter(in_time).or(newest) {
@@ -153,8 +151,8 @@ impl RateLimiter {
         let due = self.last.map(|last| last + self.space);
         let counts_as = due.filter(in_time).unwrap_or(at);
         if let Some(governor) = &self.governor {
-            let shown = Duration::from(self.clock.now());
-            self.clock.advance(counts_as.saturating_sub(shown));
+            let clock = governor.clock();
+            clock.advance(counts_as.saturating_sub(clock.now().into()));
             governor.check().map_err(|not_yet| {
                 let wait = not_yet.wait_time_from(at.into());
                 wait.max(Duration::from_micros(1))
