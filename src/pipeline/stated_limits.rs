@@ -53,8 +53,8 @@ const MAX_LIMITS: usize = 4;
 
 #[derive(Debug, Default)]
 pub(super) struct StatedLimits {
-    /// When requests were started, without those that were refused or lost, and how many were in
-    /// flight then.
+    /// When requests were started, the newest first, without those that were refused or lost, and
+    /// how many were in flight then.
     starts: VecDeque<(Instant, usize)>,
     in_flight: usize,
     limits: Vec<Limit>,
@@ -84,20 +84,21 @@ impl StatedLimits {
     }
 
     pub(super) fn start(&mut self, now: Instant) {
-        if self.starts.len() == REMEMBERED {
-            self.starts.pop_front();
-        }
-        self.starts.push_back((now, self.in_flight));
+        self.starts.push_front((now, self.in_flight));
+        self.starts.truncate(REMEMBERED);
         self.in_flight += 1;
     }
 
     /// A request that does not count, as far as is known.
     pub(super) fn forget(&mut self, start: Instant) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        let place = self.starts.partition_point(|(at, _)| *at < start);
-        if self.starts.get(place).is_some_and(|(at, _)| *at == start) {
+        if let Some(place) = self.place(start) {
             self.starts.remove(place);
         }
+    }
+
+    fn place(&self, start: Instant) -> Option<usize> {
+        self.starts.binary_search_by(|(at, _)| start.cmp(at)).ok()
     }
 
     /// A refusal states its limit as well. Requests do not start evenly around it.
@@ -128,15 +129,14 @@ impl StatedLimits {
         let mut limit = self.take(requests);
         let left = quota.remaining.filter(|left| *left <= limit.requests.get());
         let used = left.map(|left| (limit.requests.get() - left) as usize);
-        let place = self.starts.partition_point(|(at, _)| *at < start);
-        if let Some(used) = used.filter(|_| place < self.starts.len()) {
+        if let (Some(used), Some(place)) = (used, self.place(start)) {
             match quota.reset.filter(|reset| !reset.is_zero()) {
                 Some(reset) => self.learn_from_reset(&mut limit, place, used, reset, now),
                 None if limit.is_sure => {}
                 None => self.learn_from_refill(&mut limit, place, used, now),
             }
         }
-        let own = self.starts.len() - self.started_before(now, limit.span) + 1;
+        let own = self.started_within(limit.span, now) + 1;
         let is_ours = own as f64 >= OURS * f64::from(limit.requests.get());
         self.add(limit);
         let reset = quota.reset.filter(|_| left == Some(0) && !is_ours)?;
@@ -172,9 +172,9 @@ impl StatedLimits {
         self.limits.push(limit);
     }
 
-    /// How many of the remembered requests were started longer than a span ago.
-    fn started_before(&self, now: Instant, span: Duration) -> usize {
-        self.starts.partition_point(|(at, _)| *at + span <= now)
+    /// How many were started in the span before that, or later.
+    fn started_within(&self, span: Duration, end: Instant) -> usize {
+        self.starts.partition_point(|(at, _)| *at + span > end)
     }
 
     fn learn_from_reset(
@@ -185,15 +185,17 @@ impl StatedLimits {
         reset: Duration,
         now: Instant,
     ) {
-        let Some(oldest) = (place + 1).checked_sub(used).filter(|_| used > 0) else {
+        if used == 0 || place + used > self.starts.len() {
             return;
-        };
+        }
         let (start, in_flight) = self.starts[place];
+        let oldest = place + used - 1;
         let since = |oldest: usize| now + reset - self.starts[oldest].0;
         // A reset that was over when the answer came is not stated: one that is stated is late
         // by as much as the answer took.
         let sharp = since(oldest).saturating_sub(now - start);
-        let span = whole_seconds(sharp, since(oldest.saturating_sub(in_flight)));
+        let safe = since((oldest + in_flight).min(self.starts.len() - 1));
+        let span = whole_seconds(sharp, safe);
         let known = if limit.is_sure { limit.span } else { LONGEST };
         limit.span = known.min(span);
         limit.is_sure = true;
@@ -201,22 +203,21 @@ impl StatedLimits {
 
     fn learn_from_refill(&self, limit: &mut Limit, place: usize, used: usize, now: Instant) {
         let (start, in_flight) = self.starts[place];
-        if used > place + 1 + in_flight {
+        if used > self.starts.len() - place + in_flight {
             // More than was ever started here: others use it too.
             return;
         }
-        let before = self.started_before(start, limit.span + (now - start));
-        let own = (place + 1).saturating_sub(before) + in_flight;
+        let started_within = |span| self.started_within(span, start).saturating_sub(place);
+        let own = started_within(limit.span + (now - start)) + in_flight;
         if used as f64 > MANY_MORE * own as f64 + 1.0 {
             limit.span = limit.span.saturating_mul(2).min(LONGEST);
             limit.refill = None;
             return;
         }
-        let (since, most) = limit.refill.get_or_insert((start, 0));
-        *most = used.saturating_add(in_flight).max(*most);
-        let (since, most) = (*since, *most);
-        let begun = self.started_before(since, Duration::ZERO);
-        let started = (place + 1).saturating_sub(begun);
+        let (since, most) = limit.refill.unwrap_or((start, 0));
+        let most = most.max(used + in_flight);
+        limit.refill = Some((since, most));
+        let started = started_within(start - since);
         if started >= 2 * most + 2 {
             let share = |used: usize| (start - since).mul_f64(used as f64 / started as f64);
             let span = whole_seconds(share(most.saturating_sub(1)), share(most));
