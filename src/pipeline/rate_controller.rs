@@ -45,7 +45,7 @@ use tokio::time::Instant;
 
 use super::cubic::{Cubic, START};
 use super::rate_limiter::RateLimiter;
-use super::stated_limits::StatedLimits;
+use super::stated_limits::{StatedLimits, used_up};
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
@@ -58,9 +58,6 @@ const MOST: f64 = 10.0;
 /// A pace that was found lower in a bad hour is not where the next run starts: from there it
 /// would take long to grow.
 const LEAST_KNOWN: f64 = START / 4.0;
-
-/// How long a quota that is used up is waited for at most: nobody has refused anything yet.
-pub(super) const LONGEST_RESET: Duration = Duration::from_secs(3600);
 
 #[derive(Debug)]
 pub struct RateController {
@@ -141,11 +138,12 @@ impl RateController {
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
         self.found.accepted(started, now);
-        let until = match &mut self.stated {
+        let reset = match &mut self.stated {
             Some(stated) => stated.answered(started, quota, now),
-            None => used_up(quota).map(|reset| now + reset),
+            None => quota.and_then(used_up),
         };
-        if let Some(until) = until {
+        if let Some(reset) = reset {
+            let until = now + reset;
             self.limiter.hold(until);
             if self.stated.is_none() && self.rates.is_empty() {
                 // The next request would have been refused.
@@ -222,12 +220,6 @@ impl RateController {
         }
         self.limiter.set_limits(&self.rates, self.found.pace());
     }
-}
-
-/// In how long there are more requests, where an answer says that there are none left.
-fn used_up(quota: Option<&Quota>) -> Option<Duration> {
-    let quota = quota.filter(|quota| quota.remaining == Some(0))?;
-    Some(quota.reset?.min(LONGEST_RESET))
 }
 
 fn slowest(rates: &[Rate]) -> Option<Rate> {

@@ -18,12 +18,10 @@
 //! allows.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::rate_controller::LONGEST_RESET;
 use crate::api::Quota;
 use crate::rate::Rate;
 
@@ -32,6 +30,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 const SHORTEST: Duration = Duration::from_millis(50);
+
+/// How long a quota that is used up is waited for at most: nobody has refused anything yet.
+const LONGEST_RESET: Duration = Duration::from_secs(3600);
 
 /// Services count in whole seconds: a span that is at most this much above them is rounded.
 const NEARLY: f64 = 1.15;
@@ -57,13 +58,13 @@ pub(super) struct StatedLimits {
     /// how many were in flight then.
     starts: VecDeque<(Instant, usize)>,
     in_flight: usize,
+    /// The one that was stated last comes first.
     limits: Vec<Limit>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Limit {
-    requests: NonZeroU32,
-    span: Duration,
+    rate: Rate,
     /// Whether the span follows from a reset.
     is_sure: bool,
     /// The most that were used at once since then.
@@ -75,12 +76,12 @@ struct Limit {
 impl StatedLimits {
     pub(super) fn knowing(rate: Rate) -> StatedLimits {
         let mut stated = StatedLimits::default();
-        stated.add(Limit::new(rate.requests, rate.per));
+        stated.add(Limit::new(rate));
         stated
     }
 
     pub(super) fn rates(&self) -> Vec<Rate> {
-        self.limits.iter().map(Limit::rate).collect()
+        self.limits.iter().rev().map(|limit| limit.rate).collect()
     }
 
     pub(super) fn start(&mut self, now: Instant) {
@@ -105,30 +106,25 @@ impl StatedLimits {
     pub(super) fn refused(&mut self, start: Instant, quota: Option<&Quota>) {
         self.forget(start);
         self.limits.iter_mut().for_each(|limit| limit.refill = None);
-        if self.limits.is_empty()
-            && let Some(requests) = quota.and_then(limit_of)
-        {
-            self.add(Limit::new(requests, MINUTE));
+        if self.limits.is_empty() {
+            self.limits.extend(quota.and_then(limit_of));
         }
     }
 
-    /// What an answer says. Returns until when nothing more is free, where our own requests do
+    /// What an answer says. Returns for how long nothing more is free, where our own requests do
     /// not explain it.
     pub(super) fn answered(
         &mut self,
         start: Instant,
         quota: Option<&Quota>,
         now: Instant,
-    ) -> Option<Instant> {
+    ) -> Option<Duration> {
         self.in_flight = self.in_flight.saturating_sub(1);
         let quota = quota?;
-        let Some(requests) = limit_of(quota) else {
-            self.age();
-            return None;
-        };
-        let mut limit = self.take(requests);
-        let left = quota.remaining.filter(|left| *left <= limit.requests.get());
-        let used = left.map(|left| (limit.requests.get() - left) as usize);
+        let mut limit = self.take(quota)?;
+        let requests = limit.rate.requests.get() as usize;
+        let left = quota.remaining.map(|left| left as usize);
+        let used = left.and_then(|left| requests.checked_sub(left));
         if let (Some(used), Some(place)) = (used, self.place(start)) {
             match quota.reset.filter(|reset| !reset.is_zero()) {
                 Some(reset) => self.learn_from_reset(&mut limit, place, used, reset, now),
@@ -136,40 +132,28 @@ impl StatedLimits {
                 None => self.learn_from_refill(&mut limit, place, used, now),
             }
         }
-        let own = self.started_within(limit.span, now) + 1;
-        let is_ours = own as f64 >= OURS * f64::from(limit.requests.get());
+        let own = self.started_within(limit.rate.per, now) + 1;
+        let is_ours = own as f64 >= OURS * requests as f64;
         self.add(limit);
-        let reset = quota.reset.filter(|_| left == Some(0) && !is_ours)?;
-        Some(now + reset.min(LONGEST_RESET))
+        used_up(quota).filter(|_| !is_ours)
     }
 
-    /// Takes out the limit that is stated.
-    fn take(&mut self, requests: NonZeroU32) -> Limit {
-        let place = self
-            .limits
-            .iter()
-            .position(|limit| limit.requests == requests);
-        let limit = place.map(|place| self.limits.remove(place));
-        self.age();
-        let new = Limit::new(requests, MINUTE);
-        Limit {
-            unstated: 0,
-            ..limit.unwrap_or(new)
-        }
-    }
-
-    /// One more answer has not stated these.
-    fn age(&mut self) {
+    /// Takes out the limit that is stated. To the others it is one more answer that states another.
+    fn take(&mut self, quota: &Quota) -> Option<Limit> {
+        let is_stated = |limit: &Limit| Some(limit.rate.requests) == quota.limit;
+        let place = self.limits.iter().position(is_stated);
+        let known = place.map(|place| self.limits.remove(place));
         self.limits.iter_mut().for_each(|limit| limit.unstated += 1);
         self.limits
-            .retain(|limit| limit.unstated < limit.requests.get());
+            .retain(|limit| limit.unstated < limit.rate.requests.get());
+        let mut limit = known.or(limit_of(quota))?;
+        limit.unstated = 0;
+        Some(limit)
     }
 
     fn add(&mut self, limit: Limit) {
-        if self.limits.len() == MAX_LIMITS {
-            self.limits.remove(0);
-        }
-        self.limits.push(limit);
+        self.limits.insert(0, limit);
+        self.limits.truncate(MAX_LIMITS);
     }
 
     /// How many were started in the span before that, or later.
@@ -196,8 +180,8 @@ impl StatedLimits {
         let sharp = since(oldest).saturating_sub(now - start);
         let safe = since((oldest + in_flight).min(self.starts.len() - 1));
         let span = whole_seconds(sharp, safe);
-        let known = if limit.is_sure { limit.span } else { LONGEST };
-        limit.span = known.min(span);
+        let known = limit.rate.per;
+        limit.rate.per = if limit.is_sure { span.min(known) } else { span };
         limit.is_sure = true;
     }
 
@@ -208,9 +192,9 @@ impl StatedLimits {
             return;
         }
         let started_within = |span| self.started_within(span, start).saturating_sub(place);
-        let own = started_within(limit.span + (now - start)) + in_flight;
+        let own = started_within(limit.rate.per + (now - start)) + in_flight;
         if used as f64 > MANY_MORE * own as f64 + 1.0 {
-            limit.span = limit.span.saturating_mul(2).min(LONGEST);
+            limit.rate.per = limit.rate.per.saturating_mul(2).min(LONGEST);
             limit.refill = None;
             return;
         }
@@ -221,14 +205,23 @@ impl StatedLimits {
         if started >= 2 * most + 2 {
             let share = |used: usize| (start - since).mul_f64(used as f64 / started as f64);
             let span = whole_seconds(share(most.saturating_sub(1)), share(most));
-            limit.span = limit.span.min(span);
+            limit.rate.per = limit.rate.per.min(span);
             limit.refill = None;
         }
     }
 }
 
-fn limit_of(quota: &Quota) -> Option<NonZeroU32> {
-    quota.limit.filter(|limit| limit.get() < LARGEST)
+/// In how long there are more requests, where an answer says that there are none left.
+pub(super) fn used_up(quota: &Quota) -> Option<Duration> {
+    let reset = quota.reset.filter(|_| quota.remaining == Some(0))?;
+    Some(reset.min(LONGEST_RESET))
+}
+
+/// The limit that is stated, per minute as long as nothing else is known.
+fn limit_of(quota: &Quota) -> Option<Limit> {
+    let requests = quota.limit.filter(|limit| limit.get() < LARGEST)?;
+    let per = MINUTE;
+    Some(Limit::new(Rate { requests, per }))
 }
 
 /// A span that is at least `sharp` and at most `safe`. Services count in whole seconds: where
@@ -236,29 +229,19 @@ fn limit_of(quota: &Quota) -> Option<NonZeroU32> {
 /// requests take so long on their way that some of one span arrive in the next, and what the
 /// longer one leaves is needed.
 fn whole_seconds(sharp: Duration, safe: Duration) -> Duration {
+    let safe = safe.clamp(SHORTEST, LONGEST);
     let whole = Duration::from_secs(safe.as_secs());
-    if whole >= sharp && safe <= whole.mul_f64(NEARLY) {
-        whole
-    } else {
-        safe
-    }
+    let is_whole = whole >= sharp && safe <= whole.mul_f64(NEARLY);
+    if is_whole { whole } else { safe }
 }
 
 impl Limit {
-    fn new(requests: NonZeroU32, span: Duration) -> Limit {
+    fn new(rate: Rate) -> Limit {
         Limit {
-            requests,
-            span,
+            rate,
             is_sure: false,
             refill: None,
             unstated: 0,
-        }
-    }
-
-    fn rate(&self) -> Rate {
-        Rate {
-            requests: self.requests,
-            per: self.span.max(SHORTEST),
         }
     }
 }
