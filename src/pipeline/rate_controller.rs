@@ -45,7 +45,7 @@ use tokio::time::Instant;
 
 use super::cubic::{Cubic, START};
 use super::rate_limiter::RateLimiter;
-use super::stated_limits::{StatedLimits, used_up};
+use super::stated_limits::StatedLimits;
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
@@ -59,10 +59,14 @@ const MOST: f64 = 10.0;
 /// would take long to grow.
 const LEAST_KNOWN: f64 = START / 4.0;
 
+/// How long a quota that is used up is waited for at most: nobody has refused anything yet.
+const LONGEST_RESET: Duration = Duration::from_secs(3600);
+
 #[derive(Debug)]
 pub struct RateController {
-    /// What answers state, under `auto`.
-    stated: Option<StatedLimits>,
+    is_auto: bool,
+    /// What answers state; it counts under `auto`.
+    stated: StatedLimits,
     /// What is given, or stated now.
     rates: Vec<Rate>,
     found: Cubic,
@@ -75,17 +79,15 @@ pub struct RateController {
 impl RateController {
     pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> RateController {
         let is_auto = *choice == RateChoice::Auto;
-        let found = match known {
-            Some(known) if is_auto && !known.is_stated => {
-                known.rate.pace().clamp(LEAST_KNOWN, MOST)
-            }
-            None if is_auto => START,
-            _ => f64::INFINITY,
-        };
         let stated = known.filter(|known| known.is_stated);
-        let stated = stated.map(|known| StatedLimits::knowing(known.rate));
+        let found = match known {
+            _ if !is_auto || stated.is_some() => f64::INFINITY,
+            Some(known) => known.rate.pace().clamp(LEAST_KNOWN, MOST),
+            None => START,
+        };
         let mut controller = RateController {
-            stated: is_auto.then(|| stated.unwrap_or_default()),
+            is_auto,
+            stated: StatedLimits::new(stated.map(|known| known.rate)),
             rates: match choice {
                 RateChoice::Limits(rates) => rates.clone(),
                 RateChoice::Auto | RateChoice::Unlimited => Vec::new(),
@@ -123,9 +125,7 @@ impl RateController {
             self.binds = self.limiter.held_until().is_none();
             return Err(when);
         }
-        if let Some(stated) = &mut self.stated {
-            stated.start(now);
-        }
+        self.stated.start(now);
         if std::mem::take(&mut self.binds) {
             self.found.used();
             self.apply();
@@ -138,14 +138,12 @@ impl RateController {
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
         self.found.accepted(started, now);
-        let reset = match &mut self.stated {
-            Some(stated) => stated.answered(started, quota, now),
-            None => quota.and_then(used_up),
-        };
-        if let Some(reset) = reset {
+        let is_ours = self.stated.answered(started, quota, now);
+        let reset = quota.and_then(used_up);
+        if let Some(reset) = reset.filter(|_| !self.is_auto || !is_ours) {
             let until = now + reset;
             self.limiter.hold(until);
-            if self.stated.is_none() && self.rates.is_empty() {
+            if !self.is_auto && self.rates.is_empty() {
                 // The next request would have been refused.
                 self.found.refused(started, until, true, now);
             }
@@ -156,9 +154,7 @@ impl RateController {
     /// An answer that asks to come back later, for which everything is held already. `is_hinted`
     /// if it says for how long.
     pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>, is_hinted: bool) {
-        if let Some(stated) = &mut self.stated {
-            stated.refused(started, quota);
-        }
+        self.stated.refused(started, quota);
         let now = Instant::now();
         let until = self.limiter.held_until().unwrap_or(now);
         self.found.refused(started, until, is_hinted, now);
@@ -172,47 +168,43 @@ impl RateController {
 
     /// No answer has come, or one that says nothing of the pace.
     pub(super) fn lost(&mut self, started: Instant) {
-        if let Some(stated) = &mut self.stated {
-            stated.forget(started);
-        }
+        self.stated.forget(started);
     }
 
     /// What the next run may start with.
     pub(super) fn known(&self) -> Option<KnownRate> {
-        let stated = slowest(&self.stated.as_ref()?.rates());
-        // While it doubles it is a guess.
-        let is_found = |pace: &f64| !self.found.doubles || *pace >= MOST;
-        let found = self.found.believed().filter(is_found);
-        Some(KnownRate {
-            rate: stated.or(found.map(Rate::of_pace))?,
+        let stated = slowest(&self.rates);
+        let found = self.pace().filter(|pace| pace.source != PaceSource::Trying);
+        let known = KnownRate {
+            rate: stated.or(found.map(|pace| pace.rate))?,
             is_stated: stated.is_some(),
-        })
+        };
+        self.is_auto.then_some(known)
     }
 
     /// The limit that is believed in, and why; `None` if there is none.
     pub(super) fn pace(&self) -> Option<Pace> {
-        let is_auto = self.stated.is_some();
-        let (rate, source) = match self.found.believed() {
-            None if is_auto => (slowest(&self.rates)?, PaceSource::Stated),
-            None => (slowest(&self.rates)?, PaceSource::Given),
-            Some(pace) if is_auto && self.rates.is_empty() && pace >= MOST => {
-                (Rate::of_pace(pace), PaceSource::Most)
-            }
-            Some(pace) if self.found.doubles => (Rate::of_pace(pace), PaceSource::Trying),
-            Some(pace) => (Rate::of_pace(pace), PaceSource::Found),
+        let (is_auto, is_stated) = (self.is_auto, !self.rates.is_empty());
+        let found = self.found.believed();
+        let source = match found {
+            None if is_auto => PaceSource::Stated,
+            None => PaceSource::Given,
+            Some(pace) if is_auto && !is_stated && pace >= MOST => PaceSource::Most,
+            Some(_) if self.found.doubles => PaceSource::Trying,
+            Some(_) => PaceSource::Found,
         };
+        let rate = found.map(Rate::of_pace).or(slowest(&self.rates))?;
         Some(Pace { rate, source })
     }
 
     /// Tells the limiter what is allowed now.
     fn apply(&mut self) {
         let was_silent = self.rates.is_empty();
-        let mut most = f64::INFINITY;
-        if let Some(stated) = &self.stated {
-            self.rates = stated.rates();
-            most = MOST;
+        if self.is_auto {
+            self.rates = self.stated.rates();
         }
         let ceiling = slowest(&self.rates).map(|rate| rate.pace());
+        let most = if self.is_auto { MOST } else { f64::INFINITY };
         self.found.most = ceiling.unwrap_or(most);
         let is_stricter = was_silent || self.found.pace() >= ceiling;
         if ceiling.is_some() && is_stricter && !self.found.is_refused() {
@@ -220,6 +212,12 @@ impl RateController {
         }
         self.limiter.set_limits(&self.rates, self.found.pace());
     }
+}
+
+/// In how long there are more requests, where an answer says that there are none left.
+fn used_up(quota: &Quota) -> Option<Duration> {
+    let reset = quota.reset.filter(|_| quota.remaining == Some(0))?;
+    Some(reset.min(LONGEST_RESET))
 }
 
 fn slowest(rates: &[Rate]) -> Option<Rate> {

@@ -31,9 +31,6 @@ const MINUTE: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 const SHORTEST: Duration = Duration::from_millis(50);
 
-/// How long a quota that is used up is waited for at most: nobody has refused anything yet.
-const LONGEST_RESET: Duration = Duration::from_secs(3600);
-
 /// Services count in whole seconds: a span that is at most this much above them is rounded.
 const NEARLY: f64 = 1.15;
 
@@ -52,7 +49,7 @@ const LARGEST: u32 = 1_000_000;
 /// More limits than that are none: a number that changes with every answer.
 const MAX_LIMITS: usize = 4;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct StatedLimits {
     /// When requests were started, the newest first, without those that were refused or lost, and
     /// how many were in flight then.
@@ -74,10 +71,13 @@ struct Limit {
 }
 
 impl StatedLimits {
-    pub(super) fn knowing(rate: Rate) -> StatedLimits {
-        let mut stated = StatedLimits::default();
-        stated.add(Limit::new(rate));
-        stated
+    /// `known`: what an earlier run has learned.
+    pub(super) fn new(known: Option<Rate>) -> StatedLimits {
+        StatedLimits {
+            starts: VecDeque::new(),
+            in_flight: 0,
+            limits: known.map(Limit::new).into_iter().collect(),
+        }
     }
 
     pub(super) fn rates(&self) -> Vec<Rate> {
@@ -111,17 +111,13 @@ impl StatedLimits {
         }
     }
 
-    /// What an answer says. Returns for how long nothing more is free, where our own requests do
-    /// not explain it.
-    pub(super) fn answered(
-        &mut self,
-        start: Instant,
-        quota: Option<&Quota>,
-        now: Instant,
-    ) -> Option<Duration> {
+    /// What an answer says. Returns whether the limit, if there is one, is used up by us alone.
+    pub(super) fn answered(&mut self, start: Instant, quota: Option<&Quota>, now: Instant) -> bool {
         self.in_flight = self.in_flight.saturating_sub(1);
-        let quota = quota?;
-        let mut limit = self.take(quota)?;
+        let stated = quota.and_then(|quota| Some((quota, self.take(quota)?)));
+        let Some((quota, mut limit)) = stated else {
+            return true;
+        };
         let requests = limit.rate.requests.get() as usize;
         let left = quota.remaining.map(|left| left as usize);
         let used = left.and_then(|left| requests.checked_sub(left));
@@ -133,9 +129,8 @@ impl StatedLimits {
             }
         }
         let own = self.started_within(limit.rate.per, now) + 1;
-        let is_ours = own as f64 >= OURS * requests as f64;
         self.add(limit);
-        used_up(quota).filter(|_| !is_ours)
+        own as f64 >= OURS * requests as f64
     }
 
     /// Takes out the limit that is stated. To the others it is one more answer that states another.
@@ -209,12 +204,6 @@ impl StatedLimits {
             limit.refill = None;
         }
     }
-}
-
-/// In how long there are more requests, where an answer says that there are none left.
-pub(super) fn used_up(quota: &Quota) -> Option<Duration> {
-    let reset = quota.reset.filter(|_| quota.remaining == Some(0))?;
-    Some(reset.min(LONGEST_RESET))
 }
 
 /// The limit that is stated, per minute as long as nothing else is known.
