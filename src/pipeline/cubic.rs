@@ -91,7 +91,7 @@ pub(super) struct Cubic {
     last_refusal: Option<Instant>,
     /// When the first request after the last wait started: a window opened then.
     window_from: Instant,
-    /// When answers came that were no refusals.
+    /// When answers came that were no refusals, the newest first.
     answers: VecDeque<Instant>,
 }
 
@@ -108,6 +108,7 @@ struct Refusal {
 impl Cubic {
     /// From a pace on that is known, or a guess.
     pub(super) fn new(pace: f64, is_guess: bool, now: Instant) -> Cubic {
+        let is_known = !is_guess && pace.is_finite();
         Cubic {
             most: f64::INFINITY,
             top: pace,
@@ -115,11 +116,7 @@ impl Cubic {
             plateau: PLATEAU,
             quiet: PLATEAU,
             sent: 0.0,
-            proven: if is_guess || pace.is_infinite() {
-                0.0
-            } else {
-                pace
-            },
+            proven: if is_known { pace } else { 0.0 },
             proven_at: 0.0,
             patience: 1.0,
             falls: 0.0,
@@ -148,29 +145,27 @@ impl Cubic {
         Some(self.pace()?.max(self.top.min(self.most)))
     }
 
-    pub(super) fn is_refused(&self) -> bool {
-        self.refusal.is_some()
-    }
-
-    /// There is no limit to find: another one is stricter.
+    /// There is no limit to find while another one is stricter.
     pub(super) fn forget(&mut self) {
-        (self.top, self.doubles) = (f64::INFINITY, false);
+        if self.refusal.is_none() {
+            self.top = f64::INFINITY;
+        }
     }
 
     /// A request has started that waited for nothing but this pace.
     pub(super) fn used(&mut self) {
-        if self.is_refused() || self.pace().is_none_or(|pace| pace >= self.most) {
+        if self.refusal.is_some() || self.pace().is_none_or(|pace| pace >= self.most) {
             return;
         }
         if self.doubles {
             self.top *= DOUBLING.recip().exp2();
             return;
         }
-        let before = self.quiet;
         let weight = (SLOW / self.top).max(1.0);
         self.quiet += weight;
         self.sent += weight;
-        let is_now = |enough: f64| before < enough && self.quiet >= enough;
+        // The request that makes it so many.
+        let is_now = |enough: f64| (enough..enough + weight).contains(&self.quiet);
         let enough = self.plateau * PROVEN;
         let (is_proven, may_try) = (is_now(enough), is_now(enough * self.patience));
         if !is_proven && !may_try {
@@ -212,37 +207,22 @@ impl Cubic {
             }
             self.window_from = started;
         }
-        if self.answers.len() == REMEMBERED {
-            self.answers.pop_front();
-        }
-        self.answers.push_back(now);
+        self.answers.push_front(now);
+        self.answers.truncate(REMEMBERED);
     }
 
     /// An answer that asks to come back later; nothing starts before `until`.
-    pub(super) fn refused(
-        &mut self,
-        started: Instant,
-        until: Instant,
-        is_hinted: bool,
-        now: Instant,
-    ) {
+    pub(super) fn refused(&mut self, started: Instant, until: Instant, hinted: bool, now: Instant) {
         if started < self.window_from || until - now > LONGEST_WAIT {
             return;
         }
-        let over = if is_hinted {
-            Some(until)
-        } else {
-            now.checked_add(self.rest_of_minute(now))
-        };
-        let new = Refusal {
-            since: now,
-            until,
+        let first = self.refusal.as_ref();
+        self.refusal = Some(Refusal {
+            since: first.map_or(now, |first| first.since),
+            until: first.map_or(until, |first| first.until.max(until)),
             last: now,
-            over,
-        };
-        let refusal = self.refusal.get_or_insert(new);
-        refusal.until = refusal.until.max(until);
-        (refusal.last, refusal.over) = (now, over);
+            over: hinted.then_some(until).or(self.minute_end(now)),
+        });
     }
 
     /// Work goes on with a request that started then.
@@ -251,29 +231,26 @@ impl Cubic {
         let over = refusal.over.filter(|over| *over <= started);
         let end = over.unwrap_or(refusal.last);
         let is_short = end - refusal.since <= SHORT;
+        let before = self.believed().unwrap_or(self.most);
+        let was_unknown = self.top.is_infinite() || self.doubles;
         // A wait is rounded up to whole seconds.
         let sure = end.checked_sub(SECOND).unwrap_or(end);
         let mut taken = self.taken_until(sure.max(refusal.since));
         if is_short {
             // The last second too, from answer to answer.
-            let last = self.answers.back().copied().unwrap_or(end);
-            taken = taken.max(self.accepted_within(SECOND, last) - 1.0);
+            let last = self.answers.front().copied().unwrap_or(end);
+            let least = if was_unknown { START } else { STEEP * before };
+            taken = taken
+                .max(self.accepted_within(SECOND, last) - 1.0)
+                .max(least);
         }
-        let before = self.believed().unwrap_or(self.most);
-        let was_unknown = self.top.is_infinite() || self.doubles;
         if self.top.is_infinite() && before.is_finite() {
             // The limit that is set.
             self.prove(before);
         }
         self.doubles = before.is_infinite() && is_short;
-        let least = match (is_short, was_unknown) {
-            (true, true) => START,
-            (true, false) => STEEP * before,
-            (false, _) => 0.0,
-        };
-        let pace = taken.max(least).min(before);
         let is_new = was_unknown || !is_short || self.quiet >= SOON;
-        let pace = self.up_if_by_chance(pace, is_new);
+        let pace = self.up_if_by_chance(taken.min(before), is_new);
         self.begin(pace);
         if !is_short {
             // A window has been used up.
@@ -301,14 +278,12 @@ impl Cubic {
         pace
     }
 
-    /// How long it is until a whole number of minutes has passed since the first request after
-    /// the last wait: most windows are a minute long, and open with it. After the third minute
-    /// it is no matter of minutes.
-    pub(super) fn rest_of_minute(&self, now: Instant) -> Duration {
+    /// When a whole number of minutes has passed since the first request after the last wait: most
+    /// windows are a minute long, and open with it. After the third it is no matter of minutes.
+    pub(super) fn minute_end(&self, now: Instant) -> Option<Instant> {
         let minute = MINUTE.mul_f64(LONGER);
         let mut ends = (1..=3).map(|minutes| self.window_from + minute * minutes);
-        let next = ends.find(|end| *end > now);
-        next.map_or(Duration::MAX, |end| end - now)
+        ends.find(|end| *end > now)
     }
 
     /// The most that was accepted in one of the spans that end then, or since the window opened,

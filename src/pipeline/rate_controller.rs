@@ -163,7 +163,9 @@ impl RateController {
 
     /// How long to wait at most after a refusal that does not say how long.
     pub(super) fn longest_guess(&self) -> Duration {
-        self.found.rest_of_minute(Instant::now())
+        let now = Instant::now();
+        let end = self.found.minute_end(now);
+        end.map_or(Duration::MAX, |end| end - now)
     }
 
     /// No answer has come, or one that says nothing of the pace.
@@ -207,7 +209,7 @@ impl RateController {
         let most = if self.is_auto { MOST } else { f64::INFINITY };
         self.found.most = ceiling.unwrap_or(most);
         let is_stricter = was_silent || self.found.pace() >= ceiling;
-        if ceiling.is_some() && is_stricter && !self.found.is_refused() {
+        if ceiling.is_some() && is_stricter {
             self.found.forget();
         }
         self.limiter.set_limits(&self.rates, self.found.pace());
