@@ -6,10 +6,10 @@
 //! over the mean latency, by Little's law, and not counted: answers come in volleys.
 //!
 //! **`auto`** climbs by throughput. It keeps a limit, at first one, and tries it times a factor. A
-//! try that pays is kept, and the factor tried again. If it does not pay, the limit that is kept is
-//! measured again, as the service itself may be slower now, and the next factor is tried. When no
-//! factor pays, it rests for half a minute or until the rate halves; then it tries fewer requests,
-//! since a queue gains nothing, and more again. Nothing grows in a round in which it was mostly not the limit that bound.
+//! try that pays is kept, and the factor tried again; else the limit that is kept is measured again,
+//! as the service may be slower now, and the next factor is tried. When none pays, it rests for half
+//! a minute or until the rate halves; then it tries fewer requests, since a queue gains nothing, and
+//! more again. Nothing grows in a round in which it was mostly not the limit that bound.
 //!
 //! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit
 //! becomes that share of it which was answered well, at least 0.7; a try must pay all the same. Up

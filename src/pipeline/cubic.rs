@@ -1,9 +1,8 @@
 //! A pace that is found by trying, by CUBIC (RFC 9438), which the AWS SDKs use for client-side rate
 //! limiting too; here with requests in place of seconds.
 //!
-//! Rule: pure; time is passed in. The rules stand at the head of
-//! [`rate_controller`](super::rate_controller). The numbers were chosen in simulation, over the
-//! limits of `limit_tests`.
+//! Rule: pure; time is passed in. [`rate_controller`](super::rate_controller) explains the rules.
+//! The numbers were chosen in simulation, over the limits of `limit_tests`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,11 +19,11 @@ const LEAST: f64 = 1.0 / 60.0;
 /// After a refusal the pace falls this share below what was taken: with a smaller step the next
 /// request would often be refused too, since latencies vary.
 const FALL: f64 = 0.03;
-/// After a short wait little can be measured, and the pace keeps this share of itself.
+/// The share that it keeps after a short wait.
 const STEEP: f64 = 0.85;
-/// It is back after so many requests: one refusal, or a few at once, are less than a hundredth of
-/// them. A wait takes about a second, so it takes so many seconds too. The first time it is a share
-/// of that: while the pace doubled, little could be measured.
+/// It is back after so many requests, so that refusals are less than a hundredth of them, and after
+/// so many seconds, as a wait takes about one. The first time it is a share of that: while the pace
+/// doubled, little could be measured.
 const PLATEAU: f64 = 300.0;
 const PLATEAU_S: f64 = 40.0;
 const FIRST: f64 = 0.4;
@@ -37,9 +36,9 @@ const PROVEN: f64 = 0.2;
 const LOWER: f64 = 1.1;
 const MEMORY: f64 = 1000.0;
 
-/// Where more than so many refusals in a row each come sooner than after `SOON` requests, on average
-/// not sooner than after `RARE`, and about as late as the others although the pace has fallen as for
-/// one, they have nothing to do with it, and it goes up so many times.
+/// Refusals come by chance where more than so many in a row each come sooner than after `SOON`
+/// requests, on average not sooner than after `RARE`, and about as late as the others although the
+/// pace has fallen as for one. Then it goes up so many times.
 const IN_VAIN: f64 = 6.0;
 const SOON: f64 = 200.0;
 const RARE: f64 = 20.0;
@@ -140,7 +139,7 @@ impl Cubic {
         self.top.is_finite().then(|| pace.min(self.most).max(LEAST))
     }
 
-    /// What the service is believed to take: more than the pace at the foot of the curve.
+    /// What the service is believed to take; at the foot of the curve the pace is lower.
     pub(super) fn believed(&self) -> Option<f64> {
         Some(self.pace()?.max(self.top.min(self.most)))
     }
@@ -260,8 +259,8 @@ impl Cubic {
         }
     }
 
-    /// The pace to which it falls; or a faster one, where it was slowed down in vain: a limit would
-    /// refuse less often at a slower pace. `is_new`: this refusal has nothing to do with the last.
+    /// The pace to which it falls; or a faster one, where it was slowed down in vain. `is_new`: this
+    /// refusal has nothing to do with the last.
     fn up_if_by_chance(&mut self, pace: f64, is_new: bool) -> f64 {
         if is_new {
             (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
@@ -278,16 +277,14 @@ impl Cubic {
         pace
     }
 
-    /// When a whole number of minutes has passed since the first request after the last wait: most
-    /// windows are a minute long, and open with it. After the third it is no matter of minutes.
+    /// The next end of a minute. After the third, what is refused is no matter of minutes.
     pub(super) fn minute_end(&self, now: Instant) -> Option<Instant> {
         let minute = MINUTE.mul_f64(LONGER);
         let mut ends = (1..=3).map(|minutes| self.window_from + minute * minutes);
         ends.find(|end| *end > now)
     }
 
-    /// The most that was accepted in one of the spans that end then, or since the window opened,
-    /// in requests a second.
+    /// The most that was accepted in one of the spans that end then, in requests a second.
     fn taken_until(&self, end: Instant) -> f64 {
         let window = (end - self.window_from).clamp(TEN_SECONDS, MINUTE);
         let spans = [TEN_SECONDS, window, MINUTE].map(|span| {

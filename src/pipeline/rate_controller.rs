@@ -28,15 +28,12 @@
 //! and tried again when one that is a tenth lower was not refused for long either. So the whole
 //! limit is used again soon after another user of the account has left.
 //!
-//! Refusals by chance, which come as often at a slower pace, do not slow it down for good: after
-//! half a dozen of them it goes up again, beyond where it was.
+//! **By chance**: refusals that come as often at a slower pace do not slow it down for good: after
+//! half a dozen of them it goes up again, beyond where it was. And beside a given or stated limit,
+//! and under `none`, a single one within ten minutes causes no more than the wait that it asks for:
+//! a real limit refuses again.
 //!
-//! Beside a given or stated limit, and under `none`, a single refusal within ten minutes causes the
-//! wait that it asks for, and no slower pace: it may have been an accident, and a real limit refuses
-//! again.
-//!
-//! The [`RateLimiter`] keeps to this in two ways: a least distance between starts, for services that
-//! are leaky buckets, and at most N starts in any span, for those that count in windows.
+//! The [`RateLimiter`] keeps to all this.
 
 use std::time::Duration;
 
@@ -54,11 +51,8 @@ use crate::rate::{KnownRate, Pace, PaceSource, Rate, RateChoice};
 
 /// `auto` goes no further where no limit is stated.
 const MOST: f64 = 10.0;
-
-/// A pace that was found lower in a bad hour is not where the next run starts: from there it
-/// would take long to grow.
+/// No run starts lower because of a bad hour: from there it would take long to grow.
 const LEAST_KNOWN: f64 = START / 4.0;
-
 /// How long a quota that is used up is waited for at most: nobody has refused anything yet.
 const LONGEST_RESET: Duration = Duration::from_secs(3600);
 
@@ -101,9 +95,8 @@ impl RateController {
         controller
     }
 
-    /// The same after earlier processes, which the service counts too: what they started is
-    /// within the limits, and a wait that it asked them for is obeyed. `now` is the time of
-    /// day.
+    /// The same after earlier processes: what they started counts, and a wait that they were
+    /// asked for is obeyed. `now` is the time of day.
     #[must_use]
     pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> RateController {
         self.limiter.resume(&recent.starts, now);
@@ -117,8 +110,8 @@ impl RateController {
         self
     }
 
-    /// Starts a request now and says when that is, by which its answer is known again, or
-    /// says when to ask again. A request that may start is counted as started.
+    /// Counts a request as started and says when that is, by which its answer is known again, or
+    /// says when to ask again.
     pub fn try_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
         if let Err(when) = self.limiter.try_start(now) {
@@ -151,8 +144,8 @@ impl RateController {
         self.apply();
     }
 
-    /// An answer that asks to come back later, for which everything is held already. `is_hinted`
-    /// if it says for how long.
+    /// An answer that asks to come back later, for which everything is held already; `is_hinted` if
+    /// it says for how long.
     pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>, is_hinted: bool) {
         self.stated.refused(started, quota);
         let now = Instant::now();

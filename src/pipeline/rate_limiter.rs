@@ -1,12 +1,10 @@
 //! When the next request may start: one limiter for the whole run.
 //!
-//! - governor keeps the distance between two starts: that of the slowest limit. Timers are coarse:
-//!   a start that is late by a tolerance at most counts as on time; a later one is not made up for;
-//! - a request may start only if the start N requests before it is at least a span ago. So there
-//!   are never more than N starts in any span of a rate's length.
-//!
-//! Rates are kept to over spans that are a hundredth longer than asked for ([`SLACK`]): a request
-//! that is delayed on its way and one that is not must not end up in one span at the service.
+//! - For services that are leaky buckets, governor keeps the distance between two starts: that of
+//!   the slowest limit. Timers are coarse: a start that is late by a tolerance at most counts as on
+//!   time; a later one is not made up for.
+//! - For those that count in windows, a request may start only if the start N requests before it is
+//!   at least a span ago.
 //!
 //! Limits may change at any time. Starts are remembered whatever the limits were, so that new ones
 //! hold from their first moment. The service may also ask for a pause, which holds all requests.
@@ -25,22 +23,19 @@ use tokio::time::Instant;
 use crate::ledger::StartsInSecond;
 use crate::rate::Rate;
 
+/// Spans of rates are so many times longer: a request that is delayed on its way and one that is not
+/// must not end up in one span at the service.
 const SLACK: f64 = 1.01;
-
-/// Where the distance is as wide as this, a start that comes late by a millisecond or two costs
-/// less than a hundredth of the rate, and nothing is made up for.
+/// Nothing is made up for where the distance is as wide as this: a start that comes late by a
+/// millisecond or two costs less than a hundredth of the rate.
 const WIDE: Duration = Duration::from_millis(200);
-
 /// The tolerance where the pace was found by trying: what timers are late by. A leaky bucket
 /// refuses two starts that are closer together.
 const TIMERS: Duration = Duration::from_millis(2);
-
-/// How many starts are remembered though no present rate needs them: later ones may. Half a
-/// minute at full speed, in half a megabyte.
+/// Starts that are remembered for later rates: half a minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
-
-/// What a limiter's clock shows at its origin: starts of earlier processes lie before that, as
-/// far back as the longest span of any rate, a day.
+/// What the clock shows at the origin: starts of earlier processes lie before that, as far back as
+/// the longest span of any rate, a day.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
 
 /// Its clock is moved on by hand, so that it can learn of starts after the fact.
@@ -79,9 +74,8 @@ impl RateLimiter {
         }
     }
 
-    /// Counts what earlier processes have started, in order of time, seen from `now`: the rates
-    /// apply to that too. Starts are known to the second, so each counts as made at the end of its
-    /// second. A time in the future (the clock was set back) counts as now.
+    /// Counts what earlier processes have started, in order of time, seen from `now`; each as made
+    /// at the end of its second. A time in the future (the clock was set back) counts as now.
     pub(super) fn resume(&mut self, earlier: &[StartsInSecond], now: Timestamp) {
         let starts = earlier.iter().rev().flat_map(|starts| {
             let second = Timestamp::from_second(starts.second).unwrap_or(now);
@@ -124,8 +118,7 @@ impl RateLimiter {
         }
     }
 
-    /// Starts a request now, or says when to ask again. A request that may start is counted as
-    /// started. Time never goes back.
+    /// Counts a request as started, or says when to ask again. Time never goes back.
     pub(super) fn try_start(&mut self, now: Instant) -> Result<(), Instant> {
         if let Some(held_until) = self.held_until.filter(|until| now < *until) {
             return Err(held_until);

@@ -4,18 +4,16 @@
 //! in what time. So the span is taken from what is seen, always as an upper bound: one that is too
 //! long costs a little of the rate, one that is too short costs refusals.
 //!
-//! - **With a reset**: if `used` requests count, the oldest of them is the `used`-th last one, and it
-//!   stops counting at the reset, whether the window slides or opens with a request. So the span is
-//!   at most from its start to the reset. The shortest such span counts.
-//! - **Without one** the span is a minute at first. If more are used than were started in it, it is
-//!   twice as long, and so on. If only a part of them was ever used at once, the window was refilled
-//!   meanwhile, and the span is the same part of the time that they took: if 300 were sent in three
-//!   minutes and never more than 100 were used, it is a minute.
+//! - **With a reset**: if `used` requests count, the `used`-th last one stops counting at the reset,
+//!   whether the window slides or opens with a request. So the span is at most from its start to the
+//!   reset. The shortest such span counts.
+//! - **Without one** the span is a minute at first, and doubles when more are used than were started
+//!   in it. If fewer were ever used at once, the window was refilled meanwhile: if 300 were sent in
+//!   three minutes and never more than 100 were used, it is a minute.
 //!
-//! Requests may overtake each other on their way: those that were in flight when one started count
-//! as used. A service may have several limits and state the one with the fewest left (20 in ten
-//! seconds, 100 a minute): all apply, until one has not been stated for as many answers as it
-//! allows.
+//! Requests may overtake each other: those that were in flight when one started count as used. A
+//! service may have several limits and state the one with the fewest left (20 in ten seconds, 100 a
+//! minute): all apply, until one has not been stated for as many answers as it allows.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -25,27 +23,20 @@ use tokio::time::Instant;
 use crate::api::Quota;
 use crate::rate::Rate;
 
-/// The span of a limit of which nothing else is known.
 const MINUTE: Duration = Duration::from_secs(60);
-
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 const SHORTEST: Duration = Duration::from_millis(50);
-
 /// Services count in whole seconds: a span that is at most this much above them is rounded.
 const NEARLY: f64 = 1.15;
-
-/// On the way some requests take longer than others: only if this many times more are used than
-/// were started is a span longer.
+/// A span is longer only if this many times more are used than were started: on the way some
+/// requests take longer than others.
 const MANY_MORE: f64 = 1.1;
-
 /// Where this share of a limit was started by us, it is ours that use it up.
 const OURS: f64 = 0.9;
-
 /// How many requests are remembered. Of a larger limit nothing is learned, and one that is larger
 /// by far is none.
 const REMEMBERED: usize = 16_384;
 const LARGEST: u32 = 1_000_000;
-
 /// More limits than that are none: a number that changes with every answer.
 const MAX_LIMITS: usize = 4;
 
@@ -213,10 +204,9 @@ fn limit_of(quota: &Quota) -> Option<Limit> {
     Some(Limit::new(Rate { requests, per }))
 }
 
-/// A span that is at least `sharp` and at most `safe`. Services count in whole seconds: where
-/// there is such a number between the two, that is the span. Not so where it is far below: then
-/// requests take so long on their way that some of one span arrive in the next, and what the
-/// longer one leaves is needed.
+/// A span from `sharp` to `safe`: the whole seconds between the two. Not so where they are far below
+/// `safe`: then requests take so long on their way that some of one span arrive in the next, and
+/// what the longer one leaves is needed.
 fn whole_seconds(sharp: Duration, safe: Duration) -> Duration {
     let safe = safe.clamp(SHORTEST, LONGEST);
     let whole = Duration::from_secs(safe.as_secs());
