@@ -239,9 +239,8 @@ impl Cubic {
             // The last second too, from answer to answer.
             let last = self.answers.front().copied().unwrap_or(end);
             let least = if was_unknown { START } else { STEEP * before };
-            taken = taken
-                .max(self.accepted_within(SECOND, last) - 1.0)
-                .max(least);
+            let last_second = self.accepted_within(SECOND, last) - 1.0;
+            taken = taken.max(last_second).max(least);
         }
         if self.top.is_infinite() && before.is_finite() {
             // The limit that is set.

@@ -179,12 +179,11 @@ impl RateController {
 
     /// The limit that is believed in, and why; `None` if there is none.
     pub(super) fn pace(&self) -> Option<Pace> {
-        let (is_auto, is_stated) = (self.is_auto, !self.rates.is_empty());
         let found = self.found.believed();
         let source = match found {
-            None if is_auto => PaceSource::Stated,
+            None if self.is_auto => PaceSource::Stated,
             None => PaceSource::Given,
-            Some(pace) if is_auto && !is_stated && pace >= MOST => PaceSource::Most,
+            Some(pace) if self.is_auto && self.rates.is_empty() && pace >= MOST => PaceSource::Most,
             Some(_) if self.found.doubles => PaceSource::Trying,
             Some(_) => PaceSource::Found,
         };
