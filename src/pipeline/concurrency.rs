@@ -5,11 +5,11 @@
 //! as many answers as the limit, after a tenth of a second at the earliest. Its rate is the limit
 //! over the mean latency, by Little's law, and not counted: answers come in volleys.
 //!
-//! **`auto`** climbs by throughput. It keeps a limit, at first one, and tries it times a factor. A
-//! try that pays is kept, and the factor tried again; else the limit that is kept is measured again,
-//! as the service may be slower now, and the next factor is tried. When none pays, it rests for half
-//! a minute or until the rate halves; then it tries fewer requests, since a queue gains nothing, and
-//! more again. Nothing grows in a round in which it was mostly not the limit that bound.
+//! **`auto`** climbs by throughput. It tries the limit that it keeps, at first one, times a factor.
+//! A try that pays is kept, and the factor tried again; else what is kept is measured again, and the
+//! next factor tried. When none pays, it rests for half a minute or until the rate halves; then it
+//! tries fewer requests, since a queue gains nothing, and more again. Nothing grows in a round in
+//! which it was mostly not the limit that bound.
 //!
 //! **Refusals**, and lost answers under `auto`, count by their share in the round: the limit
 //! becomes that share of it which was answered well, at least 0.7; a try must pay all the same. Up

@@ -52,8 +52,7 @@ const EVIDENCE: usize = 5;
 /// How many answers are remembered: of more in a minute, the last ten seconds say enough.
 const REMEMBERED: usize = 16_384;
 
-/// Services count by the second, by ten seconds, or by the minute. An answer takes its time, and a
-/// stated wait is in whole seconds: spans are this much longer, and waits as much too long.
+/// Services count in such spans; they are this much longer here, since an answer takes its time.
 const SECOND: Duration = Duration::from_secs(1);
 const TEN_SECONDS: Duration = Duration::from_secs(10);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -65,11 +64,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 pub(super) struct Cubic {
-    /// The pace does not grow beyond it.
     pub(super) most: f64,
     /// What the service takes, as far as is known, in requests a second; infinite at first.
     top: f64,
-    /// Nothing was refused yet.
     pub(super) doubles: bool,
     plateau: f64,
     /// Requests since the last refusal that waited for nothing but the pace.
@@ -81,8 +78,7 @@ pub(super) struct Cubic {
     proven_at: f64,
     /// How many times longer than at first a lower pace must hold before that one is tried.
     patience: f64,
-    /// Refusals in a row, each soon after the one before and with a short wait; the requests
-    /// between them; and the pace at the first.
+    /// Refusals in a row, see `IN_VAIN`, the requests between them, and the pace at the first.
     falls: f64,
     between: f64,
     fell_from: f64,
@@ -105,7 +101,6 @@ struct Refusal {
 }
 
 impl Cubic {
-    /// From a pace on that is known, or a guess.
     pub(super) fn new(pace: f64, is_guess: bool, now: Instant) -> Cubic {
         let is_known = !is_guess && pace.is_finite();
         Cubic {
@@ -163,7 +158,6 @@ impl Cubic {
         let weight = (SLOW / self.top).max(1.0);
         self.quiet += weight;
         self.sent += weight;
-        // The request that makes it so many.
         let is_now = |enough: f64| (enough..enough + weight).contains(&self.quiet);
         let enough = self.plateau * PROVEN;
         let (is_proven, may_try) = (is_now(enough), is_now(enough * self.patience));
@@ -187,14 +181,12 @@ impl Cubic {
         self.proven
     }
 
-    /// Begins the curve below this pace.
     fn begin(&mut self, pace: f64) {
         self.top = pace.max(LEAST);
         self.plateau = PLATEAU.max(PLATEAU_S * self.top);
         self.quiet = 0.0;
     }
 
-    /// An answer about a row.
     pub(super) fn accepted(&mut self, started: Instant, now: Instant) {
         if let Some(refusal) = self.refusal.take_if(|refusal| started >= refusal.until) {
             let last = self.last_refusal.replace(refusal.since);
@@ -224,7 +216,6 @@ impl Cubic {
         });
     }
 
-    /// Work goes on with a request that started then.
     fn learn(&mut self, refusal: &Refusal, started: Instant) {
         // Without a hint only the last refusal is sure, and the end of a minute.
         let over = refusal.over.filter(|over| *over <= started);
@@ -232,7 +223,7 @@ impl Cubic {
         let is_short = end - refusal.since <= SHORT;
         let before = self.believed().unwrap_or(self.most);
         let was_unknown = self.top.is_infinite() || self.doubles;
-        // A wait is rounded up to whole seconds.
+        // A stated wait is rounded up to whole seconds.
         let sure = end.checked_sub(SECOND).unwrap_or(end);
         let mut taken = self.taken_until(sure.max(refusal.since));
         if is_short {

@@ -12,8 +12,8 @@
 //! of what would be allowed (RFC 7661). Where nothing is known, `auto` doubles its pace until the
 //! first refusal, as slow start does (RFC 5681), and so does `none` after its first lesson. After a
 //! refusal the pace follows CUBIC's curve ([`Cubic`]): it returns to what the service took, stays
-//! about there, and then grows ever faster. Unlike TCP's, the curve counts requests and not
-//! seconds, since what matters is how many of them are refused, be it one a second or a thousand.
+//! about there, and then grows ever faster; with each request and not with time, since what matters
+//! is how many of them are refused.
 //!
 //! **Down**, at a refusal: to what the service took. Refusals and the waits after them, up to the
 //! first answer to a request that started after the last wait, are one event. What was taken is
@@ -32,8 +32,6 @@
 //! half a dozen of them it goes up again, beyond where it was. And beside a given or stated limit,
 //! and under `none`, a single one within ten minutes causes no more than the wait that it asks for:
 //! a real limit refuses again.
-//!
-//! The [`RateLimiter`] keeps to all this.
 
 use std::time::Duration;
 
@@ -126,8 +124,7 @@ impl RateController {
         Ok(now)
     }
 
-    /// An answer that is no refusal for now, to a request of that time. Where it says that
-    /// nothing more is free, nothing starts until more is.
+    /// An answer that is no refusal. Where it says that nothing more is free, nothing starts.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();
         self.found.accepted(started, now);
@@ -144,8 +141,7 @@ impl RateController {
         self.apply();
     }
 
-    /// An answer that asks to come back later, for which everything is held already; `is_hinted` if
-    /// it says for how long.
+    /// A refusal, for which everything is held already; `is_hinted` if it says for how long.
     pub(super) fn refused(&mut self, started: Instant, quota: Option<&Quota>, is_hinted: bool) {
         self.stated.refused(started, quota);
         let now = Instant::now();
@@ -166,7 +162,7 @@ impl RateController {
         self.stated.forget(started);
     }
 
-    /// What the next run may start with.
+    /// What the next run may start with: no guess.
     pub(super) fn known(&self) -> Option<KnownRate> {
         let stated = slowest(&self.rates);
         let found = self.pace().filter(|pace| pace.source != PaceSource::Trying);
@@ -191,7 +187,6 @@ impl RateController {
         Some(Pace { rate, source })
     }
 
-    /// Tells the limiter what is allowed now.
     fn apply(&mut self) {
         let was_silent = self.rates.is_empty();
         if self.is_auto {

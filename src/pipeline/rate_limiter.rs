@@ -34,11 +34,10 @@ const WIDE: Duration = Duration::from_millis(200);
 const TIMERS: Duration = Duration::from_millis(2);
 /// Starts that are remembered for later rates: half a minute at full speed, in half a megabyte.
 const REMEMBERED: usize = 32_768;
-/// What the clock shows at the origin: starts of earlier processes lie before that, as far back as
-/// the longest span of any rate, a day.
+/// What the clock shows at the origin: starts of earlier processes lie up to a day before that.
 const BEGIN: Duration = Duration::from_secs(2 * 24 * 3600);
 
-/// Its clock is moved on by hand, so that it can learn of starts after the fact.
+/// Its clock is moved by hand: it must learn of starts after the fact.
 type Governor =
     governor::RateLimiter<NotKeyed, InMemoryState, FakeRelativeClock, NoOpMiddleware<Nanos>>;
 
@@ -59,7 +58,6 @@ pub(super) struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// A limiter without limits: only pauses are obeyed.
     pub(super) fn new() -> RateLimiter {
         RateLimiter {
             origin: Instant::now(),
@@ -87,7 +85,6 @@ impl RateLimiter {
         self.keep_distance();
     }
 
-    /// From now on these limits apply, also to the starts already made.
     pub(super) fn set_limits(&mut self, rates: &[Rate], found: Option<f64>) {
         if self.rates != rates || self.found != found {
             self.rates = rates.to_vec();

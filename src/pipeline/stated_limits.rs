@@ -28,13 +28,11 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 const SHORTEST: Duration = Duration::from_millis(50);
 /// Services count in whole seconds: a span that is at most this much above them is rounded.
 const NEARLY: f64 = 1.15;
-/// A span is longer only if this many times more are used than were started: on the way some
-/// requests take longer than others.
+/// A span is longer only if this many times more are used than were started: some take longer.
 const MANY_MORE: f64 = 1.1;
 /// Where this share of a limit was started by us, it is ours that use it up.
 const OURS: f64 = 0.9;
-/// How many requests are remembered. Of a larger limit nothing is learned, and one that is larger
-/// by far is none.
+/// Starts that are remembered. Of a larger limit nothing is learned; one larger by far is none.
 const REMEMBERED: usize = 16_384;
 const LARGEST: u32 = 1_000_000;
 /// More limits than that are none: a number that changes with every answer.
@@ -42,8 +40,8 @@ const MAX_LIMITS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct StatedLimits {
-    /// When requests were started, the newest first, without those that were refused or lost, and
-    /// how many were in flight then.
+    /// Starts of requests that were not refused or lost, the newest first, and how many others were
+    /// in flight then.
     starts: VecDeque<(Instant, usize)>,
     in_flight: usize,
     /// The one that was stated last comes first.
@@ -62,7 +60,6 @@ struct Limit {
 }
 
 impl StatedLimits {
-    /// `known`: what an earlier run has learned.
     pub(super) fn new(known: Option<Rate>) -> StatedLimits {
         StatedLimits {
             starts: VecDeque::new(),
