@@ -9,8 +9,8 @@ use reqwest::header::HeaderMap;
 /// has and that make sense.
 ///
 /// The service's document mentions none of them. A vendor's guide says that they are sent: a limit
-/// per minute, and an epoch time. They are often missing or odd. So each header is read or ignored
-/// on its own, and none is an error.
+/// per minute, and an epoch time. They are often missing or odd, which is no error: the others are
+/// read all the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quota {
     pub limit: Option<NonZeroU32>,
@@ -41,7 +41,13 @@ impl Quota {
         };
         let limit = number("x-ratelimit-limit").and_then(|text| text.parse::<NonZeroU32>().ok());
         let remaining = number("x-ratelimit-remaining").and_then(|text| text.parse().ok());
-        let remaining = remaining.filter(|&rest| limit.is_none_or(|limit| rest <= limit.get()));
+        // More left than allowed: that is not what these numbers mean.
+        let is_sensible = limit.is_none_or(|limit| remaining <= Some(limit.get()));
+        let (limit, remaining) = if is_sensible {
+            (limit, remaining)
+        } else {
+            (None, None)
+        };
         let reset = number("x-ratelimit-reset").and_then(|text| time_until(text, now));
         let quota = Quota {
             limit,
@@ -147,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn more_left_than_the_limit_is_left_out_and_the_rest_is_kept() {
+    fn a_limit_that_is_less_than_what_is_left_is_none() {
         let quota = read(&[
             ("x-ratelimit-limit", "100"),
             ("x-ratelimit-remaining", "101"),
@@ -156,7 +162,7 @@ mod tests {
         assert_eq!(
             quota,
             Some(Quota {
-                limit: NonZeroU32::new(100),
+                limit: None,
                 remaining: None,
                 reset: Some(Duration::from_secs(5)),
             })

@@ -45,6 +45,9 @@ const RARE: f64 = 20.0;
 const AS_LATE: f64 = 1.5;
 const UP: f64 = 1.5;
 
+/// Where fewer were taken since the first of several refusals, nothing follows from them.
+const FEW: f64 = 3.0;
+
 /// Two refusals that are no further apart are no accident.
 const LATELY: Duration = Duration::from_secs(600);
 /// Fewer answers say nothing of a pace.
@@ -82,6 +85,9 @@ pub(super) struct Cubic {
     falls: f64,
     between: f64,
     fell_from: f64,
+    /// The first of refusals that follow on each other, and what was taken in a minute at the last.
+    first_of_row: Option<Instant>,
+    in_minute: f64,
     refusal: Option<Refusal>,
     last_refusal: Option<Instant>,
     /// When the first request after the last wait started: a window opened then.
@@ -116,6 +122,8 @@ impl Cubic {
             falls: 0.0,
             between: 0.0,
             fell_from: pace,
+            first_of_row: None,
+            in_minute: 0.0,
             refusal: None,
             last_refusal: None,
             window_from: now,
@@ -192,7 +200,8 @@ impl Cubic {
             let last = self.last_refusal.replace(refusal.since);
             let is_lately = last.is_some_and(|last| refusal.since - last < LATELY);
             // Where no pace was found yet, one alone may be an accident.
-            let teaches = self.top.is_finite() || is_lately;
+            let is_window = self.most.is_infinite() && refusal.until - refusal.since > TEN_SECONDS;
+            let teaches = self.top.is_finite() || is_lately || is_window;
             if teaches && self.answers.len() >= EVIDENCE {
                 self.learn(&refusal, started);
             }
@@ -226,7 +235,10 @@ impl Cubic {
         // A stated wait is rounded up to whole seconds.
         let sure = end.checked_sub(SECOND).unwrap_or(end);
         let mut taken = self.taken_until(sure.max(refusal.since));
-        if is_short {
+        let is_new = was_unknown || !is_short || self.quiet >= SOON;
+        if let Some(between) = self.taken_between(refusal.since, is_new, before) {
+            taken = between;
+        } else if is_short {
             // The last second too, from answer to answer.
             let last = self.answers.front().copied().unwrap_or(end);
             let least = if was_unknown { START } else { STEEP * before };
@@ -238,7 +250,6 @@ impl Cubic {
             self.prove(before);
         }
         self.doubles = before.is_infinite() && is_short;
-        let is_new = was_unknown || !is_short || self.quiet >= SOON;
         let pace = self.up_if_by_chance(taken.min(before), is_new);
         self.begin(pace);
         if !is_short {
@@ -247,6 +258,26 @@ impl Cubic {
         } else if was_unknown {
             self.plateau *= FIRST;
         }
+    }
+
+    /// What was taken since refusals follow on each other; from the third on, else `None`.
+    fn taken_between(&mut self, now: Instant, is_new: bool, before: f64) -> Option<f64> {
+        let in_minute = self.accepted_within(MINUTE.mul_f64(LONGER), now);
+        let is_window = (in_minute - self.in_minute).abs() <= 1.0;
+        self.in_minute = in_minute;
+        let is_next = !is_new && self.quiet < RARE;
+        let first = self.first_of_row.filter(|_| is_next);
+        self.first_of_row = is_next.then(|| first.unwrap_or(now));
+        let span = now - first?;
+        let taken = self.accepted_within(span, now);
+        if taken < FEW {
+            return None;
+        }
+        if is_window {
+            // A window slides: it is used up again and again, though not evenly yet.
+            self.prove(before.min(in_minute / 60.0));
+        }
+        Some((taken / span.as_secs_f64()).max(before / 2.0))
     }
 
     /// The pace to which it falls; or a faster one, where it was slowed down in vain. `is_new`: this

@@ -136,11 +136,12 @@ impl Limit {
             let within = answers.filter(|(at, status)| (from..to).contains(at) && is(*status));
             within.count() as f64
         };
-        let taken = between(120.0, 240.0, &|status| status == 200);
+        let from = 120.0;
+        let taken = between(from, 240.0, &|status| status == 200);
         Used {
-            share: 100.0 * taken * shared / (self.pace(rate) * 120.0),
-            refused: 100.0 * between(120.0, 240.0, &|status| status == 429)
-                / between(120.0, 240.0, &|_| true),
+            share: 100.0 * taken * shared / (self.pace(rate) * (240.0 - from)),
+            refused: 100.0 * between(from, 240.0, &|status| status == 429)
+                / between(from, 240.0, &|_| true),
             afterwards: 100.0 * between(480.0, 600.0, &|status| status == 200)
                 / (self.pace(rate) * 120.0),
         }
@@ -205,6 +206,10 @@ limits! {
     fixed_1000_a_minute: limit("fixed", 1000.0, 60.0),
     sliding_100_a_minute: limit("sliding", 100.0, 60.0),
     sliding_100_a_minute_with_hints: limit("sliding", 100.0, 60.0).tells(Tells::Hints),
+    sliding_240_a_minute: limit("sliding", 240.0, 60.0),
+    sliding_300_a_minute: limit("sliding", 300.0, 60.0),
+    sliding_300_a_minute_with_hints: limit("sliding", 300.0, 60.0).tells(Tells::Hints),
+    token_3_a_second_with_a_burst_of_100: limit("token", 3.0, 1.0).burst(100).used(90.0),
     sliding_20_in_ten_seconds: limit("sliding", 20.0, 10.0),
     fixed_20_in_ten_seconds: limit("fixed", 20.0, 10.0).tells(Tells::Hints),
     fixed_300_a_minute_that_is_stated: limit("fixed", 300.0, 60.0).tells(Tells::Headers),

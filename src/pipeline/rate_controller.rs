@@ -164,13 +164,17 @@ impl RateController {
 
     /// What the next run may start with: no guess.
     pub(super) fn known(&self) -> Option<KnownRate> {
-        let stated = slowest(&self.rates);
-        let found = self.pace().filter(|pace| pace.source != PaceSource::Trying);
-        let known = KnownRate {
-            rate: stated.or(found.map(|pace| pace.rate))?,
+        let Pace { rate, source } = self.pace()?;
+        if [PaceSource::Given, PaceSource::Trying].contains(&source) {
+            return None;
+        }
+        // Refusals may slow it down for a while, but not that much.
+        let is_credible = |stated: &Rate| self.is_auto && rate.pace() >= stated.pace() / 2.0;
+        let stated = slowest(&self.rates).filter(is_credible);
+        Some(KnownRate {
+            rate: stated.unwrap_or(rate),
             is_stated: stated.is_some(),
-        };
-        self.is_auto.then_some(known)
+        })
     }
 
     /// The limit that is believed in, and why; `None` if there is none.
@@ -179,7 +183,9 @@ impl RateController {
         let source = match found {
             None if self.is_auto => PaceSource::Stated,
             None => PaceSource::Given,
-            Some(pace) if self.is_auto && self.rates.is_empty() && pace >= MOST => PaceSource::Most,
+            Some(_) if self.is_auto && self.rates.is_empty() && self.found.pace() >= Some(MOST) => {
+                PaceSource::Most
+            }
             Some(_) if self.found.doubles => PaceSource::Trying,
             Some(_) => PaceSource::Found,
         };

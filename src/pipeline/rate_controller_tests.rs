@@ -373,7 +373,7 @@ fn a_limit_that_is_doubled_is_found_within_a_quarter_of_an_hour() {
 
 #[test]
 fn refusals_unrelated_to_the_pace_do_not_take_it_down_to_nothing() {
-    for (choice, least) in [(RateChoice::Unlimited, 8.0), (RateChoice::Auto, 2.5)] {
+    for (choice, least) in [(RateChoice::Unlimited, 8.0), (RateChoice::Auto, 2.0)] {
         for in_flight in [1, 16, 64] {
             for seed in 1..=4 {
                 let mut service = Service::new("1000000/s", Window::Sliding);

@@ -25,8 +25,9 @@ use crate::rate::Rate;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
-const SHORTEST: Duration = Duration::from_millis(50);
-/// Services count in whole seconds: a span that is at most this much above them is rounded.
+/// Services count in whole seconds: no span is shorter than one, and one that is at most this much
+/// above them is rounded.
+const SHORTEST: Duration = Duration::from_secs(1);
 const NEARLY: f64 = 1.15;
 /// A span is longer only if this many times more are used than were started: some take longer.
 const MANY_MORE: f64 = 1.1;
@@ -170,8 +171,8 @@ impl StatedLimits {
 
     fn learn_from_refill(&self, limit: &mut Limit, place: usize, used: usize, now: Instant) {
         let (start, in_flight) = self.starts[place];
-        if used > self.starts.len() - place + in_flight {
-            // More than was ever started here: others use it too.
+        if used == 0 || used > self.starts.len() - place + in_flight {
+            // Not even this request counts, or more than was ever started here.
             return;
         }
         let started_within = |span| self.started_within(span, start).saturating_sub(place);

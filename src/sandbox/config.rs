@@ -87,7 +87,8 @@ pub struct SandboxConfig {
     /// How a 429 says when to try again.
     #[arg(skip)]
     pub rate_limit_hint: RateLimitHint,
-    /// Send `X-RateLimit-Limit`, `-Remaining` and `-Reset` with every answer about a lead.
+    /// Send `X-RateLimit-Limit`, `-Remaining` and `-Reset` with every answer about a lead, except
+    /// about limits of the shape `leaky`: nginx does not state them.
     #[arg(skip)]
     pub rate_limit_headers: bool,
     /// Seconds to wait that the faults 429 and 503 state; 1 when not given.

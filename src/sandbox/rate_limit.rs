@@ -130,6 +130,8 @@ pub(super) struct Quota {
     pub(super) remaining: usize,
     /// Microseconds until more requests are allowed.
     pub(super) reset_us: u64,
+    /// nginx tells nobody what its limits are.
+    pub(super) is_stated: bool,
 }
 
 #[derive(Default)]
@@ -189,9 +191,11 @@ impl Limiter {
             Shape::Leaky | Shape::Token => self.in_bucket(now),
         };
         Quota {
-            limit: self.limit.requests,
+            // Not what is refilled in a span: a bucket has a size.
+            limit: self.limit.most_at_once(),
             remaining: self.limit.most_at_once() - used,
             reset_us,
+            is_stated: self.limit.shape != Shape::Leaky,
         }
     }
 
@@ -403,7 +407,7 @@ mod tests {
         let of_bucket = [(2, 0, 100_000), (2, 1, 500_000), (2, 2, 0), (2, 2, 0)];
         assert_eq!(after_two(Token, None), of_bucket);
         assert_eq!(after_two(Leaky, Some(1)), of_bucket);
-        let larger = of_bucket.map(|(limit, left, reset)| (limit, left + 1, reset));
+        let larger = of_bucket.map(|(limit, left, reset)| (limit + 1, left + 1, reset));
         assert_eq!(after_two(Token, Some(3)), larger);
     }
 
@@ -416,7 +420,7 @@ mod tests {
         limiter.admit(0);
         assert_eq!(
             quotas(&mut limiter, &[0, 333_333, 333_334]),
-            [(3, 0, 333_334), (3, 0, 1), (3, 1, 0)]
+            [(1, 0, 333_334), (1, 0, 1), (1, 1, 0)]
         );
     }
 
@@ -518,15 +522,14 @@ mod tests {
     #[test]
     fn another_user_is_counted_in_every_shape() {
         // At 2.2 seconds, with requests of theirs at 0, 1 and 2 seconds.
-        for (shape, left, reset_us) in [
-            (Sliding, 1, 800_000),
-            (Fixed, 1, 800_000),
-            (Leaky, 0, 300_000),
-            (Token, 1, 300_000),
+        for (shape, expected) in [
+            (Sliding, (2, 1, 800_000)),
+            (Fixed, (2, 1, 800_000)),
+            (Leaky, (1, 0, 300_000)),
+            (Token, (2, 1, 300_000)),
         ] {
             let mut limiter = Limiter::new(shared(shape, 0.0, None));
-            let expected = [(2, left, reset_us)];
-            assert_eq!(quotas(&mut limiter, &[2_200_000]), expected, "{shape:?}");
+            assert_eq!(quotas(&mut limiter, &[2_200_000]), [expected], "{shape:?}");
         }
     }
 

@@ -199,6 +199,7 @@ impl State {
             .unwrap_or_else(|| self.look_into(headers, body, now));
         if let Some(quota) = arrival.quota
             && self.config.rate_limit_headers
+            && quota.is_stated
         {
             let reset = self.time_of_day(now + quota.reset_us);
             reply.state(quota, reset);
