@@ -21,6 +21,11 @@ pub enum RateChoice {
     Unlimited,
 }
 
+/// `auto` starts at the only limit that such a service has ever published, …
+pub const AUTO_START: Rate = Rate::per_minute(100);
+/// … and goes no further where no limit is stated.
+pub const AUTO_MOST: Rate = Rate::per_second(10);
+
 /// The service's limit as a run has learned it. The next run starts with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownRate {
@@ -117,8 +122,9 @@ impl Rate {
         Rate::over(requests as u32, Duration::from_secs(seconds))
     }
 
-    pub fn pace(&self) -> f64 {
-        f64::from(self.requests.get()) / self.per.as_secs_f64()
+    /// Requests a second.
+    pub const fn pace(&self) -> f64 {
+        self.requests.get() as f64 / self.per.as_secs_f64()
     }
 
     /// The shortest time that this many requests take.

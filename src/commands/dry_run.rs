@@ -8,16 +8,10 @@ use crate::exit::Failure;
 use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
-use crate::rate::{KnownRate, Rate, RateChoice};
+use crate::rate::{AUTO_MOST, AUTO_START, KnownRate, RateChoice};
 use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Tally, Work};
 use crate::settings::ImportSettings;
 use crate::source::Row;
-
-/// The rate at which `auto` starts: the only limit that such a service has ever published.
-const START_RATE: Rate = Rate::per_minute(100);
-
-/// The highest rate that `auto` reaches.
-const MAX_RATE: Rate = Rate::per_second(10);
 
 pub(super) struct Found {
     pub(super) tally: Tally,
@@ -96,7 +90,9 @@ impl Found {
             (RateChoice::Limits(rates), _) => Estimate::within(rates, self.ready()),
             (RateChoice::Unlimited, _) => None,
             (RateChoice::Auto, Some(known)) => Some(Estimate::as_last_time(known, self.ready())),
-            (RateChoice::Auto, None) => Some(Estimate::between(START_RATE, MAX_RATE, self.ready())),
+            (RateChoice::Auto, None) => {
+                Some(Estimate::between(AUTO_START, AUTO_MOST, self.ready()))
+            }
         }
     }
 }

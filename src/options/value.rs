@@ -149,8 +149,11 @@ impl Value for u64 {
     const FORM: Form = Form::Number;
 
     fn parse(text: &str) -> Result<u64, String> {
-        text.parse()
-            .map_err(|_| "write a whole number from 0 to 18446744073709551615".into())
+        let hint = match text.contains('/') {
+            true => "write a whole number; `--rate` limits how many requests are sent in a time",
+            false => "write a whole number, such as `500`",
+        };
+        text.parse().map_err(|_| hint.into())
     }
 }
 

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// `auto` starts at the only limit ever published, 100 requests a minute, …
-pub(super) const START: f64 = 100.0 / 60.0;
-/// … and doubles in so many requests, at first in 45 seconds.
+use crate::rate::AUTO_START;
+
+pub(super) const START: f64 = AUTO_START.pace();
+/// While nothing is known, the pace doubles in so many requests, at first in 45 seconds.
 const DOUBLING: f64 = 75.0;
 /// No pace is lower, in requests a second.
 const LEAST: f64 = 1.0 / 60.0;

@@ -5,7 +5,7 @@
 //! | choice | starts | never faster than |
 //! |-|-|-|
 //! | limits | at them | themselves; headers change nothing but a wait |
-//! | `none` | without a limit, until the second refusal within ten minutes | |
+//! | `none` | without a limit, until a wait of ten seconds, or two refusals within ten minutes | |
 //! | `auto` | at 100 a minute, or where the last run was | what answers state ([`StatedLimits`]), else 10 a second |
 //!
 //! **Up**, only while requests wait for nothing but the pace: a pace that is not used says nothing
@@ -20,18 +20,22 @@
 //! the most that was accepted in the ten seconds or the minute before the wait ended, or since the
 //! window opened. Services count in such spans: for a limit per window the pace is right as soon as
 //! one window has been used up. After a short wait the last second counts too, and the pace keeps
-//! 85 % of itself: a bucket that leaks is approached from above, in small steps. The wait is the one
+//! 85 % of itself: a bucket that leaks is approached from above, in small steps. Where refusals
+//! follow on each other, a burst was used up, or the limit has dropped: from the third on, the pace
+//! is what was taken since the first of them, and at least half of what it was. The wait is the one
 //! that the service asks for. Without a hint each is longer than the last, but none goes past the
 //! end of a minute counted from the first request, since most windows are a minute long.
 //!
 //! **Back**: a pace that was not refused for long is remembered, for the next thousand requests,
 //! and tried again when one that is a tenth lower was not refused for long either. So the whole
-//! limit is used again soon after another user of the account has left.
+//! limit is used again soon after another user of the account has left. What a minute took is tried
+//! again too, if it was the same at each of several refusals: that is a window that slides, and that
+//! was not used evenly yet.
 //!
 //! **By chance**: refusals that come as often at a slower pace do not slow it down for good: after
 //! half a dozen of them it goes up again, beyond where it was. And beside a given or stated limit,
-//! and under `none`, a single one within ten minutes causes no more than the wait that it asks for:
-//! a real limit refuses again.
+//! and with a short wait under `none`, a single one within ten minutes causes nothing but the wait
+//! that it asks for: a real limit refuses again.
 
 use std::time::Duration;
 
@@ -45,10 +49,9 @@ use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, RecentUse};
-use crate::rate::{KnownRate, Pace, PaceSource, Rate, RateChoice};
+use crate::rate::{AUTO_MOST, KnownRate, Pace, PaceSource, Rate, RateChoice};
 
-/// `auto` goes no further where no limit is stated.
-const MOST: f64 = 10.0;
+const MOST: f64 = AUTO_MOST.pace();
 /// No run starts lower because of a bad hour: from there it would take long to grow.
 const LEAST_KNOWN: f64 = START / 4.0;
 /// How long a quota that is used up is waited for at most: nobody has refused anything yet.

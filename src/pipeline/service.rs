@@ -207,6 +207,7 @@ impl Service {
         if let Some(away) = self.outage.away {
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
+                is_asked: false,
                 outage_since: Some(wall_clock(away.since)),
             });
         }
@@ -217,6 +218,7 @@ impl Service {
             .filter(|until| now < *until)?;
         Some(Pause {
             left: until - now,
+            is_asked: self.throttle.asked_until >= Some(until),
             outage_since: None,
         })
     }

@@ -180,10 +180,12 @@ mod tests {
     fn while_all_requests_wait_the_reason_replaces_the_rate() {
         let refused = Pause {
             left: Duration::from_secs(37),
+            is_asked: true,
             outage_since: None,
         };
         let away = Pause {
             left: Duration::from_secs(40),
+            is_asked: false,
             outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
         };
         for (pause, said) in [

@@ -20,7 +20,11 @@ impl Estimate {
     /// The time for this many leads within the limits; `None` without limits.
     pub fn within(rates: &[Rate], leads: u64) -> Option<Estimate> {
         let slowest = rates.iter().max_by_key(|rate| rate.time_for(leads))?;
-        let basis = format!("at {slowest}, if the service keeps up");
+        let pace = Pace {
+            rate: *slowest,
+            source: PaceSource::Given,
+        };
+        let basis = format!("at {pace}, if the service keeps up");
         Some(Estimate::at(*slowest, leads, &basis))
     }
 
@@ -83,7 +87,7 @@ mod tests {
         assert_eq!(estimate.least, Duration::from_secs(120));
         assert_eq!(
             estimate.text(),
-            "Sending them takes about 2 min at 100/min, if the service keeps up."
+            "Sending them takes about 2 min at 100/min, as set, if the service keeps up."
         );
         assert_eq!(Estimate::within(&[], 200), None);
     }

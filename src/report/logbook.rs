@@ -418,6 +418,7 @@ mod tests {
     fn refused(seconds: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(seconds),
+            is_asked: true,
             outage_since: None,
         })
     }

@@ -60,10 +60,17 @@ impl Progress {
             let in_flight = grouped(in_flight as u64);
             return Some(format!("stopping, {in_flight} still in flight"));
         }
-        let Pause { left, outage_since } = self.pause?;
+        let Pause {
+            left,
+            is_asked,
+            outage_since,
+        } = self.pause?;
         let wait = wait(left);
         let Some(since) = outage_since else {
-            return Some(format!("the service asks to wait {wait}"));
+            return Some(match is_asked {
+                true => format!("the service asks to wait {wait}"),
+                false => format!("the service refuses for now, trying again in {wait}"),
+            });
         };
         let form = if *zone == TimeZone::UTC {
             "%H:%M UTC"
@@ -200,6 +207,7 @@ mod tests {
     fn refused(left: f64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs_f64(left),
+            is_asked: true,
             outage_since: None,
         })
     }
@@ -207,6 +215,7 @@ mod tests {
     fn outage(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
+            is_asked: false,
             outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
         })
     }

@@ -386,6 +386,7 @@ mod tests {
     fn refused(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
+            is_asked: true,
             outage_since: None,
         })
     }
@@ -393,6 +394,7 @@ mod tests {
     fn outage(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
+            is_asked: false,
             outage_since: Some(Timestamp::UNIX_EPOCH),
         })
     }

@@ -80,7 +80,7 @@ fn how_long_it_takes_is_one_figure_where_the_rate_is_known() {
     let output = folder
         .leadload(&["check", "leads.csv", "--rate", "1/min"])
         .expect(0);
-    output.shows("\nSending them takes about 2 min at 1/min, if the service keeps up.\n");
+    output.shows("\nSending them takes about 2 min at 1/min, as set, if the service keeps up.\n");
 }
 
 /// A folder whose ledger knows one service, changed by this SQL.
@@ -113,5 +113,5 @@ fn the_time_is_estimated_by_the_last_rate_where_the_ledger_knows_one() {
     );
     // A flag comes before what the ledger knows.
     let given = check(&["--rate", "100/min"]);
-    given.shows(" about 6 min at 100/min, if the service keeps up.");
+    given.shows(" about 6 min at 100/min, as set, if the service keeps up.");
 }

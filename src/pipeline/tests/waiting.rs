@@ -35,7 +35,8 @@ fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
     let pauses: Vec<Duration> = at
         .windows(2)
         .map(|pair| pair[1] - pair[0])
-        .filter(|pause| *pause > Duration::from_millis(500))
+        // Afterwards the rest is sent at the pace that was taken.
+        .filter(|pause| *pause > Duration::from_secs(5))
         .collect();
     assert_eq!(pauses.len(), 1);
     assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");

@@ -292,6 +292,7 @@ mod tests {
             waiting: 8800,
             pause: Some(Pause {
                 left: Duration::from_secs(37),
+                is_asked: true,
                 outage_since: None,
             }),
         })

@@ -185,9 +185,16 @@ fn a_limit_given_by_a_flag_holds() {
     };
     let made = |remaining| (200, Some(remaining), None);
     let refused = |wait_s: u64| (429, Some(0), Some(wait_s));
+    let unstated = |status, wait_s| (status, None, wait_s);
+    let (made_unstated, refused_unstated) = (unstated(200, None), unstated(429, Some(30)));
     assert_eq!(
         answers(&["--limit", "leaky:2/min:1"]),
-        [made(1), made(0), refused(30), refused(30)]
+        [
+            made_unstated,
+            made_unstated,
+            refused_unstated,
+            refused_unstated
+        ]
     );
     assert_eq!(
         answers(&["--limit", "token:6/min:3"]),
