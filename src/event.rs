@@ -78,8 +78,8 @@ pub struct Pulse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
     pub left: Duration,
-    /// Whether the service said how long; otherwise it refused, and the wait is a guess.
+    /// Whether the service asked for it.
     pub is_asked: bool,
-    /// Since when there has been no usable answer; `None` if the service asked to wait.
+    /// Since when there has been no usable answer; `None` if there was one.
     pub outage_since: Option<Timestamp>,
 }

@@ -150,8 +150,10 @@ impl Value for u64 {
 
     fn parse(text: &str) -> Result<u64, String> {
         let hint = match text.contains('/') {
-            true => "write a whole number; `--rate` limits how many requests are sent in a time",
-            false => "write a whole number, such as `500`",
+            true => {
+                "write a whole number; `--rate` limits how many requests are sent per second or minute"
+            }
+            false => "write a whole number of at most 19 digits, such as `500`",
         };
         text.parse().map_err(|_| hint.into())
     }

@@ -20,7 +20,7 @@ const LEAST: f64 = 1.0 / 60.0;
 /// After a refusal the pace falls this share below what was taken: with a smaller step the next
 /// request would often be refused too, since latencies vary.
 const FALL: f64 = 0.03;
-/// The share that it keeps after a short wait.
+/// The share that the pace keeps after a short wait.
 const STEEP: f64 = 0.85;
 /// It is back after so many requests, so that refusals are less than a hundredth of them, and after
 /// so many seconds, as a wait takes about one. The first time it is a share of that: while the pace
@@ -31,22 +31,22 @@ const FIRST: f64 = 0.4;
 /// Below this pace each request counts as several: a bad minute must not cost hours.
 const SLOW: f64 = START / 2.0;
 
-/// A pace is proven when nothing was refused for this share of the plateau. It is tried again where
-/// a proven one is so many times lower, within so many requests.
+/// A pace is proven when nothing was refused for this share of the plateau. It is tried again within
+/// so many requests, once one that is so many times lower is proven.
 const PROVEN: f64 = 0.2;
 const LOWER: f64 = 1.1;
 const MEMORY: f64 = 1000.0;
 
-/// Refusals come by chance where more than so many in a row each come sooner than after `SOON`
-/// requests, on average not sooner than after `RARE`, and about as late as the others although the
-/// pace has fallen as for one. Then it goes up so many times.
+/// Refusals come by chance if more than so many each come within `SOON` requests of the last, on
+/// average not within `RARE`, and the latest no later than usual although the pace is 15 % lower by
+/// now. Then it goes up so many times.
 const IN_VAIN: f64 = 6.0;
 const SOON: f64 = 200.0;
 const RARE: f64 = 20.0;
 const AS_LATE: f64 = 1.5;
 const UP: f64 = 1.5;
 
-/// Where fewer were taken since the first of several refusals, nothing follows from them.
+/// Where fewer were taken between refusals, nothing follows from them.
 const FEW: f64 = 3.0;
 
 /// Two refusals that are no further apart are no accident.
@@ -68,6 +68,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 pub(super) struct Cubic {
+    /// The pace does not grow beyond it.
     pub(super) most: f64,
     /// What the service takes, as far as is known, in requests a second; infinite at first.
     top: f64,
@@ -82,12 +83,13 @@ pub(super) struct Cubic {
     proven_at: f64,
     /// How many times longer than at first a lower pace must hold before that one is tried.
     patience: f64,
-    /// Refusals in a row, see `IN_VAIN`, the requests between them, and the pace at the first.
+    /// Refusals that may come by chance, the requests between them, and the pace at the first.
     falls: f64,
     between: f64,
     fell_from: f64,
-    /// The first of refusals that follow on each other, and what was taken in a minute at the last.
-    first_of_row: Option<Instant>,
+    /// The first refusal that came soon after another one, with only such refusals since.
+    close_since: Option<Instant>,
+    /// What was taken in a minute when the last refusal came.
     in_minute: f64,
     refusal: Option<Refusal>,
     last_refusal: Option<Instant>,
@@ -123,7 +125,7 @@ impl Cubic {
             falls: 0.0,
             between: 0.0,
             fell_from: pace,
-            first_of_row: None,
+            close_since: None,
             in_minute: 0.0,
             refusal: None,
             last_refusal: None,
@@ -151,7 +153,7 @@ impl Cubic {
     /// There is no limit to find while another one is stricter.
     pub(super) fn forget(&mut self) {
         if self.refusal.is_none() {
-            self.top = f64::INFINITY;
+            (self.top, self.doubles) = (f64::INFINITY, false);
         }
     }
 
@@ -190,7 +192,7 @@ impl Cubic {
         self.proven
     }
 
-    fn begin(&mut self, pace: f64) {
+    pub(super) fn begin(&mut self, pace: f64) {
         self.top = pace.max(LEAST);
         self.plateau = PLATEAU.max(PLATEAU_S * self.top);
         self.quiet = 0.0;
@@ -198,7 +200,7 @@ impl Cubic {
 
     pub(super) fn accepted(&mut self, started: Instant, now: Instant) {
         if let Some(refusal) = self.refusal.take_if(|refusal| started >= refusal.until) {
-            let last = self.last_refusal.replace(refusal.since);
+            let last = self.last_refusal;
             let is_lately = last.is_some_and(|last| refusal.since - last < LATELY);
             // Where no pace was found yet, one alone may be an accident.
             let is_window = self.most.is_infinite() && refusal.until - refusal.since > TEN_SECONDS;
@@ -206,6 +208,7 @@ impl Cubic {
             if teaches && self.answers.len() >= EVIDENCE {
                 self.learn(&refusal, started);
             }
+            self.last_refusal = Some(refusal.since);
             self.window_from = started;
         }
         self.answers.push_front(now);
@@ -222,7 +225,11 @@ impl Cubic {
             since: first.map_or(now, |first| first.since),
             until: first.map_or(until, |first| first.until.max(until)),
             last: now,
-            over: hinted.then_some(until).or(self.minute_end(now)),
+            over: if hinted {
+                Some(until)
+            } else {
+                first.and_then(|first| first.over).or(self.minute_end(now))
+            },
         });
     }
 
@@ -235,7 +242,7 @@ impl Cubic {
         let was_unknown = self.top.is_infinite() || self.doubles;
         // A stated wait is rounded up to whole seconds.
         let sure = end.checked_sub(SECOND).unwrap_or(end);
-        let mut taken = self.taken_until(sure.max(refusal.since));
+        let mut taken = self.taken_until(sure.max(refusal.since), refusal.since);
         let is_new = was_unknown || !is_short || self.quiet >= SOON;
         if let Some(between) = self.taken_between(refusal.since, is_new, before) {
             taken = between;
@@ -261,21 +268,22 @@ impl Cubic {
         }
     }
 
-    /// What was taken since refusals follow on each other; from the third on, else `None`.
+    /// What was taken between refusals that follow closely on each other; `None` up to the second.
     fn taken_between(&mut self, now: Instant, is_new: bool, before: f64) -> Option<f64> {
         let in_minute = self.accepted_within(MINUTE.mul_f64(LONGER), now);
         let is_window = (in_minute - self.in_minute).abs() <= 1.0;
         self.in_minute = in_minute;
-        let is_next = !is_new && self.quiet < RARE;
-        let first = self.first_of_row.filter(|_| is_next);
-        self.first_of_row = is_next.then(|| first.unwrap_or(now));
-        let span = now - first?;
+        let gap = now - self.last_refusal.unwrap_or(now);
+        let is_close = !is_new && self.quiet < RARE && self.accepted_within(gap, now) < SOON;
+        let since = self.close_since.filter(|_| is_close);
+        self.close_since = is_close.then(|| since.unwrap_or(now));
+        let span = now - since?;
         let taken = self.accepted_within(span, now);
         if taken < FEW {
             return None;
         }
         if is_window {
-            // A window slides: it is used up again and again, though not evenly yet.
+            // A window slides, and is used up again and again, though not evenly yet.
             self.prove(before.min(in_minute / 60.0));
         }
         Some((taken / span.as_secs_f64()).max(before / 2.0))
@@ -286,15 +294,16 @@ impl Cubic {
     fn up_if_by_chance(&mut self, pace: f64, is_new: bool) -> f64 {
         if is_new {
             (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
+        } else {
+            self.between += self.quiet;
         }
+        let mean = self.between / self.falls.max(1.0);
         self.falls += 1.0;
-        self.between += self.quiet;
-        let mean = self.between / self.falls;
         let is_as_often = mean >= RARE && self.quiet <= AS_LATE * mean;
         if self.falls <= IN_VAIN || !is_as_often || pace >= STEEP * self.fell_from {
             return pace;
         }
-        let pace = self.fell_from * UP;
+        let pace = (self.fell_from * UP).min(self.most);
         (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
         pace
     }
@@ -306,9 +315,11 @@ impl Cubic {
         ends.find(|end| *end > now)
     }
 
-    /// The most that was accepted in one of the spans that end then, in requests a second.
-    fn taken_until(&self, end: Instant) -> f64 {
-        let window = (end - self.window_from).clamp(TEN_SECONDS, MINUTE);
+    /// The most that was accepted in one of the spans that end then, in requests a second. Where
+    /// the wait was longer than a minute, so is the window.
+    fn taken_until(&self, end: Instant, since: Instant) -> f64 {
+        let longest = MINUTE + (end - since);
+        let window = (end - self.window_from).clamp(TEN_SECONDS, longest);
         let spans = [TEN_SECONDS, window, MINUTE].map(|span| {
             let seen = span.mul_f64(LONGER);
             self.accepted_within(seen, end) / seen.as_secs_f64()

@@ -194,7 +194,7 @@ macro_rules! limits {
 
 limits! {
     leaky_10_a_second: limit("leaky", 10.0, 1.0).used(80.0).when_shared(0.0),
-    leaky_50_a_second_with_a_burst_of_5: limit("leaky", 50.0, 1.0).burst(5).used(94.0),
+    leaky_50_a_second_with_a_burst_of_5: limit("leaky", 50.0, 1.0).burst(5).used(94.0).when_shared(70.0),
     leaky_5_a_second_with_a_burst_of_2: limit("leaky", 5.0, 1.0).burst(2),
     leaky_50_a_second_with_a_burst_of_20: limit("leaky", 50.0, 1.0).burst(20),
     token_100_a_minute: limit("token", 100.0, 60.0).burst(10).afterwards(50.0),

@@ -5,12 +5,12 @@
 //! | choice | starts | never faster than |
 //! |-|-|-|
 //! | limits | at them | themselves; headers change nothing but a wait |
-//! | `none` | without a limit, until a wait of ten seconds, or two refusals within ten minutes | |
+//! | `none` | without a limit, until two refusals within ten minutes, or a wait of more than ten seconds | |
 //! | `auto` | at 100 a minute, or where the last run was | what answers state ([`StatedLimits`]), else 10 a second |
 //!
 //! **Up**, only while requests wait for nothing but the pace: a pace that is not used says nothing
 //! of what would be allowed (RFC 7661). Where nothing is known, `auto` doubles its pace until the
-//! first refusal, as slow start does (RFC 5681), and so does `none` after its first lesson. After a
+//! first refusal, as slow start does (RFC 5681), and so does `none` after two short waits. After a
 //! refusal the pace follows CUBIC's curve ([`Cubic`]): it returns to what the service took, stays
 //! about there, and then grows ever faster; with each request and not with time, since what matters
 //! is how many of them are refused.
@@ -20,9 +20,9 @@
 //! the most that was accepted in the ten seconds or the minute before the wait ended, or since the
 //! window opened. Services count in such spans: for a limit per window the pace is right as soon as
 //! one window has been used up. After a short wait the last second counts too, and the pace keeps
-//! 85 % of itself: a bucket that leaks is approached from above, in small steps. Where refusals
-//! follow on each other, a burst was used up, or the limit has dropped: from the third on, the pace
-//! is what was taken since the first of them, and at least half of what it was. The wait is the one
+//! 85 % of itself: a bucket that leaks is approached from above, in small steps. Where such refusals
+//! follow closely on each other, a burst was used up or the limit has dropped: from the third on, the
+//! pace is what was taken between them, and at least half of what it was. The wait is the one
 //! that the service asks for. Without a hint each is longer than the last, but none goes past the
 //! end of a minute counted from the first request, since most windows are a minute long.
 //!
@@ -34,8 +34,8 @@
 //!
 //! **By chance**: refusals that come as often at a slower pace do not slow it down for good: after
 //! half a dozen of them it goes up again, beyond where it was. And beside a given or stated limit,
-//! and with a short wait under `none`, a single one within ten minutes causes nothing but the wait
-//! that it asks for: a real limit refuses again.
+//! and under `none`, a single one within ten minutes causes nothing but the wait that it asks for: a
+//! real limit refuses again.
 
 use std::time::Duration;
 
@@ -168,10 +168,11 @@ impl RateController {
     /// What the next run may start with: no guess.
     pub(super) fn known(&self) -> Option<KnownRate> {
         let Pace { rate, source } = self.pace()?;
-        if [PaceSource::Given, PaceSource::Trying].contains(&source) {
+        let is_given = !self.is_auto && !self.rates.is_empty();
+        if is_given || source == PaceSource::Trying {
             return None;
         }
-        // Refusals may slow it down for a while, but not that much.
+        // If far less was found, the limit is not what it seems.
         let is_credible = |stated: &Rate| self.is_auto && rate.pace() >= stated.pace() / 2.0;
         let stated = slowest(&self.rates).filter(is_credible);
         Some(KnownRate {
@@ -197,14 +198,19 @@ impl RateController {
     }
 
     fn apply(&mut self) {
-        let was_silent = self.rates.is_empty();
+        let before = slowest(&self.rates);
         if self.is_auto {
             self.rates = self.stated.rates();
+            if self.rates.is_empty() && self.found.pace().is_none() {
+                // The limit is stated no longer.
+                self.found.begin(before.map_or(START, |rate| rate.pace()));
+            }
         }
         let ceiling = slowest(&self.rates).map(|rate| rate.pace());
         let most = if self.is_auto { MOST } else { f64::INFINITY };
         self.found.most = ceiling.unwrap_or(most);
-        let is_stricter = was_silent || self.found.pace() >= ceiling;
+        let is_guess = before.is_none() || self.found.doubles;
+        let is_stricter = is_guess || self.found.pace() >= ceiling;
         if ceiling.is_some() && is_stricter {
             self.found.forget();
         }

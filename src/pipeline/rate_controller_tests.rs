@@ -522,6 +522,61 @@ fn an_hourly_limit_is_recognized_by_its_reset() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_a_limit_is_stated_no_longer_its_pace_is_kept() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
+    let stated = Quota {
+        limit: NonZeroU32::new(60),
+        remaining: Some(59),
+        reset: None,
+    };
+    let unstated = Quota {
+        limit: None,
+        ..stated
+    };
+    for quota in [[stated].as_slice(), &[unstated; 60]].concat() {
+        start(&mut controller, 1).await;
+        controller.accepted(Instant::now(), Some(&quota));
+    }
+    assert_eq!(controller.rates, []);
+    let kept = controller.pace().unwrap();
+    assert_eq!(kept.to_string(), "about 60/min, found by trying");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_of_minutes_teaches_what_was_taken_before_it() {
+    let mut controller = RateController::new(&RateChoice::Unlimited, None);
+    for _ in 0..100 {
+        start(&mut controller, 1).await;
+        controller.accepted(Instant::now(), None);
+        tokio::time::advance(Duration::from_millis(100)).await;
+    }
+    start(&mut controller, 1).await;
+    controller
+        .limiter
+        .hold(Instant::now() + Duration::from_secs(120));
+    controller.refused(Instant::now(), None, true);
+    start(&mut controller, 1).await;
+    controller.accepted(Instant::now(), None);
+    // A hundred in 130 seconds, perhaps one less.
+    let taught = controller.pace().unwrap();
+    assert_eq!(taught.to_string(), "about 46/min, found by trying");
+}
+
+#[test]
+fn a_limit_that_drops_to_a_fiftieth_is_followed() {
+    for has_hint in [true, false] {
+        let mut service = Service::new("600/min", Window::Sliding);
+        service.has_hint = has_hint;
+        service.change = Some((Duration::from_secs(600), 12));
+        let end = send(&RateChoice::Auto, None, service, 16, 1800.0, usize::MAX);
+        let refused = end.share_refused(720.0);
+        let used = end.throughput(720.0) / 0.2;
+        println!("hints {has_hint}: refused {refused:.3}, used {used:.2}");
+        assert!(refused <= 0.1 && used >= 0.8);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn use_of_the_limit_by_others_is_waited_out() {
     let mut controller = RateController::new(&RateChoice::Auto, None);
     let quota = Quota {

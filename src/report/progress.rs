@@ -69,7 +69,7 @@ impl Progress {
         let Some(since) = outage_since else {
             return Some(match is_asked {
                 true => format!("the service asks to wait {wait}"),
-                false => format!("the service refuses for now, trying again in {wait}"),
+                false => format!("the service takes nothing for now, trying again in {wait}"),
             });
         };
         let form = if *zone == TimeZone::UTC {
