@@ -54,7 +54,7 @@ fn main() {
 /// A limit of the service that nobody tells: its shape, requests, seconds, and burst.
 type Limit = (&'static str, u32, f64, u32);
 
-const LIMITS: [Limit; 10] = [
+const LIMITS: [Limit; 12] = [
     ("leaky", 10, 1.0, 0),
     ("leaky", 50, 1.0, 5),
     ("leaky", 5, 1.0, 2),
