@@ -22,9 +22,11 @@
 //! one window has been used up. After a short wait the last second counts too, and the pace keeps
 //! 85 % of itself: a bucket that leaks is approached from above, in small steps. Where such refusals
 //! follow closely on each other, a burst was used up or the limit has dropped: from the third on, the
-//! pace is what was taken between them, and at least half of what it was. The wait is the one
-//! that the service asks for. Without a hint each is longer than the last, but none goes past the
-//! end of a minute counted from the first request, since most windows are a minute long.
+//! pace is what was taken between them, and at least half of what it was.
+//!
+//! The wait is the one that the service asks for. Without a hint each is longer than the last, but
+//! none goes past the end of a minute counted from the first request, since most windows are a minute
+//! long.
 //!
 //! **Back**: a pace that was not refused for long is remembered, for the next thousand requests,
 //! and tried again when one that is a tenth lower was not refused for long either. So the whole
@@ -34,8 +36,8 @@
 //!
 //! **By chance**: refusals that come as often at a slower pace do not slow it down for good: after
 //! half a dozen of them it goes up again, beyond where it was. And beside a given or stated limit,
-//! and under `none`, a single one within ten minutes causes nothing but the wait that it asks for: a
-//! real limit refuses again.
+//! and under `none` one with a short wait, a single refusal within ten minutes causes nothing but the
+//! wait that it asks for: a real limit refuses again.
 
 use std::time::Duration;
 
