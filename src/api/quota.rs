@@ -40,18 +40,13 @@ impl Quota {
             value.to_str().ok()?.split([',', ';']).next().map(str::trim)
         };
         let limit = number("x-ratelimit-limit").and_then(|text| text.parse::<NonZeroU32>().ok());
-        let remaining = number("x-ratelimit-remaining").and_then(|text| text.parse().ok());
+        let remaining = number("x-ratelimit-remaining").and_then(|text| text.parse::<u32>().ok());
         // More left than allowed: that is not what these numbers mean.
-        let is_sensible = limit.is_none_or(|limit| remaining <= Some(limit.get()));
-        let (limit, remaining) = if is_sensible {
-            (limit, remaining)
-        } else {
-            (None, None)
-        };
+        let is_odd = limit.is_some_and(|limit| remaining > Some(limit.get()));
         let reset = number("x-ratelimit-reset").and_then(|text| time_until(text, now));
         let quota = Quota {
-            limit,
-            remaining,
+            limit: limit.filter(|_| !is_odd),
+            remaining: remaining.filter(|_| !is_odd),
             reset,
         };
         (quota != Quota::default()).then_some(quota)

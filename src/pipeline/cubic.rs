@@ -72,7 +72,9 @@ pub(super) struct Cubic {
     pub(super) most: f64,
     /// What the service takes, as far as is known, in requests a second; infinite at first.
     top: f64,
+    /// Nothing was learned yet: the pace doubles, and is a guess.
     pub(super) doubles: bool,
+    /// How many requests it takes from a refusal until the curve is back at `top`.
     plateau: f64,
     /// Requests since the last refusal that waited for nothing but the pace.
     quiet: f64,
@@ -103,7 +105,9 @@ pub(super) struct Cubic {
 #[derive(Debug)]
 struct Refusal {
     since: Instant,
+    /// Nothing starts before.
     until: Instant,
+    /// When the latest of them came.
     last: Instant,
     /// When the service takes more again: as it says, or when a minute ends.
     over: Option<Instant>,

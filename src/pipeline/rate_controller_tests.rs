@@ -560,6 +560,60 @@ async fn a_wait_of_minutes_teaches_what_was_taken_before_it() {
     // A hundred in 130 seconds, perhaps one less.
     let taught = controller.pace().unwrap();
     assert_eq!(taught.to_string(), "about 46/min, found by trying");
+    let known = KnownRate {
+        rate: taught.rate,
+        is_stated: false,
+    };
+    assert_eq!(controller.known(), Some(known));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stated_limit_of_which_far_less_is_taken_is_not_where_the_next_run_starts() {
+    let stated = KnownRate {
+        rate: Rate::per_minute(600),
+        is_stated: true,
+    };
+    let mut controller = RateController::new(&RateChoice::Auto, Some(stated));
+    assert_eq!(controller.known(), Some(stated));
+    for _ in 0..2 {
+        for _ in 0..20 {
+            start(&mut controller, 1).await;
+            controller.accepted(Instant::now(), None);
+        }
+        start(&mut controller, 1).await;
+        controller
+            .limiter
+            .hold(Instant::now() + Duration::from_secs(58));
+        controller.refused(Instant::now(), None, true);
+    }
+    start(&mut controller, 1).await;
+    controller.accepted(Instant::now(), None);
+    let known = controller.known().unwrap();
+    assert!(!known.is_stated && known.rate.pace() < 0.5, "{known:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_not_called_the_most_that_is_tried() {
+    let known = KnownRate {
+        rate: Rate::per_second(10),
+        is_stated: false,
+    };
+    let mut controller = RateController::new(&RateChoice::Auto, Some(known));
+    let told = |controller: &RateController| controller.pace().unwrap().to_string();
+    assert_eq!(told(&controller), "10/s, the most that is tried");
+    for _ in 0..50 {
+        start(&mut controller, 1).await;
+        controller.accepted(Instant::now(), None);
+    }
+    start(&mut controller, 1).await;
+    controller
+        .limiter
+        .hold(Instant::now() + Duration::from_secs(1));
+    controller.refused(Instant::now(), None, true);
+    start(&mut controller, 1).await;
+    controller.accepted(Instant::now(), None);
+    let after = told(&controller);
+    assert!(after.ends_with("/s, found by trying"), "{after}");
 }
 
 #[test]
@@ -633,6 +687,7 @@ async fn refusals_in_one_wait_count_once_and_late_ones_do_not_count() {
     // A hundred in ten seconds, the wait included.
     let fallen = pace(&controller);
     assert!((9.0..11.0).contains(&fallen), "{fallen}");
+    assert_eq!(controller.known(), None, "a rate was given");
     controller
         .limiter
         .hold(Instant::now() + Duration::from_secs(9));

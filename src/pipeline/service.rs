@@ -211,11 +211,7 @@ impl Service {
                 outage_since: Some(wall_clock(away.since)),
             });
         }
-        let until = self
-            .rate
-            .limiter
-            .held_until()
-            .filter(|until| now < *until)?;
+        let until = self.rate.limiter.held_until()?;
         Some(Pause {
             left: until - now,
             is_asked: self.throttle.asked_until >= Some(until),

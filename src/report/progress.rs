@@ -228,6 +228,13 @@ mod tests {
             (refused(119.0), "the service asks to wait 119 s"),
             (refused(121.0), "the service asks to wait 3 min"),
             (
+                refused(2.0).map(|pause| Pause {
+                    is_asked: false,
+                    ..pause
+                }),
+                "the service takes nothing for now, trying again in 2 s",
+            ),
+            (
                 outage(40),
                 "service not answering since 14:02 UTC, trying again in 40 s",
             ),

@@ -306,6 +306,7 @@ fn a_limit_of_a_run_that_is_none_is_refused_and_its_flag_named() {
         ("--max-duration", "60", "write a number and its unit"),
         ("--max-outage", "soon", "write a number and its unit"),
         ("--stop-after", "0", "write a whole number from 1"),
+        ("--limit", "20/s", "write a whole number; `--rate` limits"),
     ] {
         let text = leads_message(&folder, &[flag, value]);
         let begin = format!("`{value}` cannot be used for `{flag}`\n\nhint: ");
