@@ -4,10 +4,9 @@
 //! readers read it out, and the terminal stays usable however the process ends. A
 //! signal ends a question. The time until the answer does not count as working time.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[cfg(unix)]
 use rustix::termios::{
@@ -17,8 +16,8 @@ use rustix::termios::{
 use anyhow::anyhow;
 use thiserror::Error;
 
-use super::service;
 use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::import::{WorkTime, service};
 use crate::options::LogFormat;
 use crate::report::{Width, console, paragraph};
 use crate::signals::{self, Interrupt, Interrupts};
@@ -29,12 +28,11 @@ pub(super) fn can_ask(log_format: LogFormat) -> bool {
     log_format == LogFormat::Text && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// The terminal of a running command, and how long the command has waited there.
+/// The terminal of a running command, and how long the command has worked.
 pub(super) struct Terminal {
-    pub(super) began: Instant,
+    pub(super) time: WorkTime,
     /// What the command does, as in "nothing was sent".
     work: &'static str,
-    waited: Cell<Duration>,
 }
 
 /// Runs work that the user can interrupt, before anything is `done`.
@@ -53,20 +51,9 @@ pub(super) fn interruptible<T>(
 impl Terminal {
     pub(super) fn open(work: &'static str) -> Terminal {
         Terminal {
-            began: Instant::now(),
+            time: WorkTime::start(),
             work,
-            waited: Cell::default(),
         }
-    }
-
-    /// The time that the command has worked, without waiting for an answer or for another run.
-    pub(super) fn worked_s(&self) -> f64 {
-        let worked = self.began.elapsed().saturating_sub(self.waited.get());
-        worked.as_secs_f64()
-    }
-
-    pub(super) fn has_waited(&self, time: Duration) {
-        self.waited.set(self.waited.get() + time);
     }
 
     /// The result of `work`, unless a signal or the end of `--max-duration` comes first.
@@ -139,7 +126,7 @@ impl Terminal {
             read().or_stopped(StoppedBy::Usage)
         });
         let answer = answer.await;
-        self.has_waited(asked.elapsed());
+        self.time.has_waited(asked.elapsed());
         answer
     }
 }

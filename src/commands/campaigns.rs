@@ -1,8 +1,9 @@
 //! `leadload campaigns`: lists the campaigns.
 
-use super::{ask, campaign_list};
+use super::ask;
 use crate::cli::ListFormat;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::import::campaign_list;
 use crate::options::Format;
 use crate::report::{campaign_csv, campaign_json, campaign_table, console};
 use crate::settings::{Layers, Service};

@@ -1,19 +1,15 @@
 //! `leadload check`: does everything that an import does before sending.
 
-use std::collections::HashMap;
-
 use tracing::warn;
 
 use super::ask::{self, Terminal};
-use super::inputs::Request;
-use super::{campaign_list, dry_run, inputs, questions, save_mapping, service};
+use super::ended::report;
+use super::{questions, save_mapping};
 use crate::campaign::CampaignBook;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::intake::{Batch, Intake, Memory, MemoryRules};
-use crate::lead::{CampaignId, RunId};
-use crate::ledger::{Ledger, LedgerError, ServiceId};
+use crate::import::{Request, campaign_list, dry_run, inputs, remember};
+use crate::intake::{Batch, Intake};
 use crate::options::Format;
-use crate::rate::KnownRate;
 use crate::report::{
     Checked, DoubtError, Ended, Estimate, Log, Lookup, Page, PageNotes, RunMode, check_json,
     check_text, log_check,
@@ -71,7 +67,7 @@ async fn check(
     let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
     let memory = remembered.memory;
     let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
-    let mut ended = inputs::ended(settings, intake, &found.tally, terminal.worked_s());
+    let mut ended = inputs::ended(settings, intake, &found.tally, terminal.time.seconds());
     let written = writer.finish(RunEnd::WHOLE);
     ended.written = written.map_err(OutputError::while_writing)?;
     ended.rows_total = Some(found.tally.counts.total());
@@ -109,57 +105,7 @@ fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
         Format::Text => check_text(checked),
         Format::Json => check_json(checked),
     };
-    inputs::report(checked.ended, format, &text)
-}
-
-/// What the ledger knows; empty if there is no ledger or it does not know the service.
-#[derive(Default)]
-pub(super) struct Remembered {
-    pub(super) memory: Option<Memory>,
-    campaign_ids: HashMap<String, CampaignId>,
-    known_rate: Option<KnownRate>,
-}
-
-/// Reads the ledger without changing it.
-pub(super) async fn remember(settings: &ImportSettings) -> Result<Remembered, Failure> {
-    let settings = settings.clone();
-    let reading = service::on_a_thread(move || -> Result<_, LedgerError> {
-        let name = &settings.service;
-        let place = settings.ledger.as_ref().filter(|_| !name.is_empty());
-        let Some(ledger) = place.map(Ledger::read).transpose()?.flatten() else {
-            return Ok(Remembered::default());
-        };
-        let Some(service) = ledger.known_service(name)? else {
-            return Ok(Remembered::default());
-        };
-        let rules = memory_rules(&settings, service, None, false);
-        Ok(Remembered {
-            // A run may be in progress or have been killed, so its unfiled rows are needed too.
-            memory: Some(Memory::new(ledger.recall_all(service)?, rules)),
-            campaign_ids: ledger.campaign_ids(service)?,
-            known_rate: ledger.known_rate(service)?,
-        })
-    });
-    reading.await
-}
-
-/// The rules for looking rows up in earlier runs. A run that
-/// continues tells its own rows from those of other runs.
-pub(super) fn memory_rules(
-    settings: &ImportSettings,
-    service: ServiceId,
-    run: Option<RunId>,
-    goes_on: bool,
-) -> MemoryRules {
-    MemoryRules {
-        service,
-        run,
-        goes_on,
-        once: settings.reading.once,
-        on_uncertain: settings.policy.on_uncertain,
-        known_bad: settings.reading.known_bad,
-        allow_duplicates: settings.policy.form.allow_duplicates,
-    }
+    report(checked.ended, format, &text)
 }
 
 fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, lookup: &Lookup) {

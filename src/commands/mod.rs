@@ -3,20 +3,16 @@
 //! Rule: this reads like a table of contents; the work is done in the other modules.
 
 mod ask;
-mod campaign_list;
 mod campaigns;
 mod check;
 mod config;
-mod dry_run;
+mod ended;
 mod import;
-mod inputs;
 mod manual;
 mod questions;
-mod rejects;
 mod runs;
 mod sandbox;
 mod save_mapping;
-mod service;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,10 +21,10 @@ use clap::error::ErrorKind;
 use tracing::Level;
 
 use self::ask::Cancelled;
-use self::inputs::Request;
 use crate::cli::{self, Command, ConfigCommand};
 use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::import::Request;
 use crate::options::{Format, LogFormat, LogOptions};
 use crate::report::{Log, console, json_failure, log_failure};
 use crate::results::OutputChoice;

@@ -4,10 +4,10 @@
 //! afterwards include it. An empty answer leads to the same error as without a terminal.
 
 use super::ask::{self, Terminal, list, note};
-use super::campaign_list::CampaignList;
-use super::inputs::{self, Request};
 use crate::campaign::Campaign;
 use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::import::campaign_list::{CampaignList, no_campaign};
+use crate::import::{Request, inputs};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::CampaignId;
 use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
@@ -249,13 +249,6 @@ fn meant<'a>(answer: &str, campaigns: &'a [Campaign]) -> Vec<&'a Campaign> {
     let name = answer.to_lowercase();
     let is_named = |campaign: &&Campaign| campaign.name.trim().to_lowercase() == name;
     campaigns.iter().filter(is_named).collect()
-}
-
-pub(super) fn no_campaign() -> Failure {
-    Failure::usage(
-        "no campaign is given",
-        "name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
-    )
 }
 
 /// Asks for a line; `None` if it is empty.

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use super::service;
 use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::import::service;
 use crate::message::Message;
 use crate::paths::with_reason;
 use crate::sandbox::{Sandbox, SandboxConfig};

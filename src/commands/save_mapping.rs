@@ -1,8 +1,8 @@
 //! `check --save-mapping`: saves the mapping for the next import.
 
-use super::inputs::Request;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::import::Request;
 use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
 use crate::settings::{ImportSettings, MappingToSave};

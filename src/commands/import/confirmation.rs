@@ -5,12 +5,10 @@
 
 use tracing::warn;
 
-use super::prepared::{Import, Prepared};
-use super::record::PlannedRun;
 use crate::commands::ask::{Cancelled, Terminal};
-use crate::commands::dry_run::{self, Found};
-use crate::commands::inputs;
 use crate::exit::Failure;
+use crate::import::dry_run::{self, Found};
+use crate::import::{Import, PlannedRun, Prepared, inputs};
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
 use crate::settings::ImportSettings;

@@ -1,28 +1,24 @@
 //! `leadload import`: sends contacts as leads and accounts for every row.
 
 mod confirmation;
-mod ending;
-mod identity;
-mod prepared;
-mod record;
-mod sending;
-mod test_lead;
+mod terminal_observer;
+mod test_call;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use super::ask::{self, Terminal};
-use super::inputs::Request;
-use super::{check, inputs, questions, service};
+use super::{check, questions};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::import::campaign_list::no_campaign;
+use crate::import::{Import, Prepared, Record, Request, inputs, send, service};
 use crate::intake::InspectedInput;
 use crate::options::Options;
 use crate::report::{Log, Metrics, job_labels};
 use crate::settings::{ImportSettings, Layers, Service};
 use crate::signals;
-use prepared::{Import, Prepared};
-use record::Record;
-use sending::send;
+use terminal_observer::TerminalObserver;
 
 pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
     if request.layers.typed().delivery.dry_run == Some(true) {
@@ -68,15 +64,17 @@ async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCod
     let options = request.layers.options();
     let max_duration = options.delivery.max_duration.as_deref();
     // A time beyond the clock's range never comes.
-    let deadline = max_duration.and_then(|max| terminal.began.checked_add(*max));
+    let deadline = max_duration.and_then(|max| terminal.time.began.checked_add(*max));
     interrupts.set_deadline(deadline.map(Into::into));
     if options.delivery.test_to.is_some() {
-        return test_lead::run(request, &terminal, interrupts).await;
+        return test_call::run(request, &terminal, interrupts).await;
     }
     let preparing = prepare(request, metrics, &terminal, log);
     let preparing = terminal.or_interrupted(&mut interrupts, preparing);
     let (prepared, rows) = preparing.await?;
-    send(prepared, rows, &terminal, interrupts, log).await
+    let mut observer = TerminalObserver::new(&prepared, rows.is_some());
+    let time = &terminal.time;
+    send(prepared, rows, time, interrupts, log, &mut observer).await
 }
 
 /// Prepares the import and asks whether to send it.
@@ -93,10 +91,14 @@ async fn prepare(
     let is_watched = can_ask && !settings.reading.outputs.sandbox;
     let may_pick = is_watched && settings.options.delivery.yes != Some(true);
     if !settings.has_campaign() && !may_pick {
-        return Err(questions::no_campaign());
+        return Err(no_campaign());
     }
     // Opened before the do-not-call lists are read, since it may wait a long time for another run.
-    let record = Record::open(&settings, terminal).await?;
+    let asked = Instant::now();
+    let record = Record::open(&settings).await?;
+    if settings.options.delivery.wait == Some(true) {
+        terminal.time.has_waited(asked.elapsed());
+    }
     let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
     let import = Import {
         request,
@@ -105,7 +107,8 @@ async fn prepare(
         metrics,
         is_watched,
     };
-    let mut prepared = Prepared::new(import, &service, record, terminal).await?;
+    let pick = async |list: &mut _| questions::campaign(list, terminal).await;
+    let mut prepared = Prepared::new(import, &service, record, pick).await?;
     let rows = prepared.agree(terminal, log).await?;
     Ok((prepared, rows))
 }

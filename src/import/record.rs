@@ -1,17 +1,13 @@
 //! The ledger of an import, its run, and the right to send.
 
-use std::time::Instant;
-
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::warn;
 
-use super::identity;
+use super::rejects::columns_digest;
+use super::remembered::memory_rules;
+use super::{identity, inputs, service};
 use crate::campaign::CampaignBook;
-use crate::commands::ask::Terminal;
-use crate::commands::check::memory_rules;
-use crate::commands::rejects::columns_digest;
-use crate::commands::{inputs, service};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, PlannedInput};
 use crate::lead::RunId;
@@ -30,47 +26,44 @@ use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
 
 /// The ledger of an import, whose process is the only one that may send to the service.
-pub(super) struct Record {
-    pub(super) ledger: Ledger,
+pub struct Record {
+    pub ledger: Ledger,
     service: ServiceId,
     /// Released when the import ends, however it ends.
     lock: SenderLock,
 }
 
 /// A run that is ready to begin or continue: nothing about it is in the ledger yet.
-pub(super) struct PlannedRun {
+pub struct PlannedRun {
     record: Record,
     new: NewRun,
     /// The options that identify the run.
-    pub(super) options: Map<String, Value>,
-    pub(super) predecessors: Predecessors,
+    pub options: Map<String, Value>,
+    pub predecessors: Predecessors,
 }
 
-pub(super) struct Run {
-    pub(super) begun: Begun,
+pub struct Run {
+    pub begun: Begun,
     _lock: SenderLock,
 }
 
 /// What a run that has begun needs for sending.
-pub(super) struct RunLedger {
-    pub(super) ledger: Ledger,
+pub struct RunLedger {
+    pub ledger: Ledger,
     /// What earlier runs did with the rows, for the thread that prepares rows.
-    pub(super) memory: Memory,
-    pub(super) pace: RateController,
+    pub memory: Memory,
+    pub pace: RateController,
 }
 
 impl Record {
     /// Opens the ledger and takes the right to send to the service, which may
     /// mean waiting for another run. `None` if the settings name no ledger.
-    pub(super) async fn open(
-        settings: &ImportSettings,
-        terminal: &Terminal,
-    ) -> Result<Option<Record>, Failure> {
+    pub async fn open(settings: &ImportSettings) -> Result<Option<Record>, Failure> {
         let Some(place) = &settings.ledger else {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());
-        let (waits, began) = (settings.options.delivery.wait == Some(true), Instant::now());
+        let waits = settings.options.delivery.wait == Some(true);
         let opening = service::on_a_thread(move || -> Result<Record, Failure> {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
@@ -84,21 +77,17 @@ impl Record {
                 lock,
             })
         });
-        let opened = opening.await?;
-        if waits {
-            terminal.has_waited(began.elapsed());
-        }
-        Ok(Some(opened))
+        Ok(Some(opening.await?))
     }
 
     /// The files that leadload has written at the paths of the outputs.
-    pub(super) fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
+    pub fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
         Ok(KnownOutputs::new(self.ledger.outputs_at(&places)?))
     }
 
     /// Works out which run this would be.
-    pub(super) async fn plan(
+    pub async fn plan(
         self,
         settings: &ImportSettings,
         intake: &Intake,
@@ -172,7 +161,7 @@ impl Record {
 
 impl PlannedRun {
     /// What differs from an unfinished run of the same inputs; empty if there is none.
-    pub(super) fn difference_lines(&self, width: Width) -> String {
+    pub fn difference_lines(&self, width: Width) -> String {
         let Some(other) = &self.predecessors.other else {
             return String::new();
         };
@@ -182,20 +171,20 @@ impl PlannedRun {
     }
 
     /// What earlier runs did with the rows, as the run will know it when it begins.
-    pub(super) fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
+    pub fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
         let going_on = self.predecessors.going_on;
         let rules = memory_rules(settings, self.record.service, going_on, going_on.is_some());
         Ok(Memory::new(self.record.ledger.recall()?, rules))
     }
 
     /// The rate that earlier runs have learned the service accepts.
-    pub(super) fn known_rate(&self) -> Result<Option<KnownRate>, Failure> {
+    pub fn known_rate(&self) -> Result<Option<KnownRate>, Failure> {
         Ok(self.record.ledger.known_rate(self.record.service)?)
     }
 
     /// Begins or continues the run. Everything that may
     /// fail because of the ledger is done before that.
-    pub(super) fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
+    pub fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
         let Record {
             mut ledger,
             service,
@@ -215,7 +204,7 @@ impl PlannedRun {
 }
 
 /// The pace for a service, given what earlier starts have learned about it and used up.
-pub(super) fn pace(
+pub fn pace(
     ledger: &mut Ledger,
     service: ServiceId,
     rate: &RateChoice,
@@ -259,7 +248,7 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
 
 impl Run {
     /// Records how this start of the run has ended.
-    pub(super) fn end(
+    pub fn end(
         &self,
         ledger: &mut Ledger,
         ended: &Ended<'_>,

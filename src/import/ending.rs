@@ -2,48 +2,46 @@
 
 use std::path::{Path, PathBuf};
 
-use tracing::warn;
-
+use super::inputs;
+use super::observer::Observer;
 use super::prepared::Import;
 use super::record::Run;
+use super::work_time::WorkTime;
 use crate::campaign::{Campaign, CampaignBook};
-use crate::commands::ask::Terminal;
-use crate::commands::inputs;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::OnUncertain;
 use crate::lead::CampaignId;
 use crate::ledger::Ledger;
 use crate::message::Message;
-use crate::options::Format;
 use crate::pipeline::End;
 use crate::report::{
-    CampaignNames, Ended, InDoubt, Listeners, Page, PageNotes, RunMode, TRIAL, Tally, json_summary,
-    stop_text, text_summary,
+    CampaignNames, Ended, InDoubt, Listeners, Page, PageNotes, RunMode, Tally, stop_text,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
 
 /// What the pipeline and its threads return.
-pub(super) struct Delivered {
-    pub(super) end: End,
-    pub(super) written: Result<Written, OutputError>,
-    pub(super) ledger: Option<Ledger>,
+pub struct Delivered {
+    pub end: End,
+    pub written: Result<Written, OutputError>,
+    pub ledger: Option<Ledger>,
 }
 
 /// An import whose rows have been sent, all or some of them.
-pub(super) struct Ending<'a> {
-    pub(super) import: &'a Import,
-    pub(super) terminal: &'a Terminal,
-    pub(super) report: Option<ReportFile>,
-    pub(super) campaign_names: CampaignNames,
-    pub(super) run: Option<&'a Run>,
+pub struct Ending<'a> {
+    pub import: &'a Import,
+    pub time: &'a WorkTime,
+    pub report: Option<ReportFile>,
+    pub campaign_names: CampaignNames,
+    pub run: Option<&'a Run>,
 }
 
 impl Ending<'_> {
-    pub(super) fn close(
+    pub fn close(
         mut self,
         delivered: Delivered,
         listeners: &Listeners,
+        observer: &mut dyn Observer,
     ) -> Result<ExitCode, Failure> {
         let Delivered {
             mut end,
@@ -66,7 +64,7 @@ impl Ending<'_> {
             rows_total: listeners.total.get().copied().or(end.rows_total),
             written,
             campaign_names: std::mem::take(&mut self.campaign_names),
-            ..inputs::ended(settings, intake, tally, self.terminal.worked_s())
+            ..inputs::ended(settings, intake, tally, self.time.seconds())
         };
         if self.run.is_none() {
             // Without a ledger the next run does not know which rows are in doubt.
@@ -86,10 +84,10 @@ impl Ending<'_> {
             self.stop(&mut ended, Some(by_ledger));
         }
         self.import.metrics.end(&ended);
-        let summarised = summarise(&ended, settings.options.output.format());
+        let shown = observer.ended(&ended);
         // If the console was closed, that is already reported as the stop.
         if ended.stop.is_none() {
-            summarised?;
+            shown?;
         }
         Ok(ended.exit_code)
     }
@@ -156,7 +154,7 @@ impl Ending<'_> {
 }
 
 /// The names of campaigns, from the rows and from the service's list.
-pub(super) fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -> CampaignNames {
+pub fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -> CampaignNames {
     let met = book.ids().into_iter();
     let met = met.map(|(name, id)| (CampaignId(id), name.to_owned()));
     let mut names = CampaignNames(met.collect());
@@ -171,16 +169,4 @@ fn unwritten(error: &OutputError) -> Stop {
         false => error.message().then(&Message::without_hint(kept)),
     };
     Stop::error(StoppedBy::Disk, message)
-}
-
-fn summarise(ended: &Ended<'_>, format: Format) -> Result<(), Failure> {
-    if ended.sandbox && format == Format::Json {
-        // In text form the summary says this itself.
-        warn!(event = "warning", "{TRIAL}");
-    }
-    let summary = match format {
-        Format::Text => text_summary(ended),
-        Format::Json => json_summary(ended),
-    };
-    inputs::report(ended, format, &summary)
 }

@@ -17,24 +17,24 @@ use crate::settings::{ImportSettings, Layers, Service, TIMEOUT};
 /// The longest wait for a list that is not essential.
 const MAX_WAIT: Duration = Duration::from_secs(15);
 
-pub(super) struct CampaignList {
+pub struct CampaignList {
     client: Client,
     listed: Option<Vec<Campaign>>,
 }
 
 impl CampaignList {
-    pub(super) fn new(client: Client) -> CampaignList {
+    pub fn new(client: Client) -> CampaignList {
         CampaignList {
             client,
             listed: None,
         }
     }
 
-    pub(super) fn listed(&self) -> Option<&[Campaign]> {
+    pub fn listed(&self) -> Option<&[Campaign]> {
         self.listed.as_deref()
     }
 
-    pub(super) async fn list(&mut self) -> Result<&[Campaign], Failure> {
+    pub async fn list(&mut self) -> Result<&[Campaign], Failure> {
         if self.listed.is_none() {
             let listed = self.client.campaigns().await.map_err(list_failure)?;
             self.listed = Some(listed);
@@ -44,7 +44,7 @@ impl CampaignList {
 
     /// Requests the campaigns if they are not listed yet. Only their names are
     /// missing then: a command can do without those, but not without a valid token.
-    pub(super) async fn list_if_possible(&mut self) -> Result<(), Failure> {
+    pub async fn list_if_possible(&mut self) -> Result<(), Failure> {
         if self.listed.is_some() {
             return Ok(());
         }
@@ -64,7 +64,7 @@ impl CampaignList {
 
     /// Resolves the campaign names of the rows, and of the default for
     /// rows without one. The list is requested only if there are names.
-    pub(super) async fn book(
+    pub async fn book(
         &mut self,
         names_in_column: &NamesInRows,
         default: Option<&CampaignChoice>,
@@ -85,29 +85,29 @@ impl CampaignList {
 
 /// The campaign names in the input. They are read on a thread of
 /// their own: the input may be long, and the user may want to stop.
-pub(super) async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
+pub async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
     let intake = intake.clone();
     service::on_a_thread(move || intake.campaign_names()).await
 }
 
 /// The campaigns that the service lists for the token.
-pub(super) async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
+pub async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
     let reached = service::reach(service, TIMEOUT).await?;
     reached.client.campaigns().await.map_err(list_failure)
 }
 
 /// What a check knows about campaign names.
-pub(super) struct LookedUp {
+pub struct LookedUp {
     /// The ids of the names, if they were looked up.
-    pub(super) ids: Option<HashMap<String, CampaignId>>,
+    pub ids: Option<HashMap<String, CampaignId>>,
     /// The names of the campaigns by id.
-    pub(super) names: CampaignNames,
-    pub(super) lookup: Lookup,
+    pub names: CampaignNames,
+    pub lookup: Lookup,
 }
 
 /// Looks up all names in rows and flags, if a service is given. An error of the
 /// service does not end a check, which needs neither a service nor a token.
-pub(super) async fn look_up(
+pub async fn look_up(
     layers: &Layers,
     settings: &ImportSettings,
     intake: &Intake,
@@ -146,6 +146,13 @@ pub(super) async fn look_up(
             without_names(Lookup::NotDone(why))
         }
     })
+}
+
+pub fn no_campaign() -> Failure {
+    Failure::usage(
+        "no campaign is given",
+        "name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
+    )
 }
 
 fn list_failure(error: ListError) -> Failure {

@@ -13,14 +13,14 @@ use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Tall
 use crate::settings::ImportSettings;
 use crate::source::Row;
 
-pub(super) struct Found {
-    pub(super) tally: Tally,
-    pub(super) findings: Findings,
-    pub(super) page: Option<PageNotes>,
+pub struct Found {
+    pub tally: Tally,
+    pub findings: Findings,
+    pub page: Option<PageNotes>,
 }
 
 /// Prepares all rows, and passes each batch to `take`.
-pub(super) async fn run(
+pub async fn run(
     settings: &ImportSettings,
     intake: &Intake,
     book: CampaignBook,
@@ -80,12 +80,12 @@ fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> 
 }
 
 impl Found {
-    pub(super) fn ready(&self) -> u64 {
+    pub fn ready(&self) -> u64 {
         self.tally.counts.of(Status::Ready)
     }
 
     /// How long it takes to send the ready rows; `None` if no limit applies.
-    pub(super) fn estimate(&self, rate: &RateChoice, known: Option<KnownRate>) -> Option<Estimate> {
+    pub fn estimate(&self, rate: &RateChoice, known: Option<KnownRate>) -> Option<Estimate> {
         match (rate, known) {
             (RateChoice::Limits(rates), _) => Estimate::within(rates, self.ready()),
             (RateChoice::Unlimited, _) => None,

@@ -15,13 +15,13 @@ use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service};
 
 /// A client, and the sandbox, which runs until this value is dropped.
-pub(super) struct Reached {
-    pub(super) client: Client,
+pub struct Reached {
+    pub client: Client,
     _sandbox: Option<Sandbox>,
 }
 
 /// A client for the service; the sandbox is started if that is the service.
-pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
+pub async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
     let (connection, sandbox) = match service {
         Service::At(connection) => (connection.clone(), None),
         Service::Sandbox => {
@@ -58,7 +58,7 @@ pub(super) async fn reach(service: &Service, timeout: Duration) -> Result<Reache
 }
 
 /// Runs the work on one thread, which all requests share: a second thread costs more than it gains.
-pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
@@ -68,7 +68,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 
 /// Runs blocking work on a thread of its own and returns its result. If
 /// the future is dropped, the work continues and its result is ignored.
-pub(super) async fn on_a_thread<T, E>(
+pub async fn on_a_thread<T, E>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, Failure>
 where

@@ -6,21 +6,20 @@ use anyhow::anyhow;
 use tokio::sync::mpsc;
 
 use super::ending::{Delivered, Ending, campaign_names};
+use super::inputs;
+use super::observer::Observer;
 use super::prepared::{Import, Prepared};
-use super::record::{PlannedRun, Run, RunLedger};
+use super::record::{Run, RunLedger};
+use super::work_time::WorkTime;
 use crate::api::Client;
 use crate::campaign::CampaignBook;
-use crate::commands::ask::Terminal;
-use crate::commands::inputs;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::{Batch, Intake, KnownBad, Purpose};
 use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
-use crate::report::{
-    Listeners, Log, PageNotes, Width, Work, console, destination_lines, log_import, run_line,
-};
+use crate::report::{Listeners, Log, PageNotes, Work, log_import};
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
@@ -29,13 +28,15 @@ use crate::stop::Stop;
 /// The most batches that wait for the writer.
 const BATCHES_TO_WRITE: usize = 4;
 
-/// Begins the run and sends it. `rows` is the number of rows, if it is known.
-pub(super) async fn send(
+/// Begins the run and sends it. `rows` is the number of rows, if it is known, and `time` how long
+/// preparing it took.
+pub async fn send(
     prepared: Prepared,
     rows: Option<u64>,
-    terminal: &Terminal,
+    time: &WorkTime,
     interrupts: Interrupts,
     log: &Log,
+    observer: &mut dyn Observer,
 ) -> Result<ExitCode, Failure> {
     let Prepared {
         import,
@@ -54,10 +55,11 @@ pub(super) async fn send(
         ..
     } = &import;
     let begun = match planned {
-        Some(planned) => Some(begin(planned, settings, rows.is_some())?),
+        Some(planned) => Some(planned.begin(settings)?),
         None => None,
     };
     let (run, ledger) = begun.unzip();
+    observer.begun(run.as_ref().map(|run| &run.begun));
     log_start(settings, intake, run.as_ref());
     if let Some(run) = &run {
         metrics.name_run(run.begun.run);
@@ -66,9 +68,15 @@ pub(super) async fn send(
     let work = Work::Sending;
     let mut listeners = Listeners::new(intake.inputs.len(), show, work, log, metrics.clone());
     listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
-    find_total(&mut listeners, rows, intake);
+    match rows {
+        Some(rows) => drop(listeners.total.set(rows)),
+        None => find_total(&listeners, intake),
+    }
     let campaign_names = campaign_names(&book, campaign_list.listed());
-    let mut events = |event: RunEvent<'_>| listeners.note(&event);
+    let mut events = |event: RunEvent<'_>| {
+        listeners.note(&event);
+        observer.event(&event, &listeners);
+    };
     let delivered = deliver(
         &import,
         reached.client,
@@ -82,41 +90,19 @@ pub(super) async fn send(
     listeners.finish();
     let ending = Ending {
         import: &import,
-        terminal,
+        time,
         report,
         campaign_names,
         run: run.as_ref(),
     };
-    ending.close(delivered?, &listeners)
+    ending.close(delivered?, &listeners, observer)
 }
 
-/// Gives the number of rows to the listeners that show it.
-/// If it is not known, it is counted while rows are sent.
-fn find_total(listeners: &mut Listeners, rows: Option<u64>, intake: &Intake) {
-    match (rows, listeners.wants_total()) {
-        (Some(rows), _) => drop(listeners.total.set(rows)),
-        (None, Some(total)) => inputs::count_rows(intake, total),
-        (None, None) => {}
+/// Counts the rows while they are sent, if a listener shows their number.
+fn find_total(listeners: &Listeners, intake: &Intake) {
+    if let Some(total) = listeners.wants_total() {
+        inputs::count_rows(intake, total);
     }
-}
-
-/// Begins the run or continues it, and reports which. Also
-/// reports its destination, unless the overview has shown that.
-fn begin(
-    planned: PlannedRun,
-    settings: &ImportSettings,
-    is_shown: bool,
-) -> Result<(Run, RunLedger), Failure> {
-    let width = Width::of_stderr();
-    let said = destination_lines(&planned.options, width) + &planned.difference_lines(width);
-    let (run, ledger) = planned.begin(settings)?;
-    match (settings.options.log.is_quiet(), is_shown) {
-        (true, _) => {}
-        (false, false) => console::note(&(run_line(&run.begun) + &said)),
-        (false, true) if run.begun.continues => {}
-        (false, true) => console::note(&run_line(&run.begun)),
-    }
-    Ok((run, ledger))
 }
 
 fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {

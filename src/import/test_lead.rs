@@ -12,24 +12,21 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
+use super::campaign_list::{self, CampaignList};
+use super::inputs::{self, Request};
 use super::prepared::refuse_results_files;
 use super::record::pace;
-use super::survey;
+use super::remembered::remember;
+use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
-use crate::commands::ask::Terminal;
-use crate::commands::campaign_list::{self, CampaignList};
-use crate::commands::inputs::Request;
-use crate::commands::service::Reached;
-use crate::commands::{check, inputs, questions, service};
-use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::intake::{Batch, Intake, Purpose};
-use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::exit::Failure;
+use crate::intake::{Batch, InspectedInput, Intake, Purpose};
+use crate::lead::{ErrorCode, RowOutcome};
 use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
-use crate::options::Format;
 use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
 use crate::pipeline::{Single, send_once};
-use crate::report::{Ended, InDoubt, ListNotes, Tally, TestReport, console, log_end, stop_text};
-use crate::settings::ImportSettings;
+use crate::report::{Tally, stop_text};
+use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
 use crate::stop::{Stop, StopReason};
 
@@ -37,50 +34,34 @@ use crate::stop::{Stop, StopReason};
 const SHORT_WAIT: Duration = Duration::from_secs(1);
 
 /// The lead for the first ready row, with the number of the test.
-struct TestLead {
-    settings: ImportSettings,
-    intake: Intake,
-    claim: Claim,
+pub struct TestLead {
+    pub settings: ImportSettings,
+    pub intake: Intake,
+    pub claim: Claim,
+    pub variables: Vec<String>,
+    pub campaign_list: CampaignList,
     body: Bytes,
-    variables: Vec<String>,
     reached: Reached,
-    campaign_list: CampaignList,
     pace: Option<SharedPace>,
 }
 
-/// Sends the test lead, with the variables and to the campaign of the first ready row.
-pub(super) async fn run(
-    request: Request,
-    terminal: &Terminal,
-    mut interrupts: Interrupts,
-) -> Result<ExitCode, Failure> {
-    let preparing = TestLead::prepare(request);
-    let preparing = terminal.or_interrupted(&mut interrupts, preparing);
-    let mut test = preparing.await?;
-    let policy = test.settings.policy;
-    let client = &test.reached.client;
-    let body = test.body.clone();
-    let sent = send_once(client, test.claim, body, policy, &mut interrupts).await;
-    if let (Some(pace), Some(pause)) = (&mut test.pace, sent.pause) {
-        // If this fails, a later start may be refused once for asking too early.
-        let _ = pace.record(Vec::new(), Some(pause));
-    }
-    let outcome = sent.outcome.as_ref();
-    if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
-        // The phone rings only while the campaign is running. The
-        // lead is reported even if the campaign's state is not known.
-        let listing = test.campaign_list.list_if_possible();
-        let _ = terminal.or_interrupted(&mut interrupts, listing).await;
-    }
-    test.report(sent, terminal.worked_s())
+/// What became of a test lead.
+pub struct TestSent {
+    pub single: Single,
+    /// A tally of the one row, if it has an outcome.
+    pub tally: Tally,
 }
 
 impl TestLead {
     /// Prepares the test lead, and waits until the next request may start.
-    async fn prepare(mut request: Request) -> Result<TestLead, Failure> {
-        let (service, surveyed, settings) = survey(&mut request).await?;
+    pub async fn prepare(
+        request: &Request,
+        service: &Service,
+        surveyed: Vec<InspectedInput>,
+    ) -> Result<TestLead, Failure> {
+        let settings = request.settings()?;
         if !settings.has_campaign() {
-            return Err(questions::no_campaign());
+            return Err(campaign_list::no_campaign());
         }
         let number = number(&settings)?;
         let intake = inputs::plan(&settings.reading, surveyed).await?;
@@ -94,12 +75,12 @@ impl TestLead {
                 "test with another number, or leave that list out",
             ));
         }
-        let reached = service::reach(&service, settings.timeout).await?;
+        let reached = service::reach(service, settings.timeout).await?;
         let mut campaign_list = CampaignList::new(reached.client.clone());
         let names = campaign_list::names_in(&intake).await?;
         let campaign = settings.reading.campaign.as_ref();
         let book = campaign_list.book(&names, campaign, &intake).await?;
-        let remembered = check::remember(&settings).await?;
+        let remembered = remember(&settings).await?;
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         let form = LeadForm {
             allow_duplicates: true,
@@ -134,34 +115,19 @@ impl TestLead {
         })
     }
 
-    fn report(&self, sent: Single, elapsed_s: f64) -> Result<ExitCode, Failure> {
-        let Single { outcome, stop, .. } = sent;
-        let tally = tally(&self.intake, &self.claim, outcome.as_ref());
-        let ended = Ended {
-            exit_code: tally.exit_code(stop.as_ref()),
-            stop,
-            requests: 1,
-            in_doubt: InDoubt::default(),
-            list_notes: ListNotes::default(),
-            ..inputs::ended(&self.settings, &self.intake, &tally, elapsed_s)
-        };
-        if let Some(stop) = &ended.stop {
-            console::error(&stop_text(stop));
+    /// Sends it, once.
+    pub async fn send(&mut self, interrupts: &mut Interrupts) -> TestSent {
+        let policy = self.settings.policy;
+        let client = &self.reached.client;
+        let single = send_once(client, self.claim, self.body.clone(), policy, interrupts).await;
+        if let (Some(pace), Some(pause)) = (&mut self.pace, single.pause) {
+            // If this fails, a later start may be refused once for asking too early.
+            let _ = pace.record(Vec::new(), Some(pause));
         }
-        log_end(&ended);
-        let report = TestReport {
-            ended: &ended,
-            claim: &self.claim,
-            variables: &self.variables,
-            campaigns: self.campaign_list.listed().unwrap_or_default(),
-            outcome: outcome.as_ref(),
-        };
-        let text = match self.settings.options.output.format() {
-            Format::Text => report.text(),
-            Format::Json => report.json(),
-        };
-        console::print(&text).or_stopped(StoppedBy::Disk)?;
-        Ok(ended.exit_code)
+        TestSent {
+            tally: tally(&self.intake, &self.claim, single.outcome.as_ref()),
+            single,
+        }
     }
 }
 

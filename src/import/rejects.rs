@@ -16,7 +16,7 @@ use crate::text::printable;
 /// Finds the run that rejects among the inputs name, and adds its options with
 /// lower precedence than what was typed. If a service is given, the run must
 /// have used that service: another one has other campaigns with the same ids.
-pub(super) fn add_options(
+pub fn add_options(
     layers: &mut Layers,
     inputs: &[InspectedInput],
     ledger: Option<&LedgerPlace>,
@@ -165,7 +165,7 @@ fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
 }
 
 /// A digest of the column names in any order, since a spreadsheet program may have reordered them.
-pub(super) fn columns_digest(names: &[&str]) -> [u8; 32] {
+pub fn columns_digest(names: &[&str]) -> [u8; 32] {
     let mut names = names.to_vec();
     names.sort_unstable();
     let mut digest = Sha256::new();

@@ -11,12 +11,8 @@ use super::{rejects, service};
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
-use crate::lead::Status;
-use crate::options::{Format, LogFormat, Options, Progress};
-use crate::report::{
-    CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally, console, log_end,
-    stop_text,
-};
+use crate::options::{LogFormat, Options, Progress};
+use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, Written, is_results_column,
 };
@@ -28,29 +24,29 @@ use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
 /// The request of a command that reads lists.
-pub(super) struct Request {
-    pub(super) files: Vec<PathBuf>,
+pub struct Request {
+    pub files: Vec<PathBuf>,
     /// Where the outputs go that the user did not name.
-    pub(super) unnamed: OutputChoice,
-    pub(super) layers: Layers,
+    pub unnamed: OutputChoice,
+    pub layers: Layers,
     /// The command line, with answers to questions as if they had been typed.
-    pub(super) line: CommandLine,
+    pub line: CommandLine,
 }
 
 impl Request {
-    pub(super) fn add_answer(&mut self, answer: Options) {
+    pub fn add_answer(&mut self, answer: Options) {
         self.layers.add_answer(answer);
         self.line = self.line.with_typed(&self.files, self.layers.typed());
     }
 
-    pub(super) fn settings(&self) -> Result<ImportSettings, Failure> {
+    pub fn settings(&self) -> Result<ImportSettings, Failure> {
         ImportSettings::new(&self.layers, &self.unnamed).or_stopped(StoppedBy::Usage)
     }
 }
 
 /// Opens all files and detects their form. If some are
 /// rejects, the options of the run that wrote them are added.
-pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
+pub async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
     let surveyed = survey_forms(request).await?;
     let options = request.layers.options();
     let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
@@ -67,7 +63,7 @@ pub(super) async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>,
 
 /// Detects the form of all files. It uses a thread of its own: standard
 /// input may be slow, a file may be long, and the user may want to stop.
-pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
+pub async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
     let form = form_choice(&request.layers.options().reading);
     let files = request.files.clone();
     service::on_a_thread(move || -> Result<_, Failure> {
@@ -79,7 +75,7 @@ pub(super) async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput
 }
 
 /// Plans how to read the inputs; the do-not-call lists are not read yet.
-pub(super) async fn plan(
+pub async fn plan(
     settings: &ReadingSettings,
     surveyed: Vec<InspectedInput>,
 ) -> Result<Intake, Failure> {
@@ -110,10 +106,7 @@ pub(super) async fn plan(
 }
 
 /// Reads the do-not-call lists.
-pub(super) async fn protect(
-    mut intake: Intake,
-    settings: &ReadingSettings,
-) -> Result<Intake, Failure> {
+pub async fn protect(mut intake: Intake, settings: &ReadingSettings) -> Result<Intake, Failure> {
     // Not earlier: after a question the inputs may be planned again.
     intake.inputs.iter().for_each(warn_of_new_columns);
     let paths = settings.suppress.clone();
@@ -126,7 +119,7 @@ pub(super) async fn protect(
     .await
 }
 
-pub(super) fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
+pub fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
     let doubt = DoubtError::of(intake);
     doubt.map_or(Ok(()), |error| Err(error.into()))
 }
@@ -166,7 +159,7 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     Err(failure.of_rows(rows))
 }
 
-pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
+pub async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
     let inputs = Arc::clone(&intake.inputs);
     service::on_a_thread(move || {
         let inputs = inputs.iter().map(|planned| planned.input.fingerprint());
@@ -176,7 +169,7 @@ pub(super) async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Fa
 }
 
 /// The absolute paths of the inputs; `None` for standard input.
-pub(super) fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
+pub fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
     let inputs = intake.inputs.iter();
     inputs.map(|planned| {
         planned
@@ -209,10 +202,7 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
-pub(super) fn output_paths(
-    settings: &ImportSettings,
-    intake: &Intake,
-) -> Result<OutputPaths, Failure> {
+pub fn output_paths(settings: &ImportSettings, intake: &Intake) -> Result<OutputPaths, Failure> {
     let lists = intake.suppression.inputs();
     let paths = OutputPaths::plan(&intake.inputs, lists, &settings.reading.outputs)
         .map_err(OutputError::before_sending)?;
@@ -224,12 +214,12 @@ pub(super) fn output_paths(
 }
 
 /// The report, if one is wanted. Creating it checks that it can be written before anything is sent.
-pub(super) fn report_file(paths: &OutputPaths) -> Result<Option<ReportFile>, Failure> {
+pub fn report_file(paths: &OutputPaths) -> Result<Option<ReportFile>, Failure> {
     let report = paths.report.as_deref().map(ReportFile::create);
     report.transpose().map_err(OutputError::before_sending)
 }
 
-pub(super) fn write_report(
+pub fn write_report(
     report: ReportFile,
     page: &str,
     written: &mut Written,
@@ -240,7 +230,7 @@ pub(super) fn write_report(
     Ok(())
 }
 
-pub(super) fn show(settings: &ImportSettings) -> Show {
+pub fn show(settings: &ImportSettings) -> Show {
     // Standard error then has only log lines, for programs to read.
     if settings.options.log.format() == LogFormat::Json {
         return Show::Log;
@@ -254,7 +244,7 @@ pub(super) fn show(settings: &ImportSettings) -> Show {
     }
 }
 
-pub(super) fn count_rows(intake: &Intake, total: &RowTotal) {
+pub fn count_rows(intake: &Intake, total: &RowTotal) {
     let (intake, total) = (intake.clone(), total.clone());
     thread::spawn(move || {
         // An input that cannot be read is reported when its rows are read.
@@ -288,7 +278,7 @@ fn warn_of_replaced_lists(layers: &Layers) {
 }
 
 /// How a command that has read these inputs ended, if nothing stopped it.
-pub(super) fn ended<'a>(
+pub fn ended<'a>(
     settings: &ImportSettings,
     intake: &'a Intake,
     tally: &'a Tally,
@@ -311,37 +301,4 @@ pub(super) fn ended<'a>(
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::of(intake),
     }
-}
-
-/// Reports how the command ended, and prints `summary` to standard output.
-pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result<(), Failure> {
-    let rows = ended.tally.counts.total();
-    if ended.stop.is_some() {
-        // The stop is the reason for missing rows and is reported below.
-    } else if rows == 0 {
-        warn!(event = "warning", "there are no rows to import");
-    } else if ended.tally.counts.of(Status::Excluded) == rows {
-        warn!(
-            event = "warning",
-            "no row matches `--only`, so all are excluded"
-        );
-    }
-    // In text form the summary has the notes.
-    if format == Format::Json {
-        for note in &ended.written.notes {
-            warn!(event = "warning", "{note}");
-        }
-    }
-    match &ended.stop {
-        // The summary in text form says it.
-        Some(stop)
-            if stop.is_interrupted()
-                && stop.also.is_none()
-                && format == Format::Text
-                && !console::is_json() => {}
-        Some(stop) => console::stop(stop.by(), &stop_text(stop)),
-        None => {}
-    }
-    log_end(ended);
-    console::print(summary).or_stopped(StoppedBy::Disk)
 }

@@ -14,7 +14,7 @@ use crate::source::{Content, Fingerprint};
 
 /// The options that identify a run, in words, as `runs show` prints them: how
 /// each input is read, and the options that are declared as part of the identity.
-pub(super) fn options(
+pub fn options(
     service: &str,
     settings: &ImportSettings,
     intake: &Intake,
@@ -68,7 +68,7 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
 }
 
 /// A digest of the options and of the content of the inputs.
-pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
+pub fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
     let mut known_by = options.clone();
     // The ids identify the run, not the names: the service may rename a campaign tomorrow.
     let ids = known_by.remove("campaign_ids").unwrap_or_default();
@@ -91,7 +91,7 @@ pub(super) fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> 
 }
 
 /// The options that differ from those of another run: name, value there, value here.
-pub(super) fn differences<'a>(
+pub fn differences<'a>(
     there: &'a Value,
     here: &'a Map<String, Value>,
 ) -> Vec<(&'a str, &'a Value, &'a Value)> {

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
+use super::campaign_list::{self, CampaignList};
+use super::inputs::Request;
 use super::record::{PlannedRun, Record};
+use super::service::Reached;
+use super::{inputs, service};
 use crate::campaign::CampaignBook;
-use crate::commands::ask::Terminal;
-use crate::commands::campaign_list::{self, CampaignList};
-use crate::commands::inputs::Request;
-use crate::commands::service::Reached;
-use crate::commands::{inputs, questions, service};
 use crate::exit::Failure;
 use crate::intake::{Intake, OnUncertain, PlannedInput};
+use crate::lead::CampaignId;
 use crate::options::{Given, Options};
 use crate::report::Metrics;
 use crate::results::{
@@ -20,35 +20,35 @@ use crate::results::{
 use crate::settings::{ImportSettings, Service};
 
 /// An import whose inputs are planned.
-pub(super) struct Import {
-    pub(super) request: Request,
-    pub(super) settings: ImportSettings,
-    pub(super) intake: Intake,
-    pub(super) metrics: Metrics,
+pub struct Import {
+    pub request: Request,
+    pub settings: ImportSettings,
+    pub intake: Intake,
+    pub metrics: Metrics,
     /// Whether a user is at the terminal.
-    pub(super) is_watched: bool,
+    pub is_watched: bool,
 }
 
 /// An import that is ready to be sent.
-pub(super) struct Prepared {
-    pub(super) import: Import,
-    pub(super) book: CampaignBook,
-    pub(super) writer: Writer,
-    pub(super) report: Option<ReportFile>,
-    pub(super) reached: Reached,
-    pub(super) planned: Option<PlannedRun>,
-    pub(super) campaign_list: CampaignList,
+pub struct Prepared {
+    pub import: Import,
+    pub book: CampaignBook,
+    pub writer: Writer,
+    pub report: Option<ReportFile>,
+    pub reached: Reached,
+    pub planned: Option<PlannedRun>,
+    pub campaign_list: CampaignList,
     /// Whether rows name their campaigns.
-    pub(super) has_names: bool,
+    pub has_names: bool,
 }
 
 impl Prepared {
-    /// Prepares the import. If no campaign is given, the user picks one.
-    pub(super) async fn new(
+    /// Prepares the import. If no campaign is given, `pick` chooses one of the list.
+    pub async fn new(
         mut import: Import,
         service: &Service,
         record: Option<Record>,
-        terminal: &Terminal,
+        pick: impl AsyncFnOnce(&mut CampaignList) -> Result<CampaignId, Failure>,
     ) -> Result<Prepared, Failure> {
         refuse_results_files(&import.intake)?;
         inputs::refuse_doubtful(&import.intake)?;
@@ -60,7 +60,8 @@ impl Prepared {
         let reached = service::reach(service, import.settings.timeout).await?;
         let mut campaign_list = CampaignList::new(reached.client.clone());
         if !import.settings.has_campaign() {
-            import.pick_campaign(&mut campaign_list, terminal).await?;
+            let picked = pick(&mut campaign_list).await?;
+            import.take_campaign(picked)?;
         }
         let Import {
             settings, intake, ..
@@ -94,13 +95,8 @@ impl Import {
         self.metrics.begin(is_taken)
     }
 
-    /// Asks for a campaign. From then on it counts as given.
-    async fn pick_campaign(
-        &mut self,
-        campaign_list: &mut CampaignList,
-        terminal: &Terminal,
-    ) -> Result<(), Failure> {
-        let picked = questions::campaign(campaign_list, terminal).await?;
+    /// The campaign counts as given from now on.
+    fn take_campaign(&mut self, picked: CampaignId) -> Result<(), Failure> {
         let mut answer = Options::default();
         answer.mapping.campaign = Some(Given::text_of(&picked.to_string()));
         self.request.add_answer(answer);
@@ -126,7 +122,7 @@ fn writer(
 }
 
 /// Refuses results files as inputs: `leadload import *.csv` must not send its own results.
-pub(super) fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
+pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     let is_results = |planned: &&PlannedInput| {
         // With `--no-header` the header is the first row.
         let first_row: Vec<String> = planned

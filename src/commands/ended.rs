@@ -1,0 +1,41 @@
+//! How a command with rows has ended, on the terminal.
+
+use tracing::warn;
+
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::lead::Status;
+use crate::options::Format;
+use crate::report::{Ended, console, log_end, stop_text};
+
+/// Reports how the command ended, and prints `summary` to standard output.
+pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result<(), Failure> {
+    let rows = ended.tally.counts.total();
+    if ended.stop.is_some() {
+        // The stop is the reason for missing rows and is reported below.
+    } else if rows == 0 {
+        warn!(event = "warning", "there are no rows to import");
+    } else if ended.tally.counts.of(Status::Excluded) == rows {
+        warn!(
+            event = "warning",
+            "no row matches `--only`, so all are excluded"
+        );
+    }
+    // In text form the summary has the notes.
+    if format == Format::Json {
+        for note in &ended.written.notes {
+            warn!(event = "warning", "{note}");
+        }
+    }
+    match &ended.stop {
+        // The summary in text form says it.
+        Some(stop)
+            if stop.is_interrupted()
+                && stop.also.is_none()
+                && format == Format::Text
+                && !console::is_json() => {}
+        Some(stop) => console::stop(stop.by(), &stop_text(stop)),
+        None => {}
+    }
+    log_end(ended);
+    console::print(summary).or_stopped(StoppedBy::Disk)
+}

@@ -1,0 +1,67 @@
+//! Shows an import on the terminal: which run begins, and how it has ended.
+
+use tracing::warn;
+
+use crate::commands::ended;
+use crate::event::RunEvent;
+use crate::exit::Failure;
+use crate::import::{Observer, Prepared};
+use crate::ledger::Begun;
+use crate::options::Format;
+use crate::report::{
+    Ended, Listeners, TRIAL, Width, console, destination_lines, json_summary, run_line,
+    text_summary,
+};
+
+pub(super) struct TerminalObserver {
+    is_quiet: bool,
+    /// Whether what would be sent was shown, with its destination.
+    is_shown: bool,
+    /// Where the leads go, and how the run differs from an earlier one.
+    destination: String,
+    format: Format,
+}
+
+impl TerminalObserver {
+    pub(super) fn new(prepared: &Prepared, is_shown: bool) -> TerminalObserver {
+        let width = Width::of_stderr();
+        let planned = prepared.planned.as_ref();
+        let options = &prepared.import.settings.options;
+        TerminalObserver {
+            is_quiet: options.log.is_quiet(),
+            is_shown,
+            destination: planned.map_or_else(String::new, |planned| {
+                destination_lines(&planned.options, width) + &planned.difference_lines(width)
+            }),
+            format: options.output.format(),
+        }
+    }
+}
+
+impl Observer for TerminalObserver {
+    fn begun(&mut self, begun: Option<&Begun>) {
+        let Some(begun) = begun.filter(|_| !self.is_quiet) else {
+            return;
+        };
+        match self.is_shown {
+            false => console::note(&(run_line(begun) + &self.destination)),
+            true if begun.continues => {}
+            true => console::note(&run_line(begun)),
+        }
+    }
+
+    /// The bar and the log are among the listeners.
+    fn event(&mut self, _event: &RunEvent<'_>, _listeners: &Listeners) {}
+
+    fn ended(&mut self, ended: &Ended<'_>) -> Result<(), Failure> {
+        if ended.sandbox && self.format == Format::Json {
+            // In text form the summary says this itself.
+            warn!(event = "warning", "{TRIAL}");
+        }
+        let summary = match self.format {
+            Format::Text => text_summary(ended),
+            Format::Json => json_summary(ended),
+        };
+        ended::report(ended, self.format, &summary)
+    }
+}

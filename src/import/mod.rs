@@ -1,0 +1,35 @@
+//! An import in its steps, for whoever asks for it: a command line or a page in a browser.
+//!
+//! ```text
+//! inputs::survey → inputs::plan → inputs::protect → Prepared::new → sending::send → an Observer
+//!     form of        columns,       do-not-call       outputs,        run, rows,     is told
+//!     the files      doubt          lists             campaigns       results
+//!                        └→ dry_run::run: what would become of every row
+//! ```
+//!
+//! Rule: nothing here asks a question or writes to the terminal, log lines aside. Whoever calls a
+//! step decides what to ask between two steps, and shows what comes of it.
+
+pub mod campaign_list;
+pub mod dry_run;
+mod ending;
+mod identity;
+pub mod inputs;
+mod observer;
+mod prepared;
+mod record;
+mod rejects;
+mod remembered;
+mod sending;
+pub mod service;
+mod test_lead;
+mod work_time;
+
+pub use inputs::Request;
+pub use observer::Observer;
+pub use prepared::{Import, Prepared};
+pub use record::{PlannedRun, Record};
+pub use remembered::{Remembered, remember};
+pub use sending::send;
+pub use test_lead::{TestLead, TestSent};
+pub use work_time::WorkTime;
