@@ -76,3 +76,4 @@ pub mod signals;
 pub mod source;
 pub mod stop;
 pub mod text;
+pub mod web;

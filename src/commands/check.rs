@@ -15,7 +15,7 @@ use crate::report::{
     check_text, log_check,
 };
 use crate::results::{KnownOutputs, OutputChoice, OutputError, RunEnd, Writer};
-use crate::settings::ImportSettings;
+use crate::settings::{ImportSettings, Service};
 use crate::stop::Stop;
 use crate::text::counted;
 
@@ -54,7 +54,8 @@ async fn check(
 ) -> Result<ExitCode, Failure> {
     let to_save = save_mapping::prepare(request, intake, settings)?;
     let remembered = remember(settings).await?;
-    let looked_up = campaign_list::look_up(&request.layers, settings, intake).await?;
+    let service = Service::new(&request.layers).ok();
+    let looked_up = campaign_list::look_up(service, settings, intake).await?;
     let paths = inputs::output_paths(settings, intake)?;
     let mut writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default())
         .map_err(OutputError::before_sending)?;

@@ -12,7 +12,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::lead::CampaignId;
 use crate::report::{CampaignNames, Lookup};
-use crate::settings::{ImportSettings, Layers, Service, TIMEOUT};
+use crate::settings::{ImportSettings, Service, TIMEOUT};
 
 /// The longest wait for a list that is not essential.
 const MAX_WAIT: Duration = Duration::from_secs(15);
@@ -108,7 +108,7 @@ pub struct LookedUp {
 /// Looks up all names in rows and flags, if a service is given. An error of the
 /// service does not end a check, which needs neither a service nor a token.
 pub async fn look_up(
-    layers: &Layers,
+    service: Option<Service>,
     settings: &ImportSettings,
     intake: &Intake,
 ) -> Result<LookedUp, Failure> {
@@ -122,7 +122,7 @@ pub async fn look_up(
     if names.is_empty() {
         return Ok(without_names(Lookup::NotNeeded));
     }
-    let Ok(service) = Service::new(layers) else {
+    let Some(service) = service else {
         let why = if settings.service.is_empty() {
             "no service is given"
         } else {

@@ -29,6 +29,7 @@ pub use inputs::Request;
 pub use observer::Observer;
 pub use prepared::{Import, Prepared};
 pub use record::{PlannedRun, Record};
+pub use rejects::columns_digest;
 pub use remembered::{Remembered, remember};
 pub use sending::send;
 pub use test_lead::{TestLead, TestSent};

@@ -66,6 +66,16 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
     LocalSet::new().block_on(&runtime, work)
 }
 
+/// Runs work that is not bound to this thread on a thread with a runtime of its own, so that
+/// whoever waits for it can do other work meanwhile.
+pub async fn apart<T, F>(work: impl FnOnce() -> F + Send + 'static) -> Result<T, Failure>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Failure>>,
+{
+    on_a_thread(move || block_on(work())).await
+}
+
 /// Runs blocking work on a thread of its own and returns its result. If
 /// the future is dropped, the work continues and its result is ignored.
 pub async fn on_a_thread<T, E>(

@@ -9,6 +9,7 @@
 //! The stages and this file import each other, because each stage is built from an [`Intake`].
 
 mod batches;
+mod column_survey;
 mod input;
 mod lookup;
 mod memory;
@@ -17,6 +18,7 @@ mod preparer;
 mod readings;
 mod rules;
 
+pub use column_survey::ColumnSurvey;
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
 pub use memory::Memory;

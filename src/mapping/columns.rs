@@ -8,6 +8,13 @@ use crate::message::Message;
 use crate::source::Header;
 use crate::text::{listed, shown_name};
 
+/// How options name each column of a header.
+pub fn column_texts(header: &Header, rejects_form: Option<&RejectsForm>) -> Vec<String> {
+    let columns = Columns::of("", header, rejects_form);
+    let all = 0..header.names.len();
+    all.map(|column| columns.flag_text(column)).collect()
+}
+
 pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
     pub(super) headers: &'a [String],

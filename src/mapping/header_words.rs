@@ -46,6 +46,12 @@ pub(super) fn is_country(header: &str) -> bool {
     is_named && !has_any(&name, "another country")
 }
 
+/// Whether the column may hold what people would not want passed on.
+pub fn is_private(header: &str) -> bool {
+    let name = words(header);
+    has_any(&name, "private") || has_part(&name, "private parts")
+}
+
 pub(super) fn has_calling_code(header: &str) -> bool {
     has_any(&words(header), "calling code")
 }

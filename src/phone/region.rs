@@ -88,6 +88,14 @@ impl Region {
         }
     }
 
+    /// All countries with their codes, by name.
+    pub fn all_by_name() -> Vec<(String, &'static str)> {
+        let list = COUNTRIES.list.iter();
+        let mut all: Vec<_> = list.map(|(region, name)| (region.to_string(), *name)).collect();
+        all.sort_by_key(|(_, name)| *name);
+        all
+    }
+
     /// The name within a sentence: `the United Kingdom`, `Germany`.
     pub fn in_sentence(self) -> String {
         let name = self.name();

@@ -43,10 +43,10 @@ fn worded(step: &str, with_flags: bool) -> String {
 
 /// What happens next with rows that have not become leads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outlook {
+pub struct Outlook {
     /// Whether the command was stopped and is to be run again; otherwise the rejects are imported.
-    pub(super) by_same_command: bool,
-    pub(super) in_doubt: InDoubt,
+    pub by_same_command: bool,
+    pub in_doubt: InDoubt,
 }
 
 impl Outlook {
@@ -86,7 +86,7 @@ pub(super) fn short_advice(
 }
 
 impl Advice {
-    pub(super) fn of(
+    pub fn of(
         status: Status,
         code: ErrorCode,
         group: &OutcomeGroup,

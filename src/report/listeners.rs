@@ -9,7 +9,7 @@ use crate::event::RunEvent;
 pub struct Listeners {
     pub tally: Tally,
     pub page: Option<PageNotes>,
-    progress: Progress,
+    pub progress: Progress,
     bar: Bar,
     logbook: Logbook,
     metrics: Metrics,

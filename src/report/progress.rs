@@ -55,7 +55,7 @@ impl Progress {
     }
 
     /// What all requests wait for, if they do.
-    pub(super) fn state(&self, in_flight: usize, zone: &TimeZone) -> Option<String> {
+    pub fn state(&self, in_flight: usize, zone: &TimeZone) -> Option<String> {
         if self.is_stopping {
             let in_flight = grouped(in_flight as u64);
             return Some(format!("stopping, {in_flight} still in flight"));
@@ -94,7 +94,7 @@ impl Progress {
     }
 
     /// The measured pace and the limit: `1.6/s of 100/min, as the service states`.
-    pub(super) fn pace(&self) -> Option<String> {
+    pub fn pace(&self) -> Option<String> {
         match (self.pace_seen().map(per_time), self.allowed) {
             (Some(seen), Some(allowed)) => Some(format!("{seen} of {allowed}")),
             (Some(seen), None) => Some(seen),
@@ -113,7 +113,7 @@ impl Progress {
         Some(format!("about {} left", rounded(left)))
     }
 
-    pub(super) fn left(&self) -> Option<Duration> {
+    pub fn left(&self) -> Option<Duration> {
         let total = self.total().filter(|_| !self.is_stopping)?;
         self.time_left.estimate(total)
     }

@@ -207,3 +207,7 @@ impl Writer {
         }
     }
 }
+
+pub fn write_corrected(_p: &PlannedInput, _c: &std::collections::BTreeMap<(crate::lead::RowId, usize), String>, _to: &std::path::Path) -> Result<(), OutputError> { Ok(()) }
+pub fn write_results_workbook(_p: &PlannedInput, _r: &std::path::Path, _f: &std::fs::File) -> Result<(), WorkbookError> { Ok(()) }
+impl Writer { pub fn begin_check(&mut self, _label: &str) -> Result<(), OutputError> { self.begin(None) } }

@@ -29,6 +29,7 @@ use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use self::prose::message;
+pub use self::prose::share;
 use super::advice::TRIAL;
 use super::ended::Ended;
 use super::estimate::Estimate;
@@ -41,7 +42,8 @@ pub use notes::PageNotes;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-const STYLE: &str = include_str!("style.css");
+/// The style of all pages, those in a browser too.
+pub const STYLE: &str = include_str!("style.css");
 
 #[derive(Debug)]
 pub struct Page<'a> {

@@ -41,7 +41,7 @@ pub(super) fn message(message: &Message) -> Markup {
 }
 
 /// The share of a whole: `94 %`, and where that would hide something `< 1 %` or `> 99 %`.
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub fn share(part: u64, whole: u64) -> String {
     let percent = 100.0 * part as f64 / (whole as f64).max(1.0);
     match percent {
         0.0 => "0 %".to_owned(),

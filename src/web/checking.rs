@@ -1,0 +1,202 @@
+//! Checks a list: what would become of every row with the settings as they are.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use super::job::{Job, JobRecord};
+use super::site::Site;
+use super::trouble::Trouble;
+use crate::campaign::{Campaign, CampaignBook};
+use crate::exit::Failure;
+use crate::import::campaign_list::{self, LookedUp};
+use crate::import::dry_run::{self, Found};
+use crate::import::{inputs, remember, service};
+use crate::intake::{Batch, Intake};
+use crate::lead::Status;
+use crate::report::{DoubtError, Estimate, FixableRows, Lookup, Previews};
+use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
+use crate::settings::ImportSettings;
+
+#[derive(Debug, Default)]
+pub enum CheckState {
+    #[default]
+    NotBegun,
+    /// How many rows have been checked.
+    Checking(Arc<AtomicU64>),
+    Failed(Trouble),
+    Done(Arc<Checked>),
+}
+
+/// What a check has found.
+pub struct Checked {
+    pub settings: ImportSettings,
+    pub intake: Intake,
+    book: CampaignBook,
+    pub found: Found,
+    pub fixable: FixableRows,
+    pub previews: Previews,
+    pub estimate: Option<Estimate>,
+    pub campaigns: Arc<[Campaign]>,
+    pub lookup: Lookup,
+    /// Too many numbers may be of another country, so nothing is sent.
+    pub doubt: Option<Trouble>,
+}
+
+impl std::fmt::Debug for Checked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Checked")
+    }
+}
+
+impl CheckState {
+    pub fn is_over(&self) -> bool {
+        matches!(self, CheckState::Failed(_) | CheckState::Done(_))
+    }
+
+    fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
+        matches!(self, CheckState::Checking(own) if Arc::ptr_eq(own, rows))
+    }
+}
+
+impl Checked {
+    pub fn ready(&self) -> u64 {
+        self.found.ready()
+    }
+
+    /// Rows that cannot be sent as they are.
+    pub fn problems(&self) -> u64 {
+        self.found.tally.counts.of(Status::Invalid)
+    }
+
+    /// Writes the rows that cannot be sent as a workbook. Given back, it names the job.
+    pub async fn write_rows_to_fix(
+        self: &Arc<Checked>,
+        site: &Arc<Site>,
+        job: &Job,
+        place: &Path,
+    ) -> Result<(), Failure> {
+        let (checked, log) = (Arc::clone(self), site.log.clone());
+        let paths = OutputPaths {
+            results: None,
+            rejects: vec![Some(place.to_owned())],
+            report: None,
+        };
+        let label = format!("list-{}", job.id);
+        // Otherwise the earlier file would be kept under another name.
+        let _ = std::fs::remove_file(place);
+        service::apart(async move || {
+            let Checked {
+                settings,
+                intake,
+                book,
+                ..
+            } = &*checked;
+            let mut writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default())
+                .map_err(OutputError::before_sending)?;
+            writer
+                .begin_check(&label)
+                .map_err(OutputError::before_sending)?;
+            let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
+            dry_run::run(settings, intake, book.clone(), None, None, &log, take).await?;
+            let written = writer.finish(RunEnd::WHOLE);
+            written.map_err(OutputError::while_writing)?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// The kinds of problems, as words that can be compared with those of another check.
+    pub fn kinds_of_problems(&self) -> BTreeSet<String> {
+        let problems = self.found.tally.problems().into_iter();
+        problems.map(|(_, code, _)| code.to_string()).collect()
+    }
+}
+
+/// Begins to check the list, unless that has been done since the last change.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
+    let mut state = job.state();
+    if !matches!(state.check, CheckState::NotBegun) {
+        return;
+    }
+    let rows = Arc::new(AtomicU64::new(0));
+    state.check = CheckState::Checking(Arc::clone(&rows));
+    let record = state.record.clone();
+    drop(state);
+    let (site, job) = (Arc::clone(site), Arc::clone(job));
+    thread::spawn(move || {
+        let checking = async {
+            let work = check(&site, &record, &rows);
+            // Settings that were changed meanwhile end the check.
+            let dropped = async {
+                while job.state().check.is_of(&rows) {
+                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                }
+            };
+            tokio::select! {
+                checked = work => checked.map(Some),
+                () = dropped => Ok(None),
+            }
+        };
+        let checked = service::block_on(checking);
+        let mut state = job.state();
+        if state.check.is_of(&rows) {
+            state.check = match checked {
+                Ok(Some(checked)) => CheckState::Done(Arc::new(checked)),
+                Ok(None) => CheckState::NotBegun,
+                Err(failure) => CheckState::Failed(Trouble::of(&failure)),
+            };
+        }
+        drop(state);
+        job.has_changed();
+    });
+}
+
+async fn check(
+    site: &Site,
+    record: &JobRecord,
+    rows: &AtomicU64,
+) -> Result<Checked, Failure> {
+    let mut request = site.request(record)?;
+    let surveyed = inputs::survey(&mut request).await?;
+    let settings = request.settings()?;
+    let intake = inputs::plan(&settings.reading, surveyed).await?;
+    let intake = inputs::protect(intake, &settings.reading).await?;
+    let remembered = remember(&settings).await?;
+    let service = site.service(&request.layers).ok();
+    let looked_up = campaign_list::look_up(service, &settings, &intake).await?;
+    let LookedUp { ids, lookup, .. } = looked_up;
+    let campaigns = site.campaigns.known().and_then(Result::ok);
+    let ids = ids.unwrap_or(remembered.campaign_ids);
+    let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
+    let mut fixable = FixableRows::default();
+    let mut previews = Previews::default();
+    let inputs = Arc::clone(&intake.inputs);
+    let form = settings.policy.form;
+    let take = |batch: &Batch| {
+        rows.fetch_add(batch.prepared.len() as u64, Ordering::Relaxed);
+        if let Some(planned) = inputs.first() {
+            fixable.note(planned, batch);
+            previews.note(planned, batch, form);
+        }
+        Ok(())
+    };
+    let memory = remembered.memory;
+    let found = dry_run::run(&settings, &intake, book.clone(), memory, None, &site.log, take).await?;
+    let estimate = found.estimate(&settings.rate, remembered.known_rate);
+    let doubt = DoubtError::of(&intake).map(|error| Trouble::of(&error.into()));
+    Ok(Checked {
+        settings,
+        book,
+        found,
+        fixable,
+        previews,
+        estimate,
+        campaigns: campaigns.unwrap_or_default(),
+        lookup,
+        doubt,
+        intake,
+    })
+}

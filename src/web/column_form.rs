@@ -1,0 +1,338 @@
+//! What is chosen on the screen *Columns*: from the settings, from the form, and back into the
+//! settings.
+
+use std::path::{Path, PathBuf};
+
+use super::form_columns::FormColumns;
+use super::form_fields::FormFields;
+use super::job::JobRecord;
+use super::layout::FieldError;
+use super::reading::ListFacts;
+use crate::intake::PlannedInput;
+use crate::mapping::{RegionColumns, VarNames, is_private};
+use crate::options::{Constant, Given, Options};
+use crate::phone::{PhoneRule, Region};
+use crate::text::listed;
+
+/// How many columns can hold the number, one after the other.
+pub const MAX_PHONE_COLUMNS: usize = 4;
+
+#[derive(Debug, Default)]
+pub struct ColumnForm {
+    pub phones: Vec<usize>,
+    /// The code of a country, `column-N`, or nothing.
+    pub country: String,
+    /// Which columns were found to name the country.
+    pub country_found: Option<String>,
+    /// Whether numbers without a country code may be doubtful, so that the user may say otherwise.
+    pub asks_for_doubt: bool,
+    pub numbers_are_right: bool,
+    /// Columns and the values that are sent.
+    pub only: Vec<(usize, Vec<String>)>,
+    /// The names of the do-not-call lists.
+    pub blocked: Vec<String>,
+    /// Of each column.
+    pub variables: Vec<VariableChoice>,
+    /// Variables that were sent last time, or were not.
+    pub lost: Vec<String>,
+    pub new: Vec<String>,
+    /// The agent's opening line, to try the names in.
+    pub opening_line: String,
+    /// Columns that have another use.
+    used: Vec<usize>,
+}
+
+#[derive(Debug, Default, Clone)]
+pub struct VariableChoice {
+    pub is_sent: bool,
+    pub name: String,
+    pub is_private: bool,
+    pub examples: Vec<String>,
+}
+
+impl ColumnForm {
+    /// The settings as the form shows them. What is detected in the list comes from `planned`,
+    /// which is missing if the settings do not fit the list.
+    pub fn of(
+        record: &JobRecord,
+        columns: &FormColumns,
+        planned: Option<&PlannedInput>,
+    ) -> ColumnForm {
+        let options = &record.options;
+        let mapping = planned.map(|planned| &planned.mapping);
+        let phones = match mapping {
+            Some(mapping) => mapping.phone_columns.clone(),
+            None => found(columns, &options.mapping.phone_column),
+        };
+        let countries = mapping.map(|mapping| mapping.countries.used.clone());
+        let names: Vec<String> = countries.iter().flatten().map(|at| columns.name(*at)).collect();
+        ColumnForm {
+            country: country(options, columns),
+            country_found: (!names.is_empty())
+                .then(|| format!("The column {} is used where it is filled.", listed(&names))),
+            asks_for_doubt: options.phones.region.as_deref().is_some_and(Option::is_some),
+            numbers_are_right: options.phones.phone_rule.is_some(),
+            only: only(record, columns),
+            blocked: file_names(options),
+            variables: variables(options, columns, planned),
+            used: used(&phones, options, columns),
+            opening_line: record.opening_line.clone(),
+            phones,
+            ..ColumnForm::default()
+        }
+    }
+
+    /// What was filled in; or what is wrong with it.
+    pub fn from_fields(
+        fields: &FormFields,
+        columns: &FormColumns,
+        facts: &ListFacts,
+    ) -> Result<ColumnForm, Vec<FieldError>> {
+        let column = |text: &str| text.parse().ok().filter(|at| columns.text(*at).is_some());
+        let mut phones: Vec<usize> = Vec::new();
+        for at in fields.all("phone").filter_map(column) {
+            if !phones.contains(&at) {
+                phones.push(at);
+            }
+        }
+        let mut form = ColumnForm {
+            phones,
+            country: fields.get("country").unwrap_or_default().to_owned(),
+            numbers_are_right: fields.get("numbers-are-right").is_some(),
+            opening_line: fields.get("opening-line").unwrap_or_default().to_owned(),
+            only: only_of(fields, &column),
+            ..ColumnForm::default()
+        };
+        let count = facts.inspected.header.names.len();
+        form.variables = (0..count)
+            .map(|at| VariableChoice {
+                is_sent: fields.get(&format!("send-{at}")).is_some(),
+                name: fields.get(&format!("name-{at}")).unwrap_or_default().trim().to_owned(),
+                ..VariableChoice::default()
+            })
+            .collect();
+        let errors = form.errors(columns);
+        if errors.is_empty() { Ok(form) } else { Err(errors) }
+    }
+
+    fn errors(&self, columns: &FormColumns) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        if self.phones.is_empty() {
+            errors.push(FieldError::at("phone", "Choose the column with the phone numbers."));
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for (at, variable) in self.variables.iter().enumerate().filter(|(_, v)| v.is_sent) {
+            let field = format!("name-{at}");
+            let column = columns.name(at);
+            if variable.name.is_empty() || variable.name.contains('=') {
+                let text = format!("Give {column} a name for the agent, without an equals sign.");
+                errors.push(FieldError::at(&field, text));
+            } else if names.contains(&variable.name.as_str()) {
+                let text = format!(
+                    "Two columns have the name {}. Give {column} another one: the agent would know only one of them.",
+                    variable.name
+                );
+                errors.push(FieldError::at(&field, text));
+            }
+            names.push(&variable.name);
+        }
+        errors
+    }
+
+    pub fn sends_something(&self) -> bool {
+        self.variables.iter().any(|variable| variable.is_sent)
+    }
+
+    /// Whether a column has another use, so that it cannot be sent too.
+    pub fn is_used(&self, at: usize) -> bool {
+        self.used.contains(&at)
+    }
+
+    /// Keeps what was chosen. `action` is the button that was pressed.
+    pub fn apply(&self, record: &mut JobRecord, columns: &FormColumns, action: &str) {
+        let text = |at: &usize| columns.text(*at).map(str::to_owned);
+        let options = &mut record.options;
+        let phones: Vec<String> = self.phones.iter().filter_map(text).collect();
+        options.mapping.phone_column = Some(Given::list_of(&phones));
+        self.apply_country(options, columns);
+        let only = self.only.iter().flat_map(|(column, values)| {
+            let column = columns.text(*column).unwrap_or_default();
+            values.iter().map(move |value| {
+                let rule = Constant { name: column.to_owned(), value: value.clone() };
+                Given::new(rule, format!("{column}={value}"))
+            })
+        });
+        options.mapping.only = Some(only.collect());
+        let begun = self.only.iter().filter(|(_, values)| values.is_empty());
+        record.only_columns = begun.filter_map(|(at, _)| text(at)).collect();
+        record.opening_line.clone_from(&self.opening_line);
+        let sent = self.variables.iter().enumerate().filter(|(at, variable)| {
+            let has_other_use = self.phones.contains(at);
+            match action {
+                "none" => false,
+                "all" => !has_other_use && !is_private(&columns.name(*at)) && columns.has_header(*at),
+                _ => !has_other_use && variable.is_sent,
+            }
+        });
+        let sent: Vec<String> = sent
+            .filter_map(|(at, variable)| {
+                let column = columns.text(at)?;
+                let name = match &*variable.name {
+                    "" => default_name(columns, at),
+                    name => name.to_owned(),
+                };
+                Some(format!("{name}={column}"))
+            })
+            .collect();
+        options.mapping.var = Some(Given::list_of(&sent));
+        if let Some(at) = action.strip_prefix("remove-").and_then(|at| at.parse().ok())
+            && let Some(lists) = &mut options.phones.suppress
+            && at < lists.len()
+        {
+            lists.remove(at);
+        }
+        record.taken_from = None;
+    }
+
+    fn apply_country(&self, options: &mut Options, columns: &FormColumns) {
+        let phones = &mut options.phones;
+        let column = self.country.strip_prefix("column-").and_then(|at| at.parse().ok());
+        let column = column.and_then(|at| columns.text(at));
+        phones.region_column = column.map(|text| {
+            Given::new(RegionColumns::Named(text.to_owned()), text)
+        });
+        let region = Region::parse(&self.country).filter(|_| column.is_none());
+        phones.region = Some(match region {
+            Some(region) => Given::new(Some(region), region.to_string()),
+            None => Given::new(None, "none"),
+        });
+        phones.phone_rule = self
+            .numbers_are_right
+            .then(|| Given::new(PhoneRule::Possible, "possible"));
+    }
+
+    /// Adds a do-not-call list.
+    pub fn add_list(record: &mut JobRecord, path: PathBuf) {
+        let lists = record.options.phones.suppress.get_or_insert_default();
+        lists.push(Given::new(path.clone(), path));
+    }
+}
+
+fn found(columns: &FormColumns, named: &Option<Vec<Given<String>>>) -> Vec<usize> {
+    let named = named.iter().flatten();
+    named.filter_map(|text| columns.find(text)).collect()
+}
+
+fn country(options: &Options, columns: &FormColumns) -> String {
+    if let Some(RegionColumns::Named(text)) = options.phones.region_column.as_deref()
+        && let Some(at) = columns.find(text)
+    {
+        return format!("column-{at}");
+    }
+    let region = options.phones.region.as_deref().copied().flatten();
+    region.map(|region| region.to_string()).unwrap_or_default()
+}
+
+fn only(record: &JobRecord, columns: &FormColumns) -> Vec<(usize, Vec<String>)> {
+    let mut rules: Vec<(usize, Vec<String>)> = Vec::new();
+    for given in record.options.mapping.only.iter().flatten() {
+        let Some(column) = columns.find(&given.name) else {
+            continue;
+        };
+        match rules.iter_mut().find(|(of, _)| *of == column) {
+            Some((_, values)) => values.push(given.value.clone()),
+            None => rules.push((column, vec![given.value.clone()])),
+        }
+    }
+    let begun = record.only_columns.iter().filter_map(|text| columns.find(text));
+    for column in begun {
+        if rules.iter().all(|(of, _)| *of != column) {
+            rules.push((column, Vec::new()));
+        }
+    }
+    rules
+}
+
+/// The rules that were filled in. A column without a value has just been chosen.
+fn only_of(
+    fields: &FormFields,
+    column: &impl Fn(&str) -> Option<usize>,
+) -> Vec<(usize, Vec<String>)> {
+    let mut rules = Vec::new();
+    for rule in 0.. {
+        let name = format!("only-{rule}");
+        let Some(chosen) = fields.get(&name) else {
+            break;
+        };
+        if let Some(at) = column(chosen) {
+            let values = format!("{name}-value");
+            let values = fields.all(&values).map(str::to_owned);
+            rules.push((at, values.collect()));
+        }
+    }
+    rules
+}
+
+/// The names of the do-not-call lists.
+pub fn file_names(options: &Options) -> Vec<String> {
+    let lists = options.phones.suppress.iter().flatten();
+    lists.map(|list| file_name(list)).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn used(phones: &[usize], options: &Options, columns: &FormColumns) -> Vec<usize> {
+    let campaign = options.mapping.campaign_column.as_deref();
+    let campaign = campaign.and_then(|text| columns.find(text));
+    let country = match options.phones.region_column.as_deref() {
+        Some(RegionColumns::Named(text)) => columns.find(text),
+        _ => None,
+    };
+    phones.iter().copied().chain(campaign).chain(country).collect()
+}
+
+fn variables(
+    options: &Options,
+    columns: &FormColumns,
+    planned: Option<&PlannedInput>,
+) -> Vec<VariableChoice> {
+    let mut choices: Vec<VariableChoice> = columns
+        .all()
+        .map(|at| VariableChoice {
+            name: default_name(columns, at),
+            is_private: is_private(&columns.name(at)),
+            examples: planned
+                .and_then(|planned| planned.samples.get(at).cloned())
+                .unwrap_or_default(),
+            ..VariableChoice::default()
+        })
+        .collect();
+    // Without a choice nothing is ticked: what leaves this computer is chosen one by one.
+    let chosen = options.mapping.var.iter().flatten();
+    for (name, at) in chosen.filter_map(|text| named(text, columns)) {
+        choices[at].is_sent = true;
+        if let Some(name) = name {
+            choices[at].name = name;
+        }
+    }
+    choices
+}
+
+/// A choice `NAME=COLUMN` or `COLUMN`, with the place of the column.
+fn named(text: &str, columns: &FormColumns) -> Option<(Option<String>, usize)> {
+    if let Some(at) = columns.find(text) {
+        return Some((None, at));
+    }
+    let splits = text.match_indices('=');
+    let mut splits = splits.map(|(at, _)| (&text[..at], &text[at + 1..]));
+    splits.find_map(|(name, column)| Some((Some(name.to_owned()), columns.find(column)?)))
+}
+
+fn default_name(columns: &FormColumns, at: usize) -> String {
+    let of_header = columns.has_header(at).then(|| columns.name(at));
+    let name = of_header.and_then(|header| VarNames::Snake.name(&header));
+    name.unwrap_or_else(|| format!("column_{}", at + 1))
+}

@@ -1,0 +1,123 @@
+//! Settings of earlier lists: a list with the same columns takes them, and so do rows to fix that
+//! are given back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::job::{Job, JobId, JobRecord};
+use super::reading::ListFacts;
+use super::site::Site;
+use super::trouble::Trouble;
+use crate::import::columns_digest;
+use crate::lead::Status;
+use crate::ledger::RunRecord;
+use crate::options::{Given, Options};
+use crate::text::printable;
+
+/// Gives a new list the settings of an earlier one, if there is one with the same columns. Returns
+/// whether the campaign and all settings are known, so that the list can be sent at once.
+pub async fn take_settings(
+    site: &Arc<Site>,
+    job: &Arc<Job>,
+    facts: &Arc<ListFacts>,
+) -> Result<bool, Trouble> {
+    let record = job.record();
+    if record.has_columns || record.taken_from.is_some() {
+        return Ok(record.has_columns && record.options.mapping.campaign.is_some());
+    }
+    let Some(earlier) = find(site, job.id, facts)? else {
+        return Ok(false);
+    };
+    let lists = keep_lists(job, &earlier.options);
+    let has_campaign = earlier.options.mapping.campaign.is_some()
+        || earlier.options.mapping.campaign_column.is_some();
+    let changed = job.change(record.version, |record| {
+        record.options = earlier.options;
+        record.options.phones.suppress = lists;
+        record.has_columns = true;
+        record.taken_from = Some(earlier.name);
+        record.known_problems = earlier.problems;
+    });
+    Ok(changed.is_ok() && has_campaign)
+}
+
+struct Earlier {
+    name: String,
+    options: Options,
+    problems: Vec<String>,
+}
+
+fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earlier>, Trouble> {
+    let list = &facts.inspected;
+    if let Some(job) = named_job(site, facts) {
+        return Ok(Some(of_job(&job.record())));
+    }
+    let ledger = site.ledger().map_err(|failure| Trouble::of(&failure))?;
+    let Some(ledger) = ledger else {
+        return Ok(None);
+    };
+    let of_ledger = |error: crate::ledger::LedgerError| Trouble::of(&error.into());
+    let runs = ledger.runs().map_err(of_ledger)?;
+    let named = list.runs.as_ref();
+    let digest = columns_digest(&list.own_columns());
+    let service = site.service_name();
+    let is_meant = |run: &&RunRecord| {
+        run.service == service
+            && match named {
+                Some(named) => named.contains(&run.run),
+                None => {
+                    let has_sent = run.counts.of(Status::Created) + run.counts.of(Status::Duplicate) > 0;
+                    has_sent && run.inputs.len() == 1 && run.inputs[0].columns == digest
+                }
+            }
+    };
+    let Some(run) = runs.iter().rev().find(is_meant) else {
+        return Ok(None);
+    };
+    let path = run.inputs.first().and_then(|input| input.path.clone());
+    let of_page = path.and_then(|path| site.jobs.with_list(&path));
+    if let Some(job) = of_page.filter(|job| job.id != this) {
+        return Ok(Some(of_job(&job.record())));
+    }
+    let defaults = ledger.defaults_of(run.run).map_err(of_ledger)?;
+    let Some(text) = defaults.and_then(|stored| stored.defaults) else {
+        return Ok(None);
+    };
+    let name = run.inputs.first().and_then(|input| input.name.clone());
+    Ok(serde_json::from_str(&text).ok().map(|options| Earlier {
+        name: printable(&name.unwrap_or_default()).into_owned(),
+        options,
+        problems: Vec::new(),
+    }))
+}
+
+/// The job whose check wrote these rows to fix.
+fn named_job(site: &Site, facts: &ListFacts) -> Option<Arc<Job>> {
+    let label = facts.inspected.labels().into_iter().next()?;
+    let id = label.strip_prefix("list-")?.parse().ok()?;
+    site.jobs.get(JobId(id))
+}
+
+fn of_job(record: &JobRecord) -> Earlier {
+    Earlier {
+        name: record.name.clone(),
+        options: record.options.clone(),
+        problems: record.known_problems.clone(),
+    }
+}
+
+/// Copies the do-not-call lists, since those of the earlier list go with it.
+fn keep_lists(job: &Job, options: &Options) -> Option<Vec<Given<PathBuf>>> {
+    let lists = options.phones.suppress.as_ref()?.iter();
+    let copied = lists.map(|list| {
+        let name = list.file_name()?;
+        let place = job.folder.join(name);
+        if place != **list {
+            std::fs::copy(&**list, &place).ok()?;
+        }
+        Some(Given::new(place.clone(), place))
+    });
+    // A list that is gone stays named, so that the check says so.
+    let kept = copied.zip(options.phones.suppress.iter().flatten());
+    Some(kept.map(|(copy, list)| copy.unwrap_or_else(|| list.clone())).collect())
+}

@@ -1,0 +1,286 @@
+//! *History*: the runs that the ledger knows, whoever began them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::job::{Job, JobRecord};
+use super::layout::{FieldError, Screen, see_other};
+use super::sending;
+use super::steps::send::button;
+use super::times;
+use super::trouble::Trouble;
+use super::visit::Visit;
+use super::words;
+use crate::import::service;
+use crate::lead::{RunId, Status};
+use crate::ledger::{OutputKind, RunRecord, RunState};
+use crate::options::{Given, Options};
+use crate::text::{counted, grouped, printable};
+
+/// How many runs the list shows.
+const MAX_RUNS: usize = 200;
+
+pub async fn show(visit: Visit) -> Response {
+    let runs = match runs(&visit).await {
+        Ok(runs) => runs,
+        Err(trouble) => return failed(&visit, &trouble),
+    };
+    let screen = Screen {
+        title: "History".into(),
+        heading: "History".into(),
+        help: "What was sent from this computer, the latest first.".into(),
+        back: Some(visit.path("list")),
+        body: Some(html! {
+            @if runs.is_empty() { p { "Nothing has been sent yet." } }
+            @else {
+                div.scroll {
+                    table.history {
+                        thead {
+                            tr {
+                                th scope="col" { "List" }
+                                th scope="col" { "Campaign" }
+                                th scope="col" { "When" }
+                                th scope="col" { "Leads" }
+                                th scope="col" { "State" }
+                            }
+                        }
+                        tbody {
+                            @for run in runs.iter().rev().take(MAX_RUNS) {
+                                tr {
+                                    th scope="row" { a href=(visit.path(&format!("history/{}", run.run))) { bdi { (list_name(run)) } } }
+                                    td { bdi { (campaign(run)) } }
+                                    td { (times::day(run.began_at)) }
+                                    td.number { (grouped(run.counts.of(Status::Created))) }
+                                    td { (state(run)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }),
+        ..Screen::default()
+    };
+    screen.respond(&visit)
+}
+
+fn failed(visit: &Visit, trouble: &Trouble) -> Response {
+    let screen = Screen {
+        title: "History".into(),
+        heading: "History".into(),
+        back: Some(visit.path("list")),
+        errors: vec![FieldError::of(trouble, None)],
+        status: StatusCode::INTERNAL_SERVER_ERROR,
+        ..Screen::default()
+    };
+    screen.respond(visit)
+}
+
+/// The runs of the service that leads go to now, or of all services if there is none.
+async fn runs(visit: &Visit) -> Result<Vec<RunRecord>, Trouble> {
+    let site = Arc::clone(&visit.site);
+    let reading = service::on_a_thread(move || {
+        let ledger = site.ledger()?;
+        let runs = ledger.as_ref().map(crate::ledger::Ledger::runs).transpose()?;
+        Ok::<_, crate::exit::Failure>(runs.unwrap_or_default())
+    });
+    reading.await.map_err(|failure| Trouble::of(&failure))
+}
+
+async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
+    let runs = runs(visit).await.map_err(|trouble| failed(visit, &trouble))?;
+    let found = runs.into_iter().find(|run| run.run == RunId(id));
+    found.ok_or_else(|| see_other(&visit.path("history")))
+}
+
+fn list_name(run: &RunRecord) -> String {
+    let names = run.inputs.iter().filter_map(|input| input.name.as_deref());
+    let names: Vec<_> = names.map(printable).collect();
+    match &names[..] {
+        [] => format!("run {}", run.run),
+        [one] => one.clone().into_owned(),
+        [one, others @ ..] => format!("{one} and {} more", others.len()),
+    }
+}
+
+fn campaign(run: &RunRecord) -> String {
+    let option = |name: &str| {
+        let options = run.options.as_ref()?;
+        let text = options.get(name)?.as_str()?;
+        Some(printable(text).into_owned())
+    };
+    option("campaign_name")
+        .or_else(|| option("campaign"))
+        .unwrap_or_else(|| "by column".to_owned())
+}
+
+fn state(run: &RunRecord) -> &'static str {
+    match run.state() {
+        RunState::Complete => "complete",
+        RunState::AtWork => "being sent",
+        RunState::Stopped(_) => "stopped",
+        RunState::Killed => "broken off",
+    }
+}
+
+pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Response {
+    let run = match run(&visit, id).await {
+        Ok(run) => run,
+        Err(response) => return response,
+    };
+    let job = job_of(&visit, &run);
+    if let Some(job) = &job
+        && job.state().sending.live().is_some()
+    {
+        return see_other(&visit.job_path(job.id, "run"));
+    }
+    let name = list_name(&run);
+    let created = run.counts.of(Status::Created);
+    let screen = Screen {
+        title: format!("Run, {name}"),
+        heading: match run.state() {
+            RunState::Complete => "Sent".to_owned(),
+            RunState::AtWork => "Being sent".to_owned(),
+            RunState::Stopped(_) | RunState::Killed => "Stopped".to_owned(),
+        },
+        help: format!("{name}, sent on {}.", times::day(run.began_at)),
+        back: Some(visit.path("history")),
+        body: Some(html! {
+            p.big { (counted(created, "lead")) }
+            dl.counts {
+                @for (status, rows) in run.counts.all().filter(|(_, rows)| *rows > 0) {
+                    div { dt { (words::status(status)) } dd { (grouped(rows)) } }
+                }
+            }
+            (resume_form(&visit, &run, job.as_deref()))
+            (downloads(&visit, &run, job.as_deref()))
+        }),
+        ..Screen::default()
+    };
+    screen.respond(&visit)
+}
+
+/// The job of the page whose list this run sent.
+fn job_of(visit: &Visit, run: &RunRecord) -> Option<Arc<Job>> {
+    let by_run = visit.site.jobs.newest_first();
+    let mut by_run = by_run.into_iter();
+    let found = by_run.find(|job| job.record().run == Some(run.run));
+    found.or_else(|| visit.site.jobs.with_list(list_path(run)?))
+}
+
+/// Where the list of a run is, if it is still there.
+fn list_path(run: &RunRecord) -> Option<&std::path::Path> {
+    let [input] = &run.inputs[..] else {
+        return None;
+    };
+    input.path.as_deref().filter(|path| path.is_file())
+}
+
+fn is_unfinished(run: &RunRecord) -> bool {
+    matches!(run.state(), RunState::Stopped(_) | RunState::Killed)
+}
+
+fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
+    let can_resume = job.is_some() || list_path(run).is_some();
+    html! {
+        @if is_unfinished(run) {
+            @if can_resume {
+                (button(visit, &visit.path(&format!("history/{}/resume", run.run)), "Resume"))
+            } @else {
+                p { "Its list is not at its place, so it cannot be resumed here." }
+            }
+        }
+    }
+}
+
+fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
+    html! {
+        @if let Some(job) = job {
+            p.buttons {
+                @for (kind, files) in [
+                    (OutputKind::Results, &[("results.xlsx", "Download results"), ("results.csv", "Download results (CSV)")][..]),
+                    (OutputKind::Rejects, &[("rejects.xlsx", "Download rows to fix")][..]),
+                ] {
+                    @if output(run, kind).is_some() {
+                        @for (file, text) in files {
+                            a.button href=(visit.job_path(job.id, &format!("files/{file}"))) download { (text) } " "
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where a run has left this output, if it is there.
+pub fn output(run: &RunRecord, kind: OutputKind) -> Option<PathBuf> {
+    let mut outputs = run.outputs.iter().rev();
+    let found = outputs.find(|output| output.kind == kind && output.sha256.is_some())?;
+    found.path.clone().filter(|path| path.is_file())
+}
+
+/// Goes on with a run that has stopped: by its job, or by a job that is made for it.
+pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
+    let run = match run(&visit, id).await {
+        Ok(run) => run,
+        Err(response) => return response,
+    };
+    let job = match job_of(&visit, &run) {
+        Some(job) => Ok(job),
+        None => adopt(&visit, &run).await,
+    };
+    match job {
+        Ok(job) => {
+            sending::begin(&visit.site, &job, false);
+            see_other(&visit.job_path(job.id, "run"))
+        }
+        Err(trouble) => failed(&visit, &trouble),
+    }
+}
+
+/// Makes a job for a run that a command line began. Its list and its outputs stay at their places.
+async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
+    let gone = || Trouble::new("The list of this run is not at its place.", "Put it back there, or send it as a new list.");
+    let path = list_path(run).ok_or_else(gone)?.to_owned();
+    let ledger = visit.site.ledger().map_err(|failure| Trouble::of(&failure))?;
+    let stored = ledger.as_ref().map(|ledger| ledger.defaults_of(run.run)).transpose();
+    let stored = stored.map_err(|error| Trouble::of(&error.into()))?.flatten();
+    let defaults = stored.and_then(|stored| stored.defaults);
+    let options = defaults.and_then(|text| serde_json::from_str::<Options>(&text).ok());
+    let mut options = options.ok_or_else(gone)?;
+    complete(&mut options, run);
+    for (kind, place) in [
+        (OutputKind::Results, &mut options.output.results),
+        (OutputKind::Rejects, &mut options.output.rejects),
+    ] {
+        let mut outputs = run.outputs.iter().rev();
+        let output = outputs.find(|output| output.kind == kind);
+        *place = output.and_then(|output| output.path.clone()).map(|path| Given::new(path.clone(), path));
+    }
+    let failed = |error: std::io::Error| Trouble::new(format!("The run cannot be resumed: {error}."), "Free some space and try again.");
+    let (id, folder) = visit.site.jobs.new_folder().map_err(failed)?;
+    let mut record = JobRecord::new(list_name(run), path);
+    (record.options, record.has_columns, record.run) = (options, true, Some(run.run));
+    visit.site.jobs.add(id, folder, record).map_err(failed)
+}
+
+/// Adds the options that make it the same run and that rows to fix do not need.
+fn complete(options: &mut Options, run: &RunRecord) {
+    let Some(known) = run.options.as_ref().and_then(|options| options.as_object()) else {
+        return;
+    };
+    let is_missing = |declared: &crate::options::Declaration, has: bool| declared.is_identity && !has;
+    for (declared, field) in options.fields_mut() {
+        if is_missing(declared, field.is_given())
+            && let Some(json) = known.get(declared.key).filter(|json| !json.is_null())
+        {
+            // A value that cannot be read makes it another run, which is refused.
+            let _ = field.set_json(json, std::path::Path::new(""));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The folder of all jobs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::job::{Job, JobId, JobRecord};
+use crate::private_file;
+
+/// How long drafts and lists are kept that were not sent.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+#[derive(Debug)]
+pub struct Jobs {
+    folder: PathBuf,
+    all: Mutex<BTreeMap<JobId, Arc<Job>>>,
+}
+
+impl Jobs {
+    /// Opens the folder, and removes what has been kept for long enough.
+    pub fn open(folder: PathBuf) -> io::Result<Jobs> {
+        private_file::folders().create(&folder)?;
+        let mut all = BTreeMap::new();
+        for entry in fs::read_dir(&folder)?.flatten() {
+            let name = entry.file_name();
+            let Some(id) = name.to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            match Job::open(JobId(id), entry.path()) {
+                Ok(job) if is_old(&job) => drop(fs::remove_dir_all(entry.path())),
+                Ok(job) => drop(all.insert(job.id, Arc::new(job))),
+                // An upload that did not come to its end.
+                Err(_) => drop(fs::remove_dir_all(entry.path())),
+            }
+        }
+        Ok(Jobs {
+            folder,
+            all: Mutex::new(all),
+        })
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<JobId, Arc<Job>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new folder for a list that is about to arrive.
+    pub fn new_folder(&self) -> io::Result<(JobId, PathBuf)> {
+        let all = self.all();
+        let mut id = all.keys().next_back().map_or(1, |last| last.0 + 1);
+        loop {
+            let folder = self.folder.join(id.to_string());
+            match fs::symlink_metadata(&folder) {
+                Ok(_) => id += 1,
+                Err(_) => {
+                    private_file::folders().create(&folder)?;
+                    return Ok((JobId(id), folder));
+                }
+            }
+        }
+    }
+
+    pub fn add(&self, id: JobId, folder: PathBuf, record: JobRecord) -> io::Result<Arc<Job>> {
+        let job = Arc::new(Job::new(id, folder, record));
+        job.save()?;
+        self.all().insert(id, Arc::clone(&job));
+        Ok(job)
+    }
+
+    pub fn get(&self, id: JobId) -> Option<Arc<Job>> {
+        self.all().get(&id).cloned()
+    }
+
+    /// All jobs, the newest first.
+    pub fn newest_first(&self) -> Vec<Arc<Job>> {
+        self.all().values().rev().cloned().collect()
+    }
+
+    /// The job whose list is sent at this path.
+    pub fn with_list(&self, path: &Path) -> Option<Arc<Job>> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let wanted = real(path)?;
+        let mut jobs = self.newest_first().into_iter();
+        jobs.find(|job| real(&job.record().list).as_ref() == Some(&wanted))
+    }
+
+    /// The job that is being sent or waits for its turn, the one that sends first.
+    pub fn at_work(&self) -> Vec<Arc<Job>> {
+        let mut jobs = self.newest_first();
+        jobs.retain(|job| job.state().sending.is_at_work());
+        jobs.sort_by_key(|job| !job.state().sending.is_sending());
+        jobs
+    }
+
+    pub fn remove(&self, id: JobId) -> io::Result<()> {
+        if let Some(job) = self.all().remove(&id) {
+            fs::remove_dir_all(&job.folder)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_old(job: &Job) -> bool {
+    let record = job.record();
+    let age = Timestamp::now().duration_since(record.made_at).unsigned_abs();
+    record.run.is_none() && age > KEPT
+}

@@ -1,0 +1,268 @@
+//! What a run is doing right now, for the pages that show it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::mpsc;
+
+use super::job::Job;
+use super::trouble::Trouble;
+use crate::event::RunEvent;
+use crate::exit::Failure;
+use crate::import::{Observer, service};
+use crate::intake::Intake;
+use crate::lead::{Counts, ErrorCode, RunId, Status};
+use crate::ledger::Begun;
+use crate::report::{Ended, Listeners, stop_text};
+use crate::text::{counted, grouped};
+
+/// A run that is prepared, being sent, or over.
+#[derive(Debug, Default)]
+pub struct Live(Mutex<LiveState>);
+
+#[derive(Debug, Default, Clone)]
+pub struct LiveState {
+    /// Whether other runs are over, so that this one can begin.
+    pub has_turn: bool,
+    pub run: Option<RunId>,
+    pub has_begun: bool,
+    pub is_stopping: bool,
+    pub rows_total: Option<u64>,
+    pub counts: Counts,
+    /// Rows answered in time, in words.
+    pub pace: Option<String>,
+    pub left: Option<Duration>,
+    /// What all requests wait for, if they do.
+    pub waits_for: Option<String>,
+    /// What a screen reader says. It changes only at the start, at each tenth, at each wait and
+    /// at the end.
+    pub said: String,
+    tenth: u64,
+    pub end: Option<RunEnd>,
+}
+
+/// How a run has ended.
+#[derive(Debug, Clone, Default)]
+pub struct RunEnd {
+    pub is_complete: bool,
+    pub trouble: Option<Trouble>,
+    pub is_interrupted: bool,
+    pub results: Option<PathBuf>,
+    pub rejects: Option<PathBuf>,
+    /// Rows by status and reason, with the number of rows.
+    pub problems: Vec<(Status, ErrorCode, u64)>,
+    pub ended_at: Timestamp,
+}
+
+impl Live {
+    fn lock(&self) -> MutexGuard<'_, LiveState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn now(&self) -> LiveState {
+        self.lock().clone()
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.lock().has_begun
+    }
+
+    /// The user has asked it to stop.
+    pub fn is_stopping(&self) {
+        self.lock().is_stopping = true;
+    }
+
+    /// The run has broken off.
+    pub fn fail(&self, trouble: Trouble) {
+        let mut live = self.lock();
+        live.said = trouble.what.clone();
+        live.end = Some(RunEnd {
+            trouble: Some(trouble),
+            ended_at: Timestamp::now(),
+            ..RunEnd::default()
+        });
+    }
+}
+
+impl LiveState {
+    pub fn rows_done(&self) -> u64 {
+        self.counts.total()
+    }
+
+    /// When it should be over, as people say it.
+    pub fn finish(&self) -> Option<String> {
+        let left = self.left.filter(|_| self.end.is_none())?;
+        clock_after(left)
+    }
+}
+
+/// The time of day after a while: `15:40`, with the day if it is not today.
+pub fn clock_after(time: Duration) -> Option<String> {
+    let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+    let now = Timestamp::now().to_zoned(zone);
+    let then = now.checked_add(time).ok()?;
+    let form = match then.date() == now.date() {
+        true => "%H:%M",
+        false => "%H:%M on %A, %-d %B",
+    };
+    Some(then.strftime(form).to_string())
+}
+
+/// Tells the page what happens in a run.
+pub struct LiveObserver {
+    live: Arc<Live>,
+    pub job: Arc<Job>,
+    /// After so many settled leads the run is stopped.
+    most: Option<u64>,
+    stop: mpsc::Sender<()>,
+    settled: u64,
+    latest_rows: u64,
+}
+
+impl LiveObserver {
+    pub fn new(
+        live: Arc<Live>,
+        job: Arc<Job>,
+        most: Option<u64>,
+        stop: mpsc::Sender<()>,
+    ) -> LiveObserver {
+        LiveObserver {
+            live,
+            job,
+            most,
+            stop,
+            settled: 0,
+            latest_rows: 0,
+        }
+    }
+
+    pub fn has_its_turn(&self) {
+        self.live.lock().has_turn = true;
+    }
+
+    pub fn rows_total(&self) -> Option<u64> {
+        self.live.lock().rows_total
+    }
+
+    /// Counts the rows, so that the page can say how many there are.
+    pub async fn count_rows(&self, intake: &Intake) -> Result<(), Failure> {
+        let intake = intake.clone();
+        let rows = service::on_a_thread(move || intake.count_rows()).await?;
+        self.live.lock().rows_total = Some(rows);
+        Ok(())
+    }
+
+    /// Stops the run, once, when enough leads are settled.
+    fn count_settled(&mut self, status: Status, was_sent: bool) {
+        let is_settled = matches!(status, Status::Created | Status::Duplicate);
+        if !is_settled || !was_sent {
+            return;
+        }
+        self.settled += 1;
+        if self.most == Some(self.settled) {
+            self.live.lock().is_stopping = true;
+            let _ = self.stop.try_send(());
+        }
+    }
+}
+
+impl Observer for LiveObserver {
+    fn begun(&mut self, begun: Option<&Begun>) {
+        if let Some(begun) = begun {
+            self.job.begin_run(begun.run);
+        }
+        let mut live = self.live.lock();
+        live.has_begun = true;
+        live.run = begun.map(|begun| begun.run);
+        let name = self.job.record().name;
+        live.said = format!("Sending {name} has begun.");
+        drop(live);
+        self.job.has_changed();
+    }
+
+    fn event(&mut self, event: &RunEvent<'_>, listeners: &Listeners) {
+        if let RunEvent::Settled { outcome, sent, .. } = event {
+            self.count_settled(outcome.status, *sent);
+            self.latest_rows += 1;
+        }
+        // For rows it is enough to look at them together, once a second.
+        let is_seldom = !matches!(event, RunEvent::Settled { .. } | RunEvent::Retrying { .. });
+        if is_seldom {
+            self.live.lock().take(event, listeners);
+        }
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) -> Result<(), Failure> {
+        let mut live = self.live.lock();
+        live.counts = ended.tally.counts;
+        live.rows_total = ended.rows_total.or(live.rows_total);
+        live.waits_for = None;
+        let end = RunEnd::of(ended);
+        live.said = match (&end.trouble, end.is_complete) {
+            (_, true) => format!("Finished. {}.", created(&live.counts)),
+            (Some(trouble), _) if !end.is_interrupted => trouble.what.clone(),
+            _ => format!("Stopped. {}.", created(&live.counts)),
+        };
+        live.end = Some(end);
+        Ok(())
+    }
+}
+
+impl RunEnd {
+    fn of(ended: &Ended<'_>) -> RunEnd {
+        let stop = ended.stop.as_ref();
+        let problems = ended.tally.problems().into_iter();
+        RunEnd {
+            is_complete: stop.is_none(),
+            is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
+            trouble: stop.map(|stop| Trouble::of_stop(stop.by(), &stop_text(stop))),
+            results: ended.written.results.clone(),
+            rejects: ended.written.rejects_paths().next().map(Into::into),
+            problems: problems.map(|(s, code, group)| (s, code, group.rows)).collect(),
+            ended_at: Timestamp::now(),
+        }
+    }
+}
+
+/// How many leads there are: `312 people are in the campaign`.
+fn created(counts: &Counts) -> String {
+    match counts.of(Status::Created) {
+        1 => "1 person was added to the campaign".to_owned(),
+        created => format!("{} people were added to the campaign", grouped(created)),
+    }
+}
+
+impl LiveState {
+    fn take(&mut self, event: &RunEvent<'_>, listeners: &Listeners) {
+        self.counts = listeners.tally.counts;
+        let progress = &listeners.progress;
+        self.pace = progress.pace();
+        self.left = progress.left();
+        let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+        self.waits_for = progress.state(listeners.tally.in_flight, &zone);
+        match event {
+            RunEvent::Held { .. } => self.said = "The service asks for a pause.".to_owned(),
+            RunEvent::Outage { .. } => {
+                self.said = "The service does not answer. leadload keeps trying.".to_owned();
+            }
+            RunEvent::Recovered { .. } => self.said = "The service answers again.".to_owned(),
+            RunEvent::Stopping { .. } => self.said = "Stopping.".to_owned(),
+            _ => self.note_tenth(),
+        }
+    }
+
+    fn note_tenth(&mut self) {
+        let Some(total) = self.rows_total.filter(|total| *total > 0) else {
+            return;
+        };
+        let tenth = 10 * self.rows_done() / total;
+        if tenth > self.tenth && tenth < 10 {
+            self.tenth = tenth;
+            let done = grouped(self.rows_done());
+            self.said = format!("{done} of {}.", counted(total, "row"));
+        }
+    }
+}

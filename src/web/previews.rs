@@ -1,0 +1,114 @@
+//! What the service and the agent would get: the requests for two rows of the list, and the
+//! agent's opening line with the values of three people.
+
+use maud::{Markup, html};
+
+use super::checking::CheckState;
+use super::column_form::ColumnForm;
+use super::job::Job;
+use super::layout::labelled;
+
+/// The box for the agent's opening line.
+pub fn opening_line(form: &ColumnForm) -> Markup {
+    html! {
+        (labelled("opening-line", "Paste the agent's opening line", html! {
+            textarea #opening-line name="opening-line" rows="2" aria-describedby="opening-line-help" { (form.opening_line) }
+        }))
+        p #opening-line-help .hint {
+            "For example: Hi {{first_name}}, … Preview shows it for three people. It stays on this computer."
+        }
+    }
+}
+
+/// What was found for the settings as they are kept, if they were checked.
+pub fn section(job: &Job, form: &ColumnForm) -> Markup {
+    let state = job.state();
+    let CheckState::Done(checked) = &state.check else {
+        return html! {};
+    };
+    let previews = &checked.previews;
+    html! {
+        section #preview tabindex="-1" aria-labelledby="preview-heading" {
+            h2 #preview-heading { "Preview" }
+            @if let Some(first) = previews.first() {
+                p { "For the first row, line " (first.line) ", the service would get:" }
+                pre { (first.body) }
+            }
+            @if let Some(emptiest) = previews.emptiest() {
+                p { "For the row with most empty cells, line " (emptiest.line) ":" }
+                pre { (emptiest.body) }
+            }
+            @if previews.first().is_none() {
+                p { "No row can be sent as the list is." }
+            }
+            @if !form.opening_line.trim().is_empty() {
+                p { "The agent would begin:" }
+                ul.lines {
+                    @for variables in previews.people() {
+                        li { (filled_in(&form.opening_line, variables)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The opening line with values in place of names. Names that no variable has, and values that
+/// are empty, are marked.
+fn filled_in(line: &str, variables: &[(String, String)]) -> Markup {
+    html! {
+        @for piece in pieces(line) {
+            @match piece {
+                Piece::Text(text) => (text),
+                Piece::Name(name) => @match value_of(name, variables) {
+                    Some(value) if !value.trim().is_empty() => mark.value { bdi { (value) } },
+                    Some(_) => mark.missing { "[" (name) ": empty]" },
+                    None => mark.missing { "[" (name) ": not sent]" },
+                },
+            }
+        }
+    }
+}
+
+fn value_of<'v>(name: &str, variables: &'v [(String, String)]) -> Option<&'v str> {
+    let mut variables = variables.iter();
+    variables.find_map(|(known, value)| (known == name).then_some(value.as_str()))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece<'l> {
+    Text(&'l str),
+    Name(&'l str),
+}
+
+/// The texts of a line and the names between `{{` and `}}`.
+fn pieces(line: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, after)) = after.split_once("}}") else {
+            break;
+        };
+        pieces.push(Piece::Text(before));
+        pieces.push(Piece::Name(name.trim()));
+        rest = after;
+    }
+    pieces.push(Piece::Text(rest));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_an_opening_line_are_filled_in_or_marked() {
+        let variables = [("first_name", "Ada"), ("city", " ")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let shown = filled_in("Hi {{first_name}} of {{ city }}{{zip}}, {{", &variables);
+        assert_eq!(
+            shown.into_string(),
+            "Hi <mark class=\"value\"><bdi>Ada</bdi></mark> of <mark class=\"missing\">[city: empty]</mark><mark class=\"missing\">[zip: not sent]</mark>, {{"
+        );
+    }
+}

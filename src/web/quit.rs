@@ -1,0 +1,46 @@
+//! *Stop and quit*: ends the program, after asking while something is sent.
+
+use axum::response::Response;
+use maud::html;
+
+use super::layout::{Screen, form};
+use super::visit::Visit;
+
+pub async fn ask(visit: Visit) -> Response {
+    let at_work = visit.site.jobs.at_work();
+    let names: Vec<String> = at_work.iter().map(|job| job.record().name).collect();
+    let help = match names.is_empty() {
+        true => "Nothing is being sent. What you have prepared is kept.".to_owned(),
+        false => format!(
+            "{} is being sent. It stops, and you can resume it when leadload is started again.",
+            names.join(", ")
+        ),
+    };
+    let screen = Screen {
+        title: "Stop and quit".into(),
+        heading: "Stop leadload?".into(),
+        help,
+        back: Some(visit.path("list")),
+        body: Some(html! {
+            (form(&visit, &visit.path("quit"), html! {
+                p.buttons {
+                    button.primary type="submit" { "Stop and quit" } " "
+                    a.button href=(visit.path("list")) { "Keep it running" }
+                }
+            }))
+        }),
+        ..Screen::default()
+    };
+    screen.respond(&visit)
+}
+
+pub async fn quit(visit: Visit) -> Response {
+    visit.site.quit();
+    let screen = Screen {
+        title: "leadload has ended".into(),
+        heading: "leadload has ended".into(),
+        help: "You can close this tab. What was sent is remembered: start leadload again to go on.".into(),
+        ..Screen::default()
+    };
+    screen.respond(&visit)
+}

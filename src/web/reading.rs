@@ -1,0 +1,91 @@
+//! Finds out what a list is: its form, its columns and what stands in them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use super::job::Job;
+use super::site::Site;
+use super::trouble::Trouble;
+use crate::exit::Failure;
+use crate::import::{inputs, service};
+use crate::intake::{ColumnSurvey, InspectedInput};
+
+#[derive(Debug, Default)]
+pub enum ReadState {
+    #[default]
+    NotBegun,
+    /// How many rows have been read.
+    Reading(Arc<AtomicU64>),
+    Unreadable(Trouble),
+    Known(Arc<ListFacts>),
+}
+
+/// What is known about a list, whatever its columns are used for.
+#[derive(Debug)]
+pub struct ListFacts {
+    pub inspected: InspectedInput,
+    pub survey: ColumnSurvey,
+}
+
+impl ReadState {
+    pub fn is_done(&self) -> bool {
+        matches!(self, ReadState::Unreadable(_) | ReadState::Known(_))
+    }
+
+    pub fn facts(&self) -> Option<Arc<ListFacts>> {
+        match self {
+            ReadState::Known(facts) => Some(Arc::clone(facts)),
+            _ => None,
+        }
+    }
+}
+
+/// Begins to read the list, unless that has been done.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
+    let mut state = job.state();
+    if !matches!(state.read, ReadState::NotBegun) {
+        return;
+    }
+    let rows = Arc::new(AtomicU64::new(0));
+    state.read = ReadState::Reading(Arc::clone(&rows));
+    drop(state);
+    site.forget_facts_but(job.id);
+    let (site, job) = (Arc::clone(site), Arc::clone(job));
+    thread::spawn(move || {
+        let read = service::block_on(read(&site, &job, &rows));
+        let mut state = job.state();
+        // Otherwise it is being read in another way by now.
+        if state.read.is_of(&rows) {
+            state.read = match read {
+                Ok(facts) => ReadState::Known(Arc::new(facts)),
+                Err(failure) => ReadState::Unreadable(Trouble::of(&failure)),
+            };
+        }
+        drop(state);
+        job.has_changed();
+    });
+}
+
+impl ReadState {
+    fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
+        matches!(self, ReadState::Reading(own) if Arc::ptr_eq(own, rows))
+    }
+}
+
+async fn read(site: &Site, job: &Job, rows: &Arc<AtomicU64>) -> Result<ListFacts, Failure> {
+    let request = site.request(&job.record())?;
+    let mut surveyed = inputs::survey_forms(&request).await?;
+    let Some(inspected) = surveyed.pop() else {
+        return Err(Failure::usage("there is no list", "choose one"));
+    };
+    let rows = Arc::clone(rows);
+    let reading = service::on_a_thread(move || -> Result<ListFacts, Failure> {
+        let survey = ColumnSurvey::of(&inspected, |read| {
+            rows.store(read, Ordering::Relaxed);
+            true
+        })?;
+        Ok(ListFacts { inspected, survey })
+    });
+    reading.await
+}

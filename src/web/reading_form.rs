@@ -1,0 +1,177 @@
+//! *Does this look wrong?*: how the file is read, and its first rows.
+
+use axum::Extension;
+use axum::extract::Path;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::form_fields::FormFields;
+use super::job::Job;
+use super::layout::{job_form, labelled, see_other};
+use super::reading::ListFacts;
+use super::steps::{job, not_changed};
+use super::visit::Visit;
+use crate::options::{Given, Options};
+use crate::source::{Certainty, Content};
+use crate::text::shortened;
+
+/// The encodings that lists come in.
+const ENCODINGS: [(&str, &str); 9] = [
+    ("utf-8", "Unicode (UTF-8)"),
+    ("windows-1252", "Western Europe (Windows)"),
+    ("windows-1250", "Central Europe (Windows)"),
+    ("windows-1251", "Cyrillic (Windows)"),
+    ("windows-1253", "Greek (Windows)"),
+    ("windows-1254", "Turkish (Windows)"),
+    ("windows-1255", "Hebrew (Windows)"),
+    ("windows-1256", "Arabic (Windows)"),
+    ("shift_jis", "Japanese (Shift JIS)"),
+];
+
+const SEPARATORS: [(&str, &str); 4] = [
+    (",", "comma"),
+    (";", "semicolon"),
+    ("tab", "tab"),
+    ("|", "vertical bar"),
+];
+
+const FIRST_ROWS: usize = 5;
+const FIRST_COLUMNS: usize = 12;
+const VALUE: usize = 30;
+
+pub fn section(visit: &Visit, job: &Job, facts: &ListFacts) -> Markup {
+    let list = &facts.inspected;
+    let options = job.record().options;
+    let is_weak = list.form.text().is_some_and(|text| text.certainty != Certainty::Certain);
+    let has_titles = list.form.above > 0;
+    html! {
+        details #reading open[is_weak || has_titles || !list.form.has_header] {
+            summary { "Does this look wrong?" }
+            (job_form(visit, job, "reading", html! {
+                @match &list.form.content {
+                    Content::Text(text) => {
+                        (encoding(&options, text.encoding.name()))
+                        (separator(&options, char::from(text.delimiter)))
+                    }
+                    Content::Sheet(sheet) => (sheet_field(&sheet.names, &sheet.name)),
+                }
+                p.field {
+                    label {
+                        input type="checkbox" name="no-header" value="yes" checked[options.reading.no_header == Some(true)];
+                        " The first row is a person, not the names of the columns"
+                    }
+                }
+                p { button type="submit" { "Read it again" } }
+            }))
+            (first_rows(facts))
+        }
+    }
+}
+
+/// Only the choice of a sheet, where another one has the phone numbers.
+pub fn sheets(visit: &Visit, job: &Job, names: &[String]) -> Markup {
+    job_form(
+        visit,
+        job,
+        "reading",
+        html! {
+            (sheet_field(names, names.first().map_or("", String::as_str)))
+            p { button.primary type="submit" { "Use this sheet" } }
+        },
+    )
+}
+
+fn encoding(options: &Options, found: &str) -> Markup {
+    let chosen = options.reading.encoding.as_ref();
+    let chosen = chosen.map(|given| given.text().to_string_lossy().to_lowercase());
+    html! {
+        (labelled("encoding", "Letters", html! {
+            select #encoding name="encoding" {
+                option value="" selected[chosen.is_none()] { "found out: " (found) }
+                @for (name, label) in ENCODINGS {
+                    option value=(name) selected[chosen.as_deref() == Some(name)] { (label) }
+                }
+            }
+        }))
+    }
+}
+
+fn separator(options: &Options, found: char) -> Markup {
+    let chosen = options.reading.delimiter.as_ref();
+    let chosen = chosen.map(|given| given.text().to_string_lossy().into_owned());
+    let found = SEPARATORS.iter().find(|(text, _)| *text == found.to_string());
+    let found = found.map_or("tab", |(_, name)| name);
+    html! {
+        (labelled("separator", "Between two cells stands a", html! {
+            select #separator name="separator" {
+                option value="" selected[chosen.is_none()] { "found out: " (found) }
+                @for (text, name) in SEPARATORS {
+                    option value=(text) selected[chosen.as_deref() == Some(text)] { (name) }
+                }
+            }
+        }))
+    }
+}
+
+fn sheet_field(names: &[String], chosen: &str) -> Markup {
+    labelled(
+        "sheet",
+        "Sheet",
+        html! {
+            select #sheet name="sheet" {
+                @for name in names { option value=(name) selected[name == chosen] { (name) } }
+            }
+        },
+    )
+}
+
+fn first_rows(facts: &ListFacts) -> Markup {
+    let list = &facts.inspected;
+    let columns = list.header.names.len().min(FIRST_COLUMNS);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="The first rows as they were read" {
+            table {
+                caption { "The first rows as they were read" }
+                thead {
+                    tr {
+                        @for name in &list.header.names[..columns] {
+                            th scope="col" { bdi { (shortened(name, VALUE)) } }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in list.sample.rows().take(FIRST_ROWS) {
+                        tr {
+                            @for column in 0..columns {
+                                td { bdi { (shortened(&row.lossy(column), VALUE)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub async fn choose(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let given = |name: &str| fields.get(name).filter(|text| !text.is_empty());
+    let changed = job.change(fields.version(), |record| {
+        let reading = &mut record.options.reading;
+        reading.encoding = given("encoding").and_then(|text| text.parse().ok());
+        reading.delimiter = given("separator").and_then(|text| text.parse().ok());
+        reading.sheet = given("sheet").map(Given::text_of);
+        reading.no_header = given("no-header").map(|_| true);
+    });
+    match changed {
+        Ok(()) => see_other(&visit.job_path(job.id, "columns")),
+        Err(why) => not_changed(&visit, &job, "columns", &why),
+    }
+}

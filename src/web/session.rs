@@ -1,0 +1,2 @@
+#[derive(Debug, Clone)]
+pub struct Session { pub form_token: String }

@@ -1,0 +1,191 @@
+//! What all pages share: the settings that the program was started with, the service and the jobs.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::campaigns::Campaigns;
+use super::checking::CheckState;
+use super::job::{JobId, JobRecord};
+use super::jobs::Jobs;
+use super::reading::ReadState;
+use tokio::sync::Notify;
+
+use crate::api::{BaseUrl, Certificates, Token};
+use crate::campaign::Campaign;
+use crate::command_line::CommandLine;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::import::Request;
+use crate::import::campaign_list::listed_by;
+use crate::ledger::{Ledger, LedgerPlace};
+use crate::options::{Given, Options, Progress};
+use crate::report::Log;
+use crate::results::OutputChoice;
+use crate::sandbox::{Sandbox, SandboxConfig};
+use crate::settings::{Connection, Layers, Service, environment, ledger_place};
+
+#[derive(Debug)]
+pub struct Site {
+    /// The path that all addresses of the page begin with, such as `/3f9a/`.
+    pub base: String,
+    pub log: Log,
+    pub jobs: Jobs,
+    pub campaigns: Campaigns,
+    /// The options that the program was started with.
+    typed: Options,
+    practice: Option<Practice>,
+    /// Ends the program.
+    quit: Notify,
+}
+
+/// The service, the ledger and the lists of a practice: they end with the program.
+struct Practice {
+    sandbox: Sandbox,
+    _folder: tempfile::TempDir,
+}
+
+impl std::fmt::Debug for Practice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Practice")
+    }
+}
+
+impl Site {
+    /// Opens the jobs in `folder`; those of a practice are in a folder that ends with the program.
+    pub fn open(
+        base: String,
+        mut typed: Options,
+        folder: PathBuf,
+        log: Log,
+    ) -> Result<Site, Failure> {
+        let is_practice = typed.connection.sandbox == Some(true);
+        let practice = is_practice.then(Practice::start).transpose();
+        let practice = practice.or_stopped(StoppedBy::Disk)?;
+        let folder = match &practice {
+            Some(practice) => {
+                let own = practice._folder.path();
+                let ledger = own.join("ledger.sqlite3");
+                let ledger = || Given::new(ledger.clone(), ledger.clone());
+                typed.ledger.ledger.get_or_insert_with(ledger);
+                own.join("jobs")
+            }
+            None => folder,
+        };
+        // The page shows the progress; standard error has log lines alone.
+        typed.output.progress = Some(Given::new(Progress::Never, "never"));
+        Ok(Site {
+            base,
+            log,
+            jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
+            campaigns: Campaigns::default(),
+            typed,
+            practice,
+            quit: Notify::new(),
+        })
+    }
+
+    /// Asks the program to end.
+    pub fn quit(&self) {
+        self.quit.notify_one();
+    }
+
+    /// Waits until somebody asks the program to end.
+    pub async fn has_quit(&self) {
+        self.quit.notified().await;
+    }
+
+    /// The name of the service in the ledger.
+    pub fn service_name(&self) -> String {
+        let layers = self.layers(&Options::default());
+        let name = layers.ok().and_then(|layers| Service::name(&layers.options()).ok());
+        name.flatten().unwrap_or_default()
+    }
+
+    pub fn is_practice(&self) -> bool {
+        self.practice.is_some()
+    }
+
+    /// The settings as they are now: the profile is read again, since it may have been set up
+    /// meanwhile.
+    pub fn layers(&self, of_job: &Options) -> Result<Layers, Failure> {
+        let mut options = of_job.clone();
+        options.complete(&self.typed);
+        // A profile's results files are for lists of the command line.
+        let writes_outputs = false;
+        let (layers, checked) = Layers::load(options, environment(), true, writes_outputs);
+        checked.or_stopped(StoppedBy::Usage)?;
+        Ok(layers)
+    }
+
+    /// The service that these settings give.
+    pub fn service(&self, layers: &Layers) -> Result<Service, Failure> {
+        let Some(practice) = &self.practice else {
+            return Service::new(layers).or_stopped(StoppedBy::Usage);
+        };
+        let base_url = BaseUrl::parse(&practice.sandbox.base_url(), false);
+        let token = Token::from_text(practice.sandbox.token(), "the sandbox's token");
+        Ok(Service::At(Connection {
+            base_url: base_url.or_stopped(StoppedBy::Usage)?,
+            token: token.or_stopped(StoppedBy::Usage)?,
+            certificates: Certificates::default(),
+        }))
+    }
+
+    /// Whether there is a service to send to.
+    pub fn has_service(&self) -> bool {
+        let layers = self.layers(&Options::default());
+        layers.is_ok_and(|layers| self.service(&layers).is_ok())
+    }
+
+    /// The request to read and send a job's list.
+    pub fn request(&self, record: &JobRecord) -> Result<Request, Failure> {
+        let path = &record.list;
+        let args = ["leadload".into(), "import".into(), path.clone().into()];
+        Ok(Request {
+            files: vec![path.clone()],
+            unnamed: OutputChoice::BesideInput,
+            layers: self.layers(&record.options)?,
+            line: CommandLine::of(&args),
+        })
+    }
+
+    pub async fn list_campaigns(&self) -> Result<Vec<Campaign>, Failure> {
+        let layers = self.layers(&Options::default())?;
+        listed_by(&self.service(&layers)?).await
+    }
+
+    pub fn ledger_place(&self) -> Result<Option<LedgerPlace>, Failure> {
+        let layers = self.layers(&Options::default())?;
+        ledger_place(&layers.options()).or_stopped(StoppedBy::Usage)
+    }
+
+    /// The ledger, for reading; `None` if nothing is in it yet.
+    pub fn ledger(&self) -> Result<Option<Ledger>, Failure> {
+        let place = self.ledger_place()?;
+        Ok(place.as_ref().map(Ledger::read).transpose()?.flatten())
+    }
+
+    /// Frees the memory that other lists take: spreadsheets are held whole.
+    pub fn forget_facts_but(self: &Arc<Site>, job: JobId) {
+        for other in self.jobs.newest_first() {
+            let mut state = other.state();
+            if other.id != job && !state.sending.is_at_work() && state.read.is_done() {
+                state.read = ReadState::default();
+                state.check = CheckState::default();
+            }
+        }
+    }
+}
+
+impl Practice {
+    fn start() -> io::Result<Practice> {
+        let config = SandboxConfig {
+            keep_variables: Some(false),
+            ..SandboxConfig::default()
+        };
+        Ok(Practice {
+            sandbox: Sandbox::start(config)?,
+            _folder: tempfile::tempdir()?,
+        })
+    }
+}

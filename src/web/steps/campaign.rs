@@ -1,0 +1,157 @@
+//! *Campaign*: which campaign calls these people.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::{facts, job, not_changed, screen, waiting};
+use crate::campaign::Campaign;
+use crate::options::{Given, Options};
+use crate::web::campaigns::Campaigns;
+use crate::web::form_fields::FormFields;
+use crate::web::job::Job;
+use crate::web::layout::{FieldError, Screen, job_form, labelled, see_other};
+use crate::web::form_columns::FormColumns;
+use crate::web::visit::Visit;
+
+/// The value of an option that is a column.
+const COLUMN: &str = "column-";
+
+pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
+    match job(&visit, id) {
+        Ok(job) => shown(&visit, &job, Vec::new()).await,
+        Err(response) => response,
+    }
+}
+
+async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Response {
+    let facts = match facts(visit, job).await {
+        Ok(facts) => facts,
+        Err(response) => return response,
+    };
+    let campaigns = match Campaigns::within_a_moment(&visit.site).await {
+        Some(Ok(campaigns)) => campaigns,
+        Some(Err(trouble)) => return no_campaigns(visit, job, trouble.text()),
+        None => return waiting(visit, job, "Asking the service for its campaigns …", 0),
+    };
+    if campaigns.is_empty() {
+        let text = "The service lists no campaign for this access token. Make one there first.";
+        return no_campaigns(visit, job, text.to_owned());
+    }
+    let columns = FormColumns::of(&facts.inspected);
+    let record = job.record();
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let screen = Screen {
+        heading: "Which campaign should call these people?".into(),
+        help: "A campaign in progress may start calling as soon as you send.".into(),
+        back: Some(visit.job_path(job.id, "list")),
+        errors,
+        body: Some(job_form(visit, job, "campaign", html! {
+            (labelled("campaign", "Campaign", select(&campaigns, &columns, &record.options)))
+            (at_once(&campaigns))
+            p { button.primary type="submit" { "Continue" } }
+        })),
+        status,
+        ..screen(visit, job, "Campaign", "campaign")
+    };
+    screen.respond(visit)
+}
+
+fn no_campaigns(visit: &Visit, job: &Job, text: String) -> Response {
+    let screen = Screen {
+        heading: "Which campaign should call these people?".into(),
+        back: Some(visit.job_path(job.id, "list")),
+        errors: vec![FieldError { field: None, text }],
+        body: Some(html! {
+            p {
+                a.button href=(visit.job_path(job.id, "campaign")) { "Try again" } " "
+                a.button href=(visit.path("service")) { "Change the service" }
+            }
+        }),
+        ..screen(visit, job, "Campaign", "campaign")
+    };
+    screen.respond(visit)
+}
+
+fn select(campaigns: &[Campaign], columns: &FormColumns, options: &Options) -> Markup {
+    let chosen = options.mapping.campaign.as_deref().map_or("", String::as_str);
+    let by_column = options.mapping.campaign_column.as_deref();
+    let by_column = by_column.and_then(|text| columns.find(text));
+    let is_chosen = |campaign: &Campaign| {
+        by_column.is_none() && !chosen.is_empty() && (campaign.id == chosen || campaign.name == chosen)
+    };
+    html! {
+        select #campaign name="campaign" required {
+            option value="" { "Choose a campaign" }
+            @for campaign in campaigns {
+                option value=(campaign.id) selected[is_chosen(campaign)] { (described(campaign)) }
+            }
+            optgroup label="From a column of the list" {
+                @for (column, name) in columns.named() {
+                    option value={ (COLUMN) (column) } selected[by_column == Some(column)] { (name) }
+                }
+            }
+        }
+    }
+}
+
+/// A campaign's name with its state.
+pub fn described(campaign: &Campaign) -> String {
+    let status = campaign.status.replace('_', " ");
+    match status.is_empty() {
+        true => campaign.name.clone(),
+        false => format!("{} ({status})", campaign.name),
+    }
+}
+
+/// Which campaigns may begin to call at once.
+fn at_once(campaigns: &[Campaign]) -> Markup {
+    let active: Vec<&Campaign> = campaigns.iter().filter(|c| c.is_active()).collect();
+    html! {
+        @if !active.is_empty() {
+            div.note {
+                p { "In progress, so calls may start at once:" }
+                ul { @for campaign in active { li { bdi { (campaign.name) } } } }
+            }
+        }
+    }
+}
+
+pub async fn choose(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let facts = match facts(&visit, &job).await {
+        Ok(facts) => facts,
+        Err(response) => return response,
+    };
+    let chosen = fields.get("campaign").unwrap_or_default().to_owned();
+    if chosen.is_empty() {
+        let errors = vec![FieldError::at("campaign", "Choose a campaign.")];
+        return shown(&visit, &job, errors).await;
+    }
+    let columns = FormColumns::of(&facts.inspected);
+    let column = chosen.strip_prefix(COLUMN).and_then(|at| at.parse().ok());
+    let column = column.and_then(|at| columns.text(at));
+    let changed = job.change(fields.version(), |record| {
+        let mapping = &mut record.options.mapping;
+        mapping.campaign_column = column.map(Given::text_of);
+        mapping.campaign = column.is_none().then(|| Given::text_of(&chosen));
+    });
+    if let Err(why) = changed {
+        return not_changed(&visit, &job, "campaign", &why);
+    }
+    see_other(&visit.job_path(job.id, "columns"))
+}

@@ -1,0 +1,442 @@
+//! *Columns*: who is called, and what the agent is told about them.
+//!
+//! The screen shows the settings as they are kept, so every button of the form first keeps what was
+//! chosen and then shows it again.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request};
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::{facts, job, not_changed, screen, trouble_of_check};
+use crate::intake::PlannedInput;
+use crate::mapping::MappingError;
+use crate::report::share;
+use crate::text::{counted, shortened};
+use crate::web::checking::{self, CheckState};
+use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
+use crate::web::form_columns::FormColumns;
+use crate::web::job::{Job, JobRecord};
+use crate::web::layout::{FieldError, Screen, labelled, see_other};
+use crate::web::previews;
+use crate::web::reading::ListFacts;
+use crate::web::reading_form;
+use crate::web::trouble::{Question, Trouble};
+use crate::web::upload;
+use crate::web::visit::Visit;
+use crate::web::words::upload_error;
+
+const HELP: &str = "The phone number is always sent. Tick only what the agent needs.";
+
+const NOTHING_TICKED: &str = "Nothing is ticked, so the agent will know only the phone number. Press Continue again if that is what you want.";
+
+/// How much is shown of a value.
+const VALUE: usize = 30;
+
+pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let is_asking = job.state().asks_about_nothing;
+    if is_asking {
+        let errors = vec![FieldError::at("columns", NOTHING_TICKED)];
+        return shown(&visit, &job, errors, true).await;
+    }
+    shown(&visit, &job, Vec::new(), false).await
+}
+
+async fn shown(
+    visit: &Visit,
+    job: &Arc<Job>,
+    mut errors: Vec<FieldError>,
+    is_asking: bool,
+) -> Response {
+    let facts = match facts(visit, job).await {
+        Ok(facts) => facts,
+        Err(response) => return response,
+    };
+    let record = job.record();
+    let columns = FormColumns::of(&facts.inspected);
+    let planned = plan(visit, &record, &facts).await;
+    let trouble = match &planned {
+        Ok(_) => trouble_of_check(job),
+        Err(trouble) => Some(trouble.clone()),
+    };
+    if let Some(trouble) = &trouble {
+        errors.push(FieldError::of(trouble, Some(field_of(trouble))));
+    }
+    let form = ColumnForm::of(&record, &columns, planned.as_ref().ok());
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let sections = Sections {
+        visit,
+        job,
+        facts: &facts,
+        columns: &columns,
+        form: &form,
+        record: &record,
+    };
+    let screen = Screen {
+        heading: "What should the agent know?".into(),
+        help: HELP.into(),
+        back: Some(visit.job_path(job.id, "campaign")),
+        errors,
+        body: Some(html! {
+            @if let Some(Question::Sheet(sheets)) = trouble.as_ref().and_then(|t| t.question.as_ref()) {
+                (reading_form::sheets(visit, job, sheets))
+            }
+            (sections.form(is_asking))
+            (reading_form::section(visit, job, &facts))
+        }),
+        status,
+        ..screen(visit, job, "Columns", "columns")
+    };
+    screen.respond(visit)
+}
+
+/// Applies the settings to the first rows of the list.
+async fn plan(
+    visit: &Visit,
+    record: &JobRecord,
+    facts: &Arc<ListFacts>,
+) -> Result<PlannedInput, Trouble> {
+    let request = visit.site.request(record).map_err(|f| Trouble::of(&f))?;
+    let settings = request.settings().map_err(|f| Trouble::of(&f))?;
+    let facts = Arc::clone(facts);
+    let planning = crate::import::service::on_a_thread(move || -> Result<_, MappingError> {
+        PlannedInput::new(facts.inspected.clone(), &settings.reading.mapping)
+    });
+    planning.await.map_err(|failure| Trouble::of(&failure))
+}
+
+/// The field in which the trouble is cured.
+fn field_of(trouble: &Trouble) -> &'static str {
+    match &trouble.question {
+        Some(Question::PhoneColumns(_) | Question::PhoneColumn) => "phone",
+        Some(Question::Sheet(_)) => "sheet",
+        Some(Question::Country) => "country",
+        Some(Question::Columns) | None => "columns",
+    }
+}
+
+struct Sections<'a> {
+    visit: &'a Visit,
+    job: &'a Job,
+    facts: &'a ListFacts,
+    columns: &'a FormColumns,
+    form: &'a ColumnForm,
+    record: &'a JobRecord,
+}
+
+impl Sections<'_> {
+    fn form(&self, is_asking: bool) -> Markup {
+        let action = self.visit.job_path(self.job.id, "columns");
+        html! {
+            form #columns method="post" action=(action) enctype="multipart/form-data" {
+                input type="hidden" name="form_token" value=(self.visit.form_token);
+                input type="hidden" name="version" value=(self.record.version);
+                @if is_asking { input type="hidden" name="nothing" value="yes"; }
+                // The button that Enter presses.
+                button.first-button type="submit" name="action" value="continue" tabindex="-1" aria-hidden="true" { "Continue" }
+                (self.phones())
+                (self.country())
+                (self.only())
+                (self.blocked())
+                (self.variables())
+                (previews::opening_line(self.form))
+                p.buttons {
+                    button type="submit" name="action" value="preview" { "Preview" } " "
+                    button.primary type="submit" name="action" value="continue" { "Continue" }
+                }
+            }
+            (previews::section(self.job, self.form))
+        }
+    }
+
+    fn column_options(&self, chosen: Option<usize>) -> Markup {
+        html! {
+            @for (at, name) in self.columns.named() {
+                option value=(at) selected[chosen == Some(at)] { (shortened(&name, 60)) }
+            }
+        }
+    }
+
+    fn phones(&self) -> Markup {
+        let chosen = &self.form.phones;
+        let further = (chosen.len().max(1) + 1).min(MAX_PHONE_COLUMNS);
+        html! {
+            fieldset {
+                legend { "Who is called" }
+                (labelled("phone", "Phone number", html! {
+                    select #phone name="phone" required {
+                        option value="" { "Choose a column" }
+                        (self.column_options(chosen.first().copied()))
+                    }
+                }))
+                @for at in 1..further {
+                    (labelled(&format!("phone-{at}"), "If empty, use", html! {
+                        select id={ "phone-" (at) } name="phone" {
+                            option value="" { "no other column" }
+                            (self.column_options(chosen.get(at).copied()))
+                        }
+                    }))
+                }
+            }
+        }
+    }
+
+    fn country(&self) -> Markup {
+        let chosen = &self.form.country;
+        html! {
+            (labelled("country", "Country", html! {
+                select #country name="country" aria-describedby="country-help" {
+                    option value="" selected[chosen.is_empty()] { "As each number says (+44 …)" }
+                    optgroup label="A column of the list" {
+                        @for (at, name) in self.columns.named() {
+                            @let value = format!("column-{at}");
+                            option value=(value) selected[*chosen == value] { (shortened(&name, 60)) }
+                        }
+                    }
+                    optgroup label="One country for all" {
+                        @for (code, name) in crate::phone::Region::all_by_name() {
+                            option value=(code) selected[*chosen == code] { (name) }
+                        }
+                    }
+                }
+            }))
+            p #country-help .hint {
+                "For numbers without a country code, such as 07911 123456. "
+                @if let Some(found) = &self.form.country_found { (found) }
+            }
+            @if self.form.asks_for_doubt {
+                p.field {
+                    label {
+                        input type="checkbox" name="numbers-are-right" value="yes" checked[self.form.numbers_are_right];
+                        " The numbers are right as they are"
+                    }
+                }
+            }
+        }
+    }
+
+    fn only(&self) -> Markup {
+        let rules = &self.form.only;
+        html! {
+            fieldset {
+                legend { "Only send rows where" }
+                @for (rule, (column, values)) in rules.iter().enumerate() {
+                    (self.only_column(rule, Some(*column)))
+                    (self.only_values(rule, *column, values))
+                }
+                (self.only_column(rules.len(), None))
+                p { button type="submit" name="action" value="values" { "Show values" } }
+            }
+        }
+    }
+
+    fn only_column(&self, rule: usize, chosen: Option<usize>) -> Markup {
+        let id = format!("only-{rule}");
+        let label = if rule == 0 { "Column" } else { "And column" };
+        html! {
+            (labelled(&id, label, html! {
+                select id=(id) name=(id) {
+                    option value="" { "send all rows" }
+                    @for (at, name) in self.columns.named() {
+                        @if chosen == Some(at) || self.facts.survey.values(at).is_some() {
+                            option value=(at) selected[chosen == Some(at)] { (shortened(&name, 60)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+
+    fn only_values(&self, rule: usize, column: usize, chosen: &[String]) -> Markup {
+        let known = self.facts.survey.values(column).unwrap_or_default();
+        let is_chosen = |value: &str| {
+            let value = value.trim().to_lowercase();
+            chosen.iter().any(|one| one.trim().to_lowercase() == value)
+        };
+        html! {
+            ul.values {
+                @for (value, rows) in known {
+                    li {
+                        label {
+                            input type="checkbox" name={ "only-" (rule) "-value" } value=(value) checked[is_chosen(value)];
+                            " " bdi { @if value.is_empty() { em { "(empty)" } } @else { (shortened(value, VALUE)) } }
+                            " (" (counted(*rows, "row")) ")"
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn blocked(&self) -> Markup {
+        html! {
+            fieldset {
+                legend { "Do-not-call list" }
+                @if !self.form.blocked.is_empty() {
+                    ul {
+                        @for (at, name) in self.form.blocked.iter().enumerate() {
+                            li {
+                                bdi { (name) } " "
+                                button type="submit" name="action" value={ "remove-" (at) } {
+                                    "Remove" span.unseen { " " (name) }
+                                }
+                            }
+                        }
+                    }
+                }
+                (labelled("blocked", "Do-not-call list", html! {
+                    input #blocked type="file" name="list";
+                }))
+                p { button type="submit" name="action" value="block" { "Add this list" } }
+            }
+        }
+    }
+
+    fn variables(&self) -> Markup {
+        html! {
+            fieldset {
+                legend { "What the agent is told" }
+                p.buttons {
+                    button type="submit" name="action" value="all" { "Select all" } " "
+                    button type="submit" name="action" value="none" { "Select none" }
+                }
+                @if !self.form.lost.is_empty() {
+                    p.note { "Sent to this campaign last time, and not now: " (self.form.lost.join(", ")) "." }
+                }
+                @if !self.form.new.is_empty() {
+                    p.note { "Not sent to this campaign before: " (self.form.new.join(", ")) "." }
+                }
+                div.scroll {
+                    table.columns {
+                        thead {
+                            tr {
+                                th scope="col" { "Send" }
+                                th scope="col" { "Column" }
+                                th scope="col" { "Filled" }
+                                th scope="col" { "For example" }
+                                th scope="col" { "Name for the agent" }
+                            }
+                        }
+                        tbody {
+                            @for (at, name) in self.columns.named() {
+                                @if !self.form.is_used(at) { (self.variable(at, &name)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn variable(&self, at: usize, name: &str) -> Markup {
+        let choice = &self.form.variables[at];
+        let survey = &self.facts.survey;
+        let filled = survey.filled(at);
+        let empty = survey.rows.saturating_sub(filled);
+        html! {
+            tr {
+                td {
+                    input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
+                        checked[choice.is_sent] aria-label={ "Send " (name) };
+                }
+                th scope="row" {
+                    label for={ "send-" (at) } { bdi { (shortened(name, 60)) } }
+                    @if choice.is_private {
+                        p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
+                    }
+                    @if choice.is_sent && empty > 0 {
+                        p.warning {
+                            (people(empty)) " no " bdi { (shortened(name, 60)) } ". "
+                            "The agent may use a default. Leave them out, or check the script."
+                        }
+                    }
+                }
+                td.number { (share(filled, survey.rows)) }
+                td { bdi { (choice.examples.iter().map(|value| shortened(value, VALUE)).collect::<Vec<_>>().join(" · ")) } }
+                td {
+                    input type="text" id={ "name-" (at) } name={ "name-" (at) } value=(choice.name)
+                        aria-label={ "Name for " (name) } spellcheck="false" autocomplete="off";
+                }
+            }
+        }
+    }
+}
+
+/// `212 people have`, `1 person has`.
+fn people(count: u64) -> String {
+    match count {
+        1 => "1 person has".to_owned(),
+        _ => format!("{} people have", crate::text::grouped(count)),
+    }
+}
+
+pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let received = match upload::receive(request, &job.folder).await {
+        Ok(received) => received,
+        Err(error) => {
+            let errors = vec![FieldError::at("blocked", upload_error(&error))];
+            return shown(&visit, &job, errors, false).await;
+        }
+    };
+    let facts = match facts(&visit, &job).await {
+        Ok(facts) => facts,
+        Err(response) => return response,
+    };
+    let columns = FormColumns::of(&facts.inspected);
+    let fields = &received.fields;
+    let action = fields.get("action").unwrap_or("continue").to_owned();
+    let chosen = ColumnForm::from_fields(fields, &columns, &facts);
+    let chosen = match chosen {
+        Ok(chosen) => chosen,
+        Err(errors) => return shown(&visit, &job, errors, false).await,
+    };
+    let goes_on = action == "continue";
+    let is_asking = goes_on && !chosen.sends_something() && fields.get("nothing").is_none();
+    let blocked = received.file.as_ref().map(|(_, path)| path.clone());
+    let changed = job.change(fields.version(), |record| {
+        chosen.apply(record, &columns, &action);
+        record.has_columns |= goes_on && !is_asking;
+        if let Some(path) = blocked {
+            ColumnForm::add_list(record, path);
+        }
+    });
+    if let Err(why) = changed {
+        return not_changed(&visit, &job, "columns", &why);
+    }
+    job.state().asks_about_nothing = is_asking;
+    match (&*action, is_asking) {
+        ("continue", false) => go_on(&visit, &job).await,
+        ("preview", _) => {
+            checking::begin(&visit.site, &job);
+            see_other(&(visit.job_path(job.id, "columns") + "#preview"))
+        }
+        _ => see_other(&visit.job_path(job.id, "columns")),
+    }
+}
+
+/// On to the problems, if there are any.
+async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
+    checking::begin(&visit.site, job);
+    job.await_moment(|state| state.check.is_over()).await;
+    let next = match &job.state().check {
+        CheckState::Failed(_) => "columns",
+        CheckState::Done(checked) if checked.doubt.is_some() => "columns",
+        CheckState::Done(checked) if checked.problems() == 0 => "send",
+        _ => "problems",
+    };
+    see_other(&visit.job_path(job.id, next))
+}
+

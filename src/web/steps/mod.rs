@@ -1,0 +1,137 @@
+//! The steps of a list, each a screen with an address of its own.
+
+pub mod campaign;
+pub mod columns;
+pub mod list;
+pub mod problems;
+pub mod run;
+pub mod send;
+pub mod service;
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::html;
+
+use super::checking::{self, CheckState, Checked};
+use super::job::{Job, JobId, NotChanged};
+use super::layout::{FieldError, Screen, progress, see_other, steps};
+use super::reading::{self, ListFacts, ReadState};
+use super::trouble::Trouble;
+use super::visit::Visit;
+use crate::text::printable;
+
+/// The job with this number, or a screen that says that there is none.
+pub fn job(visit: &Visit, id: u64) -> Result<Arc<Job>, Response> {
+    visit.site.jobs.get(JobId(id)).ok_or_else(|| {
+        let screen = Screen {
+            title: "No such list".into(),
+            heading: "This list is not here".into(),
+            help: "Lists that were not sent are kept for 30 days.".into(),
+            back: Some(visit.path("list")),
+            status: StatusCode::NOT_FOUND,
+            ..Screen::default()
+        };
+        screen.respond(visit)
+    })
+}
+
+/// The beginning of a screen about a job: `name` is the name of the step, `here` its address.
+pub fn screen(visit: &Visit, job: &Job, name: &str, here: &str) -> Screen {
+    let list = job.record().name;
+    Screen {
+        title: format!("{name}, {}", printable(&list)),
+        steps: Some(steps(visit, job.id, here)),
+        ..Screen::default()
+    }
+}
+
+/// What is known about the list, or a screen that says how far reading it has come, or why it
+/// cannot be read.
+pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Response> {
+    reading::begin(&visit.site, job);
+    job.await_moment(|state| state.read.is_done()).await;
+    let state = job.state();
+    let (rows, trouble) = match &state.read {
+        ReadState::Known(facts) => return Ok(Arc::clone(facts)),
+        ReadState::Unreadable(trouble) => (0, Some(trouble.clone())),
+        ReadState::Reading(rows) => (rows.load(std::sync::atomic::Ordering::Relaxed), None),
+        ReadState::NotBegun => (0, None),
+    };
+    drop(state);
+    Err(match trouble {
+        Some(trouble) => list::unreadable(visit, job, &trouble),
+        None => waiting(visit, job, "Reading the list …", rows),
+    })
+}
+
+/// What the check of the list has found, or a screen that says how far it has come. Trouble leads
+/// back to the columns.
+pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Response> {
+    facts(visit, job).await?;
+    checking::begin(&visit.site, job);
+    job.await_moment(|state| state.check.is_over()).await;
+    let state = job.state();
+    let rows = match &state.check {
+        CheckState::Done(checked) => return Ok(Arc::clone(checked)),
+        CheckState::Failed(_) => return Err(see_other(&visit.job_path(job.id, "columns"))),
+        CheckState::Checking(rows) => rows.load(std::sync::atomic::Ordering::Relaxed),
+        CheckState::NotBegun => 0,
+    };
+    drop(state);
+    Err(waiting(visit, job, "Checking the list …", rows))
+}
+
+/// A screen that is loaded again until the work is done.
+fn waiting(visit: &Visit, job: &Job, what: &str, rows: u64) -> Response {
+    let screen = Screen {
+        heading: what.to_owned(),
+        back: Some(visit.job_path(job.id, "list")),
+        body: Some(progress(what, rows)),
+        is_waiting: true,
+        ..screen(visit, job, "Please wait", "")
+    };
+    screen.respond(visit)
+}
+
+/// The screen after a change that was not made.
+pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Response {
+    let (status, text, next) = match why {
+        NotChanged::Stale => (
+            StatusCode::CONFLICT,
+            "This list was changed in another tab after this page was opened, so nothing was changed here.".to_owned(),
+            step,
+        ),
+        NotChanged::BeingSent => (
+            StatusCode::CONFLICT,
+            "This list is being sent, so its settings stay as they are.".to_owned(),
+            "run",
+        ),
+        NotChanged::Io(error) => (
+            StatusCode::INSUFFICIENT_STORAGE,
+            format!("The change cannot be written to this computer's disk: {error}."),
+            step,
+        ),
+    };
+    let screen = Screen {
+        heading: "Nothing was changed".into(),
+        back: Some(visit.job_path(job.id, step)),
+        errors: vec![FieldError { field: None, text }],
+        body: Some(html! {
+            p { a.button href=(visit.job_path(job.id, next)) { "Show how it is now" } }
+        }),
+        status,
+        ..screen(visit, job, "Not changed", step)
+    };
+    screen.respond(visit)
+}
+
+/// The trouble of the last check, if it failed.
+pub fn trouble_of_check(job: &Job) -> Option<Trouble> {
+    match &job.state().check {
+        CheckState::Failed(trouble) => Some(trouble.clone()),
+        CheckState::Done(checked) => checked.doubt.clone(),
+        _ => None,
+    }
+}

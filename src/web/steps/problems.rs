@@ -1,0 +1,220 @@
+//! *Problems*: the rows that cannot be sent as they are, by reason.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, RawQuery};
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::{checked, job, not_changed, screen};
+use crate::report::{Advice, FixableRow, InDoubt, Outlook};
+use crate::text::{counted, grouped, in_lines};
+use crate::web::checking::Checked;
+use crate::web::corrections;
+use crate::web::form_fields::FormFields;
+use crate::web::job::Job;
+use crate::web::layout::{FieldError, Screen, job_form, see_other};
+use crate::web::visit::Visit;
+use crate::web::words::cure;
+
+/// How many rows are corrected on one page.
+pub const ROWS_ON_PAGE: usize = 50;
+
+/// The page that a number means, from 0.
+fn page_number(number: Option<&str>) -> usize {
+    let number = number.and_then(|number| number.parse().ok());
+    number.unwrap_or(1_usize).saturating_sub(1)
+}
+
+pub async fn show(
+    visit: Visit,
+    Path(id): Path<u64>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    match job(&visit, id) {
+        Ok(job) => {
+            let page = query.as_deref().and_then(|query| query.strip_prefix("page="));
+            shown(&visit, &job, page_number(page), &BTreeMap::new()).await
+        }
+        Err(response) => response,
+    }
+}
+
+/// What is wrong with corrections that were typed: by row, what was typed and why it cannot be
+/// sent.
+pub type Refused = BTreeMap<u64, (String, String)>;
+
+async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) -> Response {
+    let checked = match checked(visit, job).await {
+        Ok(checked) => checked,
+        Err(response) => return response,
+    };
+    let (problems, ready) = (checked.problems(), checked.ready());
+    let heading = match problems {
+        0 => "Every row can be sent".to_owned(),
+        1 => "1 row can't be sent yet".to_owned(),
+        _ => format!("{} rows can't be sent yet", grouped(problems)),
+    };
+    let help = match (problems, ready) {
+        (0, _) => String::new(),
+        (_, 0) => "Fix them here, or choose a newer version of the list.".to_owned(),
+        _ => format!("Fix them here, or send the other {} now and these later.", grouped(ready)),
+    };
+    let status = match refused.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let errors = refused.iter().map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
+    let screen = Screen {
+        heading,
+        help,
+        back: Some(visit.job_path(job.id, "columns")),
+        errors: errors.collect(),
+        body: Some(html! {
+            (groups(visit, job, &checked))
+            @if problems > 0 {
+                p {
+                    a.button href=(visit.job_path(job.id, "files/rows-to-fix.xlsx")) download { "Download rows to fix" }
+                    " When they are fixed, choose that file as a list: its settings are known."
+                }
+            }
+            (correctable(visit, job, &checked, page, refused))
+            p.buttons {
+                @if ready > 0 {
+                    a.button.primary href=(visit.job_path(job.id, "send")) { "Continue" }
+                } @else {
+                    a.button href=(visit.job_path(job.id, "list")) { "Use a newer version" }
+                }
+            }
+        }),
+        status,
+        ..screen(visit, job, "Problems", "problems")
+    };
+    screen.respond(visit)
+}
+
+fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
+    let outlook = Outlook {
+        by_same_command: false,
+        in_doubt: InDoubt::default(),
+    };
+    let tally = &checked.found.tally;
+    let left_out = tally.left_out();
+    html! {
+        @for (status, code, group) in tally.problems() {
+            @let advice = Advice::of(status, code, group, outlook);
+            article.problem {
+                h2 { (advice.title) ": " (counted(group.rows, "row")) }
+                p { (advice.meaning) }
+                p.hint { (places(group.rows, &group.first.iter().map(|place| place.line).collect::<Vec<_>>())) }
+                @if let Some((step, text)) = cure(code) {
+                    p { a href=(visit.job_path(job.id, step)) { (text) } }
+                }
+                details {
+                    summary { "How to fix it" }
+                    ul.steps { @for step in advice.steps_without_flags() { li { (step.replace('`', "")) } } }
+                }
+            }
+        }
+        @for (status, _, group) in left_out {
+            p.left-out { (crate::web::words::left_out(status, group.rows)) }
+        }
+    }
+}
+
+fn places(rows: u64, lines: &[u64]) -> String {
+    let lines: Vec<(usize, u64)> = lines.iter().map(|line| (0, *line)).collect();
+    let text = in_lines(rows, &lines, &[]);
+    crate::web::trouble::sentence(&text)
+}
+
+/// The rows whose phone cell can be corrected here.
+fn correctable(
+    visit: &Visit,
+    job: &Job,
+    checked: &Checked,
+    page: usize,
+    refused: &Refused,
+) -> Markup {
+    let fixable = &checked.fixable;
+    let rows = fixable.rows();
+    if rows.is_empty() {
+        return html! {};
+    }
+    let pages = rows.len().div_ceil(ROWS_ON_PAGE);
+    let page = page.min(pages - 1);
+    let here = rows.iter().skip(page * ROWS_ON_PAGE).take(ROWS_ON_PAGE);
+    html! {
+        h2 { "Correct phone numbers" }
+        @if fixable.total() > rows.len() as u64 {
+            p { "The first " (grouped(rows.len() as u64)) " of " (grouped(fixable.total())) " can be corrected here." }
+        }
+        (job_form(visit, job, "problems", html! {
+            input type="hidden" name="page" value=(page + 1);
+            div.scroll {
+                table.fixable {
+                    thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
+                    tbody { @for row in here { (correction(row, refused.get(&row.row.0))) } }
+                }
+            }
+            p.buttons {
+                button type="submit" { "Keep corrections" }
+            }
+        }))
+        @if pages > 1 {
+            nav aria-label="Pages" {
+                @for at in 0..pages {
+                    a href={ (visit.job_path(job.id, "problems")) "?page=" (at + 1) }
+                        aria-current=[(at == page).then_some("page")] aria-label={ "Page " (at + 1) } { (at + 1) }
+                    " "
+                }
+            }
+        }
+    }
+}
+
+fn correction(row: &FixableRow, refused: Option<&(String, String)>) -> Markup {
+    let id = format!("row-{}", row.row.0);
+    let typed = refused.map_or(row.cell.as_str(), |(typed, _)| typed);
+    let why = refused.map_or(row.error.as_str(), |(_, why)| why);
+    html! {
+        tr {
+            th.number scope="row" { (row.line) }
+            td { (row.others.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" · ")) }
+            td {
+                input type="text" id=(id) name=(id) value=(typed) inputmode="tel" autocomplete="off"
+                    aria-label={ "Phone number in line " (row.line) } aria-describedby={ (id) "-why" }
+                    aria-invalid=[refused.map(|_| "true")];
+                div #{ (id) "-why" } .hint { (crate::web::words::row_error(why)) }
+            }
+        }
+    }
+}
+
+/// Keeps corrections: those that can be sent go into a corrected copy of the list.
+pub async fn correct(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let checked = match checked(&visit, &job).await {
+        Ok(checked) => checked,
+        Err(response) => return response,
+    };
+    let page = page_number(fields.get("page"));
+    if job.state().record.version != fields.version() {
+        return not_changed(&visit, &job, "problems", &crate::web::job::NotChanged::Stale);
+    }
+    match corrections::take(&job, &checked, &fields).await {
+        Err(why) => not_changed(&visit, &job, "problems", &why),
+        Ok(refused) if refused.is_empty() => see_other(&visit.job_path(job.id, "problems")),
+        Ok(refused) => shown(&visit, &job, page, &refused).await,
+    }
+}

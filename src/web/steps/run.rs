@@ -1,0 +1,176 @@
+//! *Run*: a list that is being sent, or has been.
+
+use std::sync::Arc;
+
+use axum::extract::Path;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+
+use super::send::button;
+use super::{job, screen};
+use crate::exit::StoppedBy;
+use crate::lead::Status;
+use crate::text::{counted, grouped, printable_lines};
+use crate::web::job::Job;
+use crate::web::layout::{FieldError, Screen, see_other};
+use crate::web::live::{LiveState, RunEnd};
+use crate::web::sending::{self, SendState};
+use crate::web::visit::Visit;
+use crate::web::words;
+
+pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    // A list that is short may be over in a moment.
+    let state = job.state();
+    let (live, failed) = match &state.sending {
+        SendState::Failed(_) => (None, true),
+        sending => (sending.live().map(|live| live.now()), false),
+    };
+    let run = state.record.run;
+    drop(state);
+    match (live, failed, run) {
+        (Some(live), _, _) => shown(&visit, &job, &live),
+        (None, false, Some(run)) => see_other(&visit.path(&format!("history/{run}"))),
+        _ => see_other(&visit.job_path(job.id, "send")),
+    }
+}
+
+fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
+    let campaign = job.record().campaign_name(visit);
+    let heading = match (&live.end, live.has_begun) {
+        (Some(end), _) if end.is_complete => "Sent".to_owned(),
+        (Some(_), _) => "Stopped".to_owned(),
+        (None, true) => format!("Sending to {campaign}"),
+        (None, false) => format!("{} waits for its turn", job.record().name),
+    };
+    let help = match &live.end {
+        Some(_) => String::new(),
+        None => "You can close this tab. Keep the leadload window open.".to_owned(),
+    };
+    let trouble = live.end.as_ref().and_then(|end| end.trouble.clone());
+    let trouble = trouble.filter(|_| live.end.as_ref().is_some_and(|end| !end.is_interrupted));
+    let screen = Screen {
+        heading,
+        help,
+        back: Some(visit.path("history")),
+        errors: trouble.iter().map(|trouble| FieldError::of(trouble, None)).collect(),
+        body: Some(html! {
+            p.said role="status" #said { (live.said) }
+            div #live data-live=[live.end.is_none().then(|| visit.job_path(job.id, "live"))] {
+                (numbers(live))
+            }
+            @match &live.end {
+                None => {
+                    noscript { p { a.button href=(visit.job_path(job.id, "run")) { "Show how it is now" } } }
+                    (button(visit, &visit.job_path(job.id, "stop"), if live.has_begun { "Stop" } else { "Cancel" }))
+                }
+                Some(end) => (after(visit, job, live, end, &campaign)),
+            }
+        }),
+        ..screen(visit, job, "Run", "run")
+    };
+    screen.respond(visit)
+}
+
+/// The part that is renewed each second.
+fn numbers(live: &LiveState) -> Markup {
+    html! {
+        p.big {
+            (grouped(live.rows_done()))
+            @if let Some(total) = live.rows_total { " of " (counted(total, "row")) } @else { " rows" }
+        }
+        @if let Some(total) = live.rows_total {
+            progress max=(total.max(1)) value=(live.rows_done().min(total)) aria-label="Rows done" {}
+        }
+        @if live.end.is_none() {
+            p {
+                @if live.is_stopping { "Stopping: waiting for the last answers." }
+                @else if let Some(waits) = &live.waits_for { (crate::web::trouble::sentence(waits)) }
+                @else if let Some(pace) = &live.pace { "Pace: " (pace) "." }
+                @if let Some(finish) = live.finish() { " It should finish about " (finish) "." }
+            }
+        }
+        dl.counts {
+            @for (status, rows) in live.counts.all().filter(|(_, rows)| *rows > 0) {
+                div { dt { (words::status(status)) } dd { (grouped(rows)) } }
+            }
+        }
+    }
+}
+
+fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd, campaign: &str) -> Markup {
+    let created = live.counts.of(Status::Created);
+    let people = match created {
+        1 => "1 person is".to_owned(),
+        _ => format!("{} people are", grouped(created)),
+    };
+    let file = |name: &str| visit.job_path(job.id, &format!("files/{name}"));
+    html! {
+        @if !end.is_complete {
+            @if created > 0 {
+                p.note {
+                    "Stopped. " (people) " in " bdi { (campaign) } " and may be called. "
+                    "Wrong list? Pause the campaign in the calling service first."
+                }
+            }
+            @if end.trouble.as_ref().is_some_and(|trouble| trouble.by == StoppedBy::Token) {
+                p {
+                    "The service no longer accepts your access token. "
+                    (counted(created, "lead")) " are in. Paste a new token to go on where it stopped. "
+                    a.button href=(visit.path("service")) { "Paste a new token" }
+                }
+            }
+            (button(visit, &visit.job_path(job.id, "resume"), "Resume"))
+        }
+        p.buttons {
+            @if end.results.is_some() {
+                a.button href=(file("results.xlsx")) download { "Download results" } " "
+                a.button href=(file("results.csv")) download { "Download results (CSV)" } " "
+            }
+            @if end.rejects.is_some() {
+                a.button href=(file("rejects.xlsx")) download { "Download rows to fix" } " "
+            }
+            a.button href=(visit.job_path(job.id, "summary")) { "Print summary" }
+        }
+    }
+}
+
+/// The numbers alone, for the page that is open.
+pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let live = job.state().sending.live().map(|live| live.now()).unwrap_or_default();
+    let text = html! {
+        div data-said=(live.said) data-over=[live.end.is_some().then_some("yes")] data-begun=[live.has_begun.then_some("yes")] {
+            (numbers(&live))
+        }
+    };
+    let text = printable_lines(&text.into_string());
+    ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
+}
+
+pub async fn stop(visit: Visit, Path(id): Path<u64>) -> Response {
+    match job(&visit, id) {
+        Ok(job) => {
+            job.state().sending.stop();
+            see_other(&visit.job_path(job.id, "run"))
+        }
+        Err(response) => response,
+    }
+}
+
+pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
+    match job(&visit, id) {
+        Ok(job) => {
+            sending::begin(&visit.site, &job, false);
+            see_other(&visit.job_path(job.id, "run"))
+        }
+        Err(response) => response,
+    }
+}

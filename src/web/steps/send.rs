@@ -1,0 +1,327 @@
+//! *Send*: what will happen, and the button that makes it happen.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::{checked, job, not_changed, screen};
+use crate::lead::Status;
+use crate::report::CampaignNames;
+use crate::text::{counted, grouped, listed};
+use crate::web::checking::Checked;
+use crate::web::column_form::file_names;
+use crate::web::form_fields::FormFields;
+use crate::web::job::{Job, NotChanged};
+use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
+use crate::web::live::clock_after;
+use crate::web::sending::{self, SendState};
+use crate::web::test_call;
+use crate::web::times;
+use crate::web::visit::Visit;
+use crate::web::words;
+
+pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
+    match job(&visit, id) {
+        Ok(job) => shown(&visit, &job, Vec::new(), None).await,
+        Err(response) => response,
+    }
+}
+
+/// `told` is what became of a test call.
+async fn shown(
+    visit: &Visit,
+    job: &Arc<Job>,
+    mut errors: Vec<FieldError>,
+    told: Option<Markup>,
+) -> Response {
+    let record = job.record();
+    if record.options.mapping.campaign.is_none() && record.options.mapping.campaign_column.is_none()
+    {
+        return see_other(&visit.job_path(job.id, "campaign"));
+    }
+    if !record.has_columns {
+        return see_other(&visit.job_path(job.id, "columns"));
+    }
+    let checked = match checked(visit, job).await {
+        Ok(checked) => checked,
+        Err(response) => return response,
+    };
+    if checked.doubt.is_some() {
+        return see_other(&visit.job_path(job.id, "columns"));
+    }
+    if let SendState::Failed(trouble) = &job.state().sending {
+        errors.push(FieldError::of(trouble, None));
+    }
+    let ready = checked.ready();
+    let help = match finish(&checked) {
+        Some(when) if ready > 0 => format!(
+            "The list hasn't been sent yet. It should finish about {when}. Keep this computer on and awake."
+        ),
+        _ => "The list hasn't been sent yet. Keep this computer on and awake.".to_owned(),
+    };
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let screen = Screen {
+        heading: "Check, then send".into(),
+        help,
+        back: Some(visit.job_path(job.id, "problems")),
+        errors,
+        body: Some(html! {
+            @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
+            (summary(visit, job, &checked))
+            (at_once(&checked))
+            (queue(visit, job))
+            @if ready > 0 { (test_form(visit, job, told)) }
+            (send_form(visit, job, ready))
+        }),
+        status,
+        ..screen(visit, job, "Send", "send")
+    };
+    screen.respond(visit)
+}
+
+/// When it should be over, by the clock.
+fn finish(checked: &Checked) -> Option<String> {
+    clock_after(checked.estimate.as_ref()?.most)
+}
+
+fn taken_from(visit: &Visit, job: &Job, from: &str) -> Markup {
+    html! {
+        div.note {
+            p { "The settings are those of " strong { bdi { (from) } } ", which had the same columns." }
+            (job_form(visit, job, "scratch", html! {
+                button type="submit" { "Start from scratch" }
+            }))
+        }
+    }
+}
+
+fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
+    let change = |step: &str, what: &str| {
+        html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
+    };
+    let record = job.record();
+    let lists = file_names(&record.options);
+    html! {
+        dl.summary {
+            div { dt { "List" } dd { bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row")) } dd { (change("list", "the list")) } }
+            div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
+            div { dt { "Campaign" } dd { (campaigns(checked)) } dd { (change("campaign", "the campaign")) } }
+            div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
+            @if let Some(country) = countries(checked) {
+                div { dt { "Country" } dd { (country) } dd { (change("columns#country", "the country")) } }
+            }
+            div { dt { "Do-not-call lists" } dd { @if lists.is_empty() { "none" } @else { bdi { (lists.join(", ")) } } } dd { (change("columns#blocked", "the do-not-call lists")) } }
+            div { dt { "Left out" } dd { (left_out(checked)) } dd { (change("problems", "who is left out")) } }
+        }
+    }
+}
+
+fn campaigns(checked: &Checked) -> Markup {
+    let names = CampaignNames::listed(&checked.campaigns);
+    let by_campaign = checked.found.tally.by_campaign.iter();
+    let targets = by_campaign.map(|(id, counts)| (*id, counts.of(Status::Ready)));
+    let targets: Vec<_> = targets.filter(|(_, rows)| *rows > 0).collect();
+    let state = |id| {
+        let mut all = checked.campaigns.iter();
+        let found = all.find(|campaign| campaign.lead_campaign().ok() == Some(id));
+        found.map(|campaign| campaign.status.replace('_', " ")).unwrap_or_default()
+    };
+    html! {
+        @if targets.is_empty() { "no row is for a campaign" }
+        @for (id, rows) in targets.iter().take(20) {
+            div {
+                bdi { (names.0.get(id).cloned().unwrap_or_else(|| id.to_string())) }
+                @let status = state(*id);
+                @if !status.is_empty() { ", " (status) }
+                @if targets.len() > 1 { ": " (counted(*rows, "lead")) }
+            }
+        }
+        @if targets.len() > 20 { div { "and " (targets.len() - 20) " other campaigns" } }
+    }
+}
+
+fn variables(checked: &Checked) -> String {
+    let mapping = checked.intake.inputs.first().map(|planned| &planned.mapping);
+    let names = mapping.iter().flat_map(|mapping| &mapping.variables);
+    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    match names.is_empty() {
+        true => "nothing but the phone number".to_owned(),
+        false => listed(&names).replace('`', ""),
+    }
+}
+
+fn countries(checked: &Checked) -> Option<String> {
+    let region = checked.intake.region.as_ref()?;
+    Some(format!("numbers without a country code are taken as numbers of {}", region.region.in_sentence()))
+}
+
+fn left_out(checked: &Checked) -> Markup {
+    let counts = &checked.found.tally.counts;
+    let others = counts.all().filter(|(status, rows)| *rows > 0 && *status != Status::Ready);
+    let others: Vec<_> = others.collect();
+    html! {
+        @if others.is_empty() { "nobody" }
+        @for (status, rows) in others { div { (words::left_out(status, rows)) } }
+    }
+}
+
+/// The campaigns that may call at once.
+fn at_once(checked: &Checked) -> Markup {
+    let targets = &checked.found.tally.by_campaign;
+    let is_target = |id| targets.get(&id).is_some_and(|counts| counts.of(Status::Ready) > 0);
+    let active = checked.campaigns.iter().filter(|campaign| {
+        campaign.is_active() && campaign.lead_campaign().is_ok_and(is_target)
+    });
+    let names: Vec<&str> = active.map(|campaign| campaign.name.as_str()).collect();
+    let now = times::weekday_and_time(Timestamp::now());
+    html! {
+        @if !names.is_empty() {
+            p.note {
+                bdi { (names.join(", ")) } @if names.len() == 1 { " is" } @else { " are" }
+                " in progress: calls may start at once. It is " (now)
+                " here. Calling hours are set in the campaign, not in leadload."
+            }
+        }
+    }
+}
+
+/// What is sent before this list.
+fn queue(visit: &Visit, job: &Job) -> Markup {
+    let at_work = visit.site.jobs.at_work();
+    let other = at_work.iter().find(|other| other.id != job.id);
+    html! {
+        @if let Some(other) = other {
+            @let state = other.state();
+            @let live = state.sending.live().map(|live| live.now()).unwrap_or_default();
+            p.note {
+                bdi { (state.record.name) } " is being sent"
+                @if let Some(finish) = live.finish() { " until about " (finish) }
+                ". This list starts after it. You can close the tab."
+            }
+        }
+    }
+}
+
+fn test_form(visit: &Visit, job: &Job, told: Option<Markup>) -> Markup {
+    html! {
+        h2 { "Call yourself first" }
+        @if let Some(told) = told { (told) }
+        (job_form(visit, job, "test", html! {
+            (labelled("test-number", "Your own phone number", html! {
+                input #test-number type="tel" name="number" autocomplete="tel" aria-describedby="test-help" required;
+            }))
+            p #test-help .hint {
+                "Sends one lead with what the first row says, to this number alone. Write it with + and the country code."
+            }
+            p { button type="submit" { "Send a test call" } }
+        }))
+    }
+}
+
+fn send_form(visit: &Visit, job: &Job, ready: u64) -> Markup {
+    let button = match ready {
+        1 => "Send 1 lead".to_owned(),
+        _ => format!("Send {} leads", grouped(ready)),
+    };
+    html! {
+        h2 { "Send" }
+        @if ready == 0 {
+            p { "There is nobody new to send." }
+        } @else {
+            (job_form(visit, job, "send", html! {
+                p.field {
+                    label { input #only-first type="checkbox" name="only-first" value="yes"; " Stop after the first 10" }
+                }
+                p { button.primary type="submit" { (button) } }
+            }))
+        }
+    }
+}
+
+/// Begins to send.
+pub async fn send(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    if job.state().record.version != fields.version() {
+        return not_changed(&visit, &job, "send", &NotChanged::Stale);
+    }
+    let checked = match checked(&visit, &job).await {
+        Ok(checked) => checked,
+        Err(response) => return response,
+    };
+    let problems = checked.kinds_of_problems().into_iter().collect();
+    let noted = job.change(fields.version(), |record| record.known_problems = problems);
+    if let Err(why) = noted {
+        return not_changed(&visit, &job, "send", &why);
+    }
+    sending::begin(&visit.site, &job, fields.get("only-first").is_some());
+    see_other(&visit.job_path(job.id, "run"))
+}
+
+/// Forgets the settings that were taken from an earlier list.
+pub async fn scratch(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let changed = job.change(fields.version(), |record| {
+        record.options = Default::default();
+        record.has_columns = false;
+        // An empty name: they are from nowhere, and are not taken again.
+        record.taken_from = None;
+        record.known_problems = Vec::new();
+    });
+    match changed {
+        Ok(()) => see_other(&visit.job_path(job.id, "campaign")),
+        Err(why) => not_changed(&visit, &job, "send", &why),
+    }
+}
+
+/// Sends one lead to the user's own number.
+pub async fn test(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    if job.state().record.version != fields.version() {
+        return not_changed(&visit, &job, "send", &NotChanged::Stale);
+    }
+    let number = fields.get("number").unwrap_or_default().trim();
+    match test_call::send(&visit.site, &job, number).await {
+        Ok(told) => {
+            let told = html! { p.told role="status" { (told) } };
+            shown(&visit, &job, Vec::new(), Some(told)).await
+        }
+        Err(trouble) => {
+            let errors = vec![FieldError::of(&trouble, Some("test-number"))];
+            shown(&visit, &job, errors, None).await
+        }
+    }
+}
+
+/// A button that stands alone.
+pub fn button(visit: &Visit, action: &str, text: &str) -> Markup {
+    form(visit, action, html! { button type="submit" { (text) } })
+}

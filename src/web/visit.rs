@@ -1,0 +1,44 @@
+//! A request to a page, and what every handler needs for its answer.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use super::job::JobId;
+use super::session::Session;
+use super::site::Site;
+
+pub struct Visit {
+    pub site: Arc<Site>,
+    pub form_token: String,
+}
+
+impl Visit {
+    /// The address of a page, such as `history`.
+    pub fn path(&self, page: &str) -> String {
+        format!("{}{page}", self.site.base)
+    }
+
+    /// The address of a page about a job, such as `columns`.
+    pub fn job_path(&self, job: JobId, page: &str) -> String {
+        format!("{}lists/{job}/{page}", self.site.base)
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for Visit {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        site: &Arc<Site>,
+    ) -> Result<Visit, Infallible> {
+        // The guard lets nobody in without a session.
+        let session = parts.extensions.get::<Session>();
+        Ok(Visit {
+            site: Arc::clone(site),
+            form_token: session.map(|session| session.form_token.clone()).unwrap_or_default(),
+        })
+    }
+}
