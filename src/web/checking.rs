@@ -15,9 +15,10 @@ use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, Found};
 use crate::import::{inputs, remember, service};
 use crate::intake::{Batch, Intake};
-use crate::lead::Status;
-use crate::report::{DoubtError, Estimate, FixableRows, Lookup, Previews};
+use crate::lead::{ErrorCode, Status};
+use crate::report::{Estimate, FixableRows, Lookup, Previews};
 use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
+use crate::screen::are_many;
 use crate::settings::ImportSettings;
 
 #[derive(Debug, Default)]
@@ -43,6 +44,8 @@ pub struct Checked {
     pub lookup: Lookup,
     /// Too many numbers may be of another country, so nothing is sent.
     pub doubt: Option<Trouble>,
+    /// Whether many numbers have no country code, and no country is chosen.
+    pub asks_for_country: bool,
 }
 
 impl std::fmt::Debug for Checked {
@@ -186,7 +189,11 @@ async fn check(
     let memory = remembered.memory;
     let found = dry_run::run(&settings, &intake, book.clone(), memory, None, &site.log, take).await?;
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
-    let doubt = DoubtError::of(&intake).map(|error| Trouble::of(&error.into()));
+    let doubt = intake.doubt.as_deref().filter(|doubt| doubt.refuses);
+    let doubt = doubt.map(Trouble::of_doubt);
+    let has_region = settings.given.phones.region.as_deref().is_some_and(Option::is_some);
+    let without = without_country(&found);
+    let asks_for_country = !has_region && are_many(without, found.ready() + without);
     Ok(Checked {
         settings,
         book,
@@ -197,6 +204,14 @@ async fn check(
         campaigns: campaigns.unwrap_or_default(),
         lookup,
         doubt,
+        asks_for_country,
         intake,
     })
+}
+
+/// Rows whose number has no country.
+fn without_country(found: &Found) -> u64 {
+    let problems = found.tally.problems().into_iter();
+    let without = problems.filter(|(_, code, _)| *code == ErrorCode::PhoneNotE164);
+    without.map(|(_, _, group)| group.rows).sum()
 }

@@ -74,8 +74,7 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
     let Some(run) = runs.iter().rev().find(is_meant) else {
         return Ok(None);
     };
-    let path = run.inputs.first().and_then(|input| input.path.clone());
-    let of_page = path.and_then(|path| site.jobs.with_list(&path));
+    let of_page = site.jobs.of_run(run.run);
     if let Some(job) = of_page.filter(|job| job.id != this) {
         return Ok(Some(of_job(&job.record())));
     }

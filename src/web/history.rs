@@ -167,10 +167,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Response {
 
 /// The job of the page whose list this run sent.
 fn job_of(visit: &Visit, run: &RunRecord) -> Option<Arc<Job>> {
-    let by_run = visit.site.jobs.newest_first();
-    let mut by_run = by_run.into_iter();
-    let found = by_run.find(|job| job.record().run == Some(run.run));
-    found.or_else(|| visit.site.jobs.with_list(list_path(run)?))
+    visit.site.jobs.of_run(run.run)
 }
 
 /// Where the list of a run is, if it is still there.

@@ -24,6 +24,7 @@ use super::sending::SendState;
 use super::visit::Visit;
 use crate::lead::RunId;
 use crate::options::Options;
+use crate::paths::folder_of;
 use crate::private_file;
 
 /// The name of the file that describes a job, in the job's folder.
@@ -117,6 +118,8 @@ pub struct JobState {
     pub sending: SendState,
     /// Whether nothing is ticked, and the user is asked whether that is right.
     pub asks_about_nothing: bool,
+    /// Whether the user has been asked for the country of numbers without one.
+    pub has_asked_for_country: bool,
 }
 
 /// Why a change was not made.
@@ -141,6 +144,7 @@ impl Job {
                 check: CheckState::default(),
                 sending: SendState::default(),
                 asks_about_nothing: false,
+                has_asked_for_country: false,
             }),
             changed: Notify::new(),
         }
@@ -234,13 +238,34 @@ impl Job {
         let _ = tokio::time::timeout(MOMENT, waiting).await;
     }
 
-    /// A new file in the job's folder: its name is that of the list with another ending.
+    /// A file beside the list, in the job's folder: its name is that of the list with another
+    /// ending.
     pub fn beside_list(&self, ending: &str) -> PathBuf {
         let record = self.record();
         let stem = Path::new(&record.name).file_stem().unwrap_or_default();
         let mut name = stem.to_owned();
         name.push(ending);
-        self.folder.join(name)
+        let is_own = record.list.starts_with(&self.folder);
+        let folder = is_own.then(|| folder_of(&record.list));
+        folder.unwrap_or(&self.folder).join(name)
+    }
+
+    /// A new folder for a file that is about to arrive: files with the same name do not meet.
+    pub fn new_folder(&self) -> io::Result<PathBuf> {
+        new_folder_in(&self.folder)
+    }
+}
+
+/// A new private folder with a number as its name.
+pub fn new_folder_in(folder: &Path) -> io::Result<PathBuf> {
+    private_file::folders().create(folder)?;
+    let mut numbers = 1..;
+    loop {
+        let new = folder.join(numbers.next().unwrap_or(0_u64).to_string());
+        if fs::symlink_metadata(&new).is_err() {
+            private_file::folders().create(&new)?;
+            return Ok(new);
+        }
     }
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::job::{Job, JobId, JobRecord};
+use crate::lead::RunId;
 use crate::private_file;
 
 /// How long drafts and lists are kept that were not sent.
@@ -80,12 +81,10 @@ impl Jobs {
         self.all().values().rev().cloned().collect()
     }
 
-    /// The job whose list is sent at this path.
-    pub fn with_list(&self, path: &Path) -> Option<Arc<Job>> {
-        let real = |path: &Path| path.canonicalize().ok();
-        let wanted = real(path)?;
+    /// The job whose list this run has sent.
+    pub fn of_run(&self, run: RunId) -> Option<Arc<Job>> {
         let mut jobs = self.newest_first().into_iter();
-        jobs.find(|job| real(&job.record().list).as_ref() == Some(&wanted))
+        jobs.find(|job| job.record().run == Some(run))
     }
 
     /// The job that is being sent or waits for its turn, the one that sends first.

@@ -76,7 +76,7 @@ impl Screen {
                         (self.title) " – leadload"
                     }
                     link rel="stylesheet" href={ (base) "style.css" };
-                    link rel="icon" href="data:,";
+                    link rel="icon" href={ (base) "icon.svg" };
                     script src={ (base) "script.js" } defer {}
                 }
                 body.app data-waiting[self.is_waiting] {

@@ -87,6 +87,7 @@ pub fn pages(site: Arc<Site>) -> Router {
         .route("/quit", get(quit::ask).post(quit::quit))
         .route("/style.css", get(style))
         .route("/script.js", get(script))
+        .route("/icon.svg", get(icon))
         .with_state(site)
 }
 
@@ -101,6 +102,11 @@ async fn first(visit: Visit) -> Response {
 async fn style() -> Response {
     let text = crate::report::STYLE;
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], text).into_response()
+}
+
+async fn icon() -> Response {
+    let text = include_str!("icon.svg");
+    ([(CONTENT_TYPE, "image/svg+xml")], text).into_response()
 }
 
 async fn script() -> Response {

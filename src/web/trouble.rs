@@ -4,7 +4,8 @@ use crate::exit::{Failure, StoppedBy};
 use crate::mapping::{MappingError, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
-use crate::text::{listed, shown_name};
+use crate::screen::Doubt;
+use crate::text::{counted, listed, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
@@ -50,6 +51,40 @@ impl Trouble {
             hint,
             by: failure.stopped_by,
             question: doubt.map(|_| Question::Country),
+        }
+    }
+
+    /// The numbers may be of another country than the one that was chosen.
+    pub fn of_doubt(doubt: &Doubt) -> Trouble {
+        let first = doubt.lists.iter().map(|list| &list.first);
+        let first = first.flat_map(|first| first.cells.iter().zip(&first.lines)).next();
+        let country = doubt.region.in_sentence();
+        let like = match doubt.likely() {
+            Some(likely) => format!("looks like a number of {}", likely.in_sentence()),
+            None => "does not look like one of its numbers".to_owned(),
+        };
+        let example = first.map_or_else(String::new, |(cell, line)| {
+            format!(" {cell} in line {line} {like} but would be dialled as a number of {country}.")
+        });
+        let numbers = counted(doubt.doubtful(), "number");
+        Trouble {
+            what: format!("{numbers} may be in the wrong country.{example}"),
+            hint: Some(
+                "Choose the country, or the column that names it. If the numbers are right as they are, tick that below.".to_owned(),
+            ),
+            by: StoppedBy::Usage,
+            question: Some(Question::Country),
+        }
+    }
+
+    /// Many numbers have no country.
+    pub fn without_country() -> Trouble {
+        Trouble {
+            question: Some(Question::Country),
+            ..Trouble::new(
+                "Many numbers have no + and country code.",
+                "Which country are they from? Choose it, or the column that names it. Without a country these rows can't be sent.",
+            )
         }
     }
 

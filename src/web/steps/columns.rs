@@ -18,7 +18,7 @@ use crate::text::{counted, shortened};
 use crate::web::checking::{self, CheckState};
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
 use crate::web::form_columns::FormColumns;
-use crate::web::job::{Job, JobRecord};
+use crate::web::job::{Job, JobRecord, NotChanged};
 use crate::web::layout::{FieldError, Screen, labelled, see_other};
 use crate::web::previews;
 use crate::web::reading::ListFacts;
@@ -384,7 +384,11 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         Ok(job) => job,
         Err(response) => return response,
     };
-    let received = match upload::receive(request, &job.folder).await {
+    let folder = match job.new_folder() {
+        Ok(folder) => folder,
+        Err(error) => return not_changed(&visit, &job, "columns", &NotChanged::Io(error)),
+    };
+    let received = match upload::receive(request, &folder).await {
         Ok(received) => received,
         Err(error) => {
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
@@ -406,6 +410,8 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     let goes_on = action == "continue";
     let is_asking = goes_on && !chosen.sends_something() && fields.get("nothing").is_none();
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
+    // Without a list in it the folder is empty, and goes.
+    let _ = std::fs::remove_dir(&folder);
     let changed = job.change(fields.version(), |record| {
         chosen.apply(record, &columns, &action);
         record.has_columns |= goes_on && !is_asking;
@@ -431,9 +437,12 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
 async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     checking::begin(&visit.site, job);
     job.await_moment(|state| state.check.is_over()).await;
-    let next = match &job.state().check {
+    let mut state = job.state();
+    let has_asked = std::mem::replace(&mut state.has_asked_for_country, true);
+    let next = match &state.check {
         CheckState::Failed(_) => "columns",
         CheckState::Done(checked) if checked.doubt.is_some() => "columns",
+        CheckState::Done(checked) if checked.asks_for_country && !has_asked => "columns",
         CheckState::Done(checked) if checked.problems() == 0 => "send",
         _ => "problems",
     };

@@ -13,7 +13,7 @@ use super::{job, not_changed, screen};
 use crate::text::grouped;
 use crate::web::earlier;
 use crate::web::times;
-use crate::web::job::{Job, JobId, JobRecord};
+use crate::web::job::{Job, NotChanged, JobId, JobRecord, new_folder_in};
 use crate::web::layout::{FieldError, Screen, labelled, see_other, upload_form};
 use crate::web::trouble::Trouble;
 use crate::web::upload::{self, Upload};
@@ -102,9 +102,13 @@ pub async fn take(visit: Visit, request: Request) -> Response {
         Ok(new) => new,
         Err(error) => return chooser(&visit, vec![FieldError::at("list", disk(&error))]),
     };
-    let received = upload::receive(request, &folder).await;
+    let inner = match new_folder_in(&folder) {
+        Ok(inner) => inner,
+        Err(error) => return chooser(&visit, vec![FieldError::at("list", disk(&error))]),
+    };
+    let received = upload::receive(request, &inner).await;
     let upload = match received {
-        Ok(upload) if upload.fields.get("sample").is_some() => sample(&folder),
+        Ok(upload) if upload.fields.get("sample").is_some() => sample(&inner),
         Ok(upload) => Ok(upload),
         Err(error) => Err(upload_error(&error)),
     };
@@ -155,10 +159,21 @@ pub async fn begin(visit: Visit, UrlPath(id): UrlPath<u64>) -> Response {
         Err(response) => return response,
     };
     match earlier::take_settings(&visit.site, &job, &facts).await {
-        Ok(true) => see_other(&visit.job_path(job.id, "send")),
-        Ok(false) => see_other(&visit.job_path(job.id, "campaign")),
-        Err(trouble) => unreadable(&visit, &job, &trouble),
+        Ok(true) => {}
+        Ok(false) => return see_other(&visit.job_path(job.id, "campaign")),
+        Err(trouble) => return unreadable(&visit, &job, &trouble),
     }
+    let checked = match super::checked(&visit, &job).await {
+        Ok(checked) => checked,
+        Err(response) => return response,
+    };
+    let known = job.record().known_problems;
+    let mut kinds = checked.kinds_of_problems().into_iter();
+    let next = match kinds.any(|kind| !known.contains(&kind)) {
+        true => "problems",
+        false => "send",
+    };
+    see_other(&visit.job_path(job.id, next))
 }
 
 /// The list of a job, and how it is replaced.
@@ -208,7 +223,11 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
         Ok(job) => job,
         Err(response) => return response,
     };
-    let received = upload::receive(request, &job.folder).await;
+    let folder = match job.new_folder() {
+        Ok(folder) => folder,
+        Err(error) => return not_changed(&visit, &job, "list", &NotChanged::Io(error)),
+    };
+    let received = upload::receive(request, &folder).await;
     let refused = |text: String| {
         let errors = vec![FieldError::at("list", text)];
         shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY)

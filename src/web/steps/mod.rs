@@ -131,6 +131,7 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
 pub fn trouble_of_check(job: &Job) -> Option<Trouble> {
     match &job.state().check {
         CheckState::Failed(trouble) => Some(trouble.clone()),
+        CheckState::Done(checked) if checked.asks_for_country => Some(Trouble::without_country()),
         CheckState::Done(checked) => checked.doubt.clone(),
         _ => None,
     }

@@ -285,7 +285,6 @@ pub async fn scratch(
     let changed = job.change(fields.version(), |record| {
         record.options = Default::default();
         record.has_columns = false;
-        // An empty name: they are from nowhere, and are not taken again.
         record.taken_from = None;
         record.known_problems = Vec::new();
     });
