@@ -41,6 +41,7 @@
 //! | [`results`] | results and rejects in input order, and the report file | the only writer of files about rows |
 //! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | reads the events of a run and changes nothing |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
+//! | [`web`] | the same work in a page of the browser | lets in one person, on this computer |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
 //! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one concept each |

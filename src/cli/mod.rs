@@ -5,6 +5,7 @@
 
 pub mod runs;
 pub mod sandbox;
+pub mod web;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -100,6 +101,16 @@ Examples:
   leadload campaigns
   leadload campaigns --format csv > campaigns.csv")]
     Campaigns(Box<CampaignsArgs>),
+    /// Do the same in a page of your browser
+    #[command(after_long_help = "\
+The page is on this computer alone, for you alone. If it is open already, this
+opens it again. Keep the window open while leads are being sent.
+
+Examples:
+  leadload web
+  leadload web --sandbox
+  leadload web --no-open --port 8471")]
+    Web(Box<web::WebArgs>),
     /// Show earlier runs; export, copy, prune or forget them
     #[command(disable_help_subcommand = true)]
     Runs(Box<runs::RunsArgs>),
@@ -228,7 +239,7 @@ pub struct ManArgs {
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
     "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
-    "test_to", "last", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
+    "test_to", "last", "port", "no_open", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
 ];
 
 /// If a command has at most this many flags, `-h` shows all of them.
@@ -437,6 +448,7 @@ impl Command {
                 log: args.log.clone(),
                 ..Options::default()
             },
+            Command::Web(args) => args.typed(),
             Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => Options::default(),
         };
         options.clear_switched_off();

@@ -13,6 +13,7 @@ mod questions;
 mod runs;
 mod sandbox;
 mod save_mapping;
+mod web;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -59,10 +60,11 @@ fn load(command: &Command) -> (Layers, anyhow::Result<()>) {
         Command::Import(_)
         | Command::Check(_)
         | Command::Campaigns(_)
+        | Command::Web(_)
         | Command::Runs(_)
         | Command::Config(ConfigCommand::Show(_)) => true,
     };
-    let writes_outputs = !matches!(command, Command::Check(_));
+    let writes_outputs = !matches!(command, Command::Check(_) | Command::Web(_));
     Layers::load(command.typed(), environment(), has_profile, writes_outputs)
 }
 
@@ -82,6 +84,7 @@ fn perform(
         Command::Import(args) => import::run(request(&args.inputs, layers), log),
         Command::Check(args) => check::run(request(&args.inputs, layers), log),
         Command::Campaigns(args) => campaigns::run(args.format, &layers),
+        Command::Web(args) => web::run(args, &layers, log),
         Command::Runs(args) => runs::run(args, &layers),
         Command::Config(command) => config::run(command, &layers),
         Command::Completions(args) => manual::completions(args),

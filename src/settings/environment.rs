@@ -42,3 +42,10 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
     }
     layers
 }
+
+/// Whether a browser has a screen to open on. Only on Unix a variable says so.
+pub fn has_display() -> bool {
+    let says_so = cfg!(unix) && !cfg!(target_os = "macos");
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    !says_so || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}

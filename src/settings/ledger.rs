@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use directories::ProjectDirs;
-
+use super::state::state_folder;
 use crate::ledger::LedgerPlace;
 use crate::message::Message;
 use crate::options::Options;
@@ -36,17 +35,13 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
     Ok(Some(LedgerPlace::file(file)))
 }
 
-/// On Linux in the user's state folder, elsewhere in the folder for local data.
 fn default_file() -> Result<PathBuf, Message> {
-    let folders = ProjectDirs::from("", "", "leadload").ok_or_else(|| {
+    let folder = state_folder().ok_or_else(|| {
         Message::new(
             "there is no home folder to keep the ledger in",
             "name a file for it with `--ledger` or LEADLOAD_LEDGER",
         )
     })?;
-    let folder = folders
-        .state_dir()
-        .unwrap_or_else(|| folders.data_local_dir());
     Ok(folder.join("ledger.sqlite3"))
 }
 

@@ -16,17 +16,20 @@ mod environment;
 mod import;
 mod layers;
 mod ledger;
+mod page;
 #[cfg(test)]
 mod precedence_tests;
 mod profile;
 mod reading;
 mod shown;
+mod state;
 
 pub use connection::{Connection, Service};
-pub use environment::environment;
+pub use environment::{environment, has_display};
 pub use import::{ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::ledger_place;
+pub use page::page_folder;
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::form_columns::FormColumns;
-use super::form_fields::FormFields;
+use super::form::FormFields;
 use super::job::JobRecord;
 use super::layout::FieldError;
 use super::reading::ListFacts;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::checking::Checked;
-use super::form_fields::FormFields;
+use super::form::FormFields;
 use super::job::{Job, NotChanged};
 use super::words::row_error;
 use crate::import::service;

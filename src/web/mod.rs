@@ -18,27 +18,46 @@
 //! | `history`, `files`, `quit` | earlier runs, downloads, the end |
 //! | `layout`, `visit` | what all screens have in common |
 //! | `words`, `trouble` | texts without flags |
+//! | `server`, `limits`, `stalled` | connections, and how much each may take |
+//! | `guard`, `answers` | who is let in, and what the others are told |
+//! | `codes`, `session`, `secret` | what a browser signs in with |
+//! | `body`, `form`, `upload`, `file_name` | what a browser sends |
+//! | `running` | how a later start finds the page of an earlier one |
+//! | `redirect`, `browser` | how the browser gets to the page |
 
+mod answers;
+mod body;
+mod browser;
 mod campaigns;
 mod checking;
+mod codes;
 mod column_form;
 mod corrections;
 mod earlier;
+mod file_name;
 mod files;
+mod form;
 mod form_columns;
-mod form_fields;
+mod guard;
 mod history;
 mod job;
 mod jobs;
 mod layout;
+mod limits;
 mod live;
+mod pages;
 mod previews;
 mod quit;
 mod reading;
 mod reading_form;
+mod redirect;
+mod running;
+mod secret;
 mod sending;
+mod server;
 mod session;
 mod site;
+mod stalled;
 mod steps;
 mod summary;
 mod test_call;
@@ -48,68 +67,8 @@ mod upload;
 mod visit;
 mod words;
 
-use std::sync::Arc;
-
-use axum::Router;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-
-use self::layout::see_other;
-pub use self::site::Site;
-use self::steps::{campaign, columns, list, problems, run, send, service};
-use self::visit::Visit;
-
-/// The pages, below the address that the guard protects.
-pub fn pages(site: Arc<Site>) -> Router {
-    Router::new()
-        .route("/", get(first))
-        .route("/service", get(service::show).post(service::connect))
-        .route("/list", get(list::choose).post(list::take))
-        .route("/lists/{id}/begin", get(list::begin))
-        .route("/lists/{id}/list", get(list::show).post(list::replace))
-        .route("/lists/{id}/campaign", get(campaign::show).post(campaign::choose))
-        .route("/lists/{id}/columns", get(columns::show).post(columns::choose))
-        .route("/lists/{id}/reading", post(reading_form::choose))
-        .route("/lists/{id}/problems", get(problems::show).post(problems::correct))
-        .route("/lists/{id}/send", get(send::show).post(send::send))
-        .route("/lists/{id}/scratch", post(send::scratch))
-        .route("/lists/{id}/test", post(send::test))
-        .route("/lists/{id}/run", get(run::show))
-        .route("/lists/{id}/live", get(run::live))
-        .route("/lists/{id}/stop", post(run::stop))
-        .route("/lists/{id}/resume", post(run::resume))
-        .route("/lists/{id}/summary", get(summary::show))
-        .route("/lists/{id}/files/{name}", get(files::download))
-        .route("/history", get(history::show))
-        .route("/history/{run}", get(history::show_run))
-        .route("/history/{run}/resume", post(history::resume))
-        .route("/quit", get(quit::ask).post(quit::quit))
-        .route("/style.css", get(style))
-        .route("/script.js", get(script))
-        .route("/icon.svg", get(icon))
-        .with_state(site)
-}
-
-/// The first screen: the service, or where there is one, the list.
-async fn first(visit: Visit) -> Response {
-    match visit.site.has_service() {
-        true => see_other(&visit.path("list")),
-        false => see_other(&visit.path("service")),
-    }
-}
-
-async fn style() -> Response {
-    let text = crate::report::STYLE;
-    ([(CONTENT_TYPE, "text/css; charset=utf-8")], text).into_response()
-}
-
-async fn icon() -> Response {
-    let text = include_str!("icon.svg");
-    ([(CONTENT_TYPE, "image/svg+xml")], text).into_response()
-}
-
-async fn script() -> Response {
-    let text = include_str!("script.js");
-    ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
-}
+pub use browser::open as open_browser;
+pub use limits::Limits;
+pub use pages::Pages;
+pub use running::{Found, PageFolder, Published};
+pub use server::{Running, Server};

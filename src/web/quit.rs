@@ -35,7 +35,7 @@ pub async fn ask(visit: Visit) -> Response {
 }
 
 pub async fn quit(visit: Visit) -> Response {
-    visit.site.quit();
+    visit.site.quit.notify_one();
     let screen = Screen {
         title: "leadload has ended".into(),
         heading: "leadload has ended".into(),

@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::form_fields::FormFields;
+use super::form::FormFields;
 use super::job::Job;
 use super::layout::{job_form, labelled, see_other};
 use super::reading::ListFacts;

@@ -35,7 +35,7 @@ pub struct Site {
     typed: Options,
     practice: Option<Practice>,
     /// Ends the program.
-    quit: Notify,
+    pub quit: Arc<Notify>,
 }
 
 /// The service, the ledger and the lists of a practice: they end with the program.
@@ -80,18 +80,8 @@ impl Site {
             campaigns: Campaigns::default(),
             typed,
             practice,
-            quit: Notify::new(),
+            quit: Arc::new(Notify::new()),
         })
-    }
-
-    /// Asks the program to end.
-    pub fn quit(&self) {
-        self.quit.notify_one();
-    }
-
-    /// Waits until somebody asks the program to end.
-    pub async fn has_quit(&self) {
-        self.quit.notified().await;
     }
 
     /// The name of the service in the ledger.

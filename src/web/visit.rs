@@ -38,7 +38,7 @@ impl FromRequestParts<Arc<Site>> for Visit {
         let session = parts.extensions.get::<Session>();
         Ok(Visit {
             site: Arc::clone(site),
-            form_token: session.map(|session| session.form_token.clone()).unwrap_or_default(),
+            form_token: session.map(|session| session.form_token.as_str().to_owned()).unwrap_or_default(),
         })
     }
 }

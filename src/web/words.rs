@@ -52,13 +52,18 @@ pub fn row_error(text: &str) -> String {
 /// Why a file did not arrive.
 pub fn upload_error(error: &UploadError) -> String {
     match error {
-        UploadError::TooLarge => {
+        UploadError::TooLarge { .. } => {
             "This file is larger than 2 GB. Split it into smaller lists and choose the first one.".to_owned()
         }
-        UploadError::NoFile => "Choose a list first.".to_owned(),
-        UploadError::DiskFull(why) => format!(
-            "The list cannot be kept on this computer: {why}. Free some space and choose it again."
-        ),
+        UploadError::DiskFull => {
+            "This computer's disk is full. Free some space and choose the list again.".to_owned()
+        }
+        UploadError::Disk(why) => {
+            format!("The list cannot be kept on this computer: {why}. Choose it again.")
+        }
+        UploadError::TooManyParts => {
+            "This list has too many columns for the page. Delete the ones that nobody needs and choose it again.".to_owned()
+        }
         _ => "The list did not arrive whole. Choose it again.".to_owned(),
     }
 }

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use super::{job, not_changed, screen};
 use crate::text::grouped;
 use crate::web::earlier;
+use crate::web::form::FormFields;
 use crate::web::times;
 use crate::web::job::{Job, NotChanged, JobId, JobRecord, new_folder_in};
 use crate::web::layout::{FieldError, Screen, labelled, see_other, upload_form};
@@ -137,7 +138,10 @@ fn sample(folder: &Path) -> Result<Upload, String> {
     let list = folder.join("contacts.csv");
     let written = crate::private_file::replace(&list, SAMPLE, None);
     written.map_err(|error| disk(&error))?;
-    Ok(Upload::of_file("contacts.csv", list))
+    Ok(Upload {
+        file: Some(("contacts.csv".to_owned(), list)),
+        fields: FormFields::default(),
+    })
 }
 
 /// Where a list goes that has just arrived: on to the campaign, or where its settings are known,

@@ -14,7 +14,7 @@ use crate::report::{Advice, FixableRow, InDoubt, Outlook};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections;
-use crate::web::form_fields::FormFields;
+use crate::web::form::FormFields;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other};
 use crate::web::visit::Visit;

@@ -15,7 +15,7 @@ use crate::report::CampaignNames;
 use crate::text::{counted, grouped, listed};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::form_fields::FormFields;
+use crate::web::form::FormFields;
 use crate::web::job::{Job, NotChanged};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;

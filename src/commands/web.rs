@@ -1,0 +1,117 @@
+//! `leadload web`: serves the page until it is ended, or opens the one that is open already.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::cli::web::WebArgs;
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::import::service;
+use crate::message::Message;
+use crate::paths::with_reason;
+use crate::report::{Log, console};
+use crate::settings::{Layers, has_display, page_folder};
+use crate::signals;
+use crate::web::{Limits, PageFolder, Pages, Published, Server, open_browser};
+
+const RUNNING_ALREADY: &str = "\
+leadload is running already. Its page opens in your browser; if it does not, open the link above.
+";
+
+const OPENED: &str = "\
+The page opens in your browser; if it does not, open the link above. It works once.
+Keep this window open while leads are being sent. Ctrl-C ends leadload.
+";
+
+const PRINTED: &str = "\
+Open the link above in your browser. It works once.
+Keep this window open while leads are being sent. Ctrl-C ends leadload.
+";
+
+const RUNNING_ALREADY_PRINTED: &str = "\
+leadload is running already. Open the link above in your browser. It works once.
+";
+
+pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
+    let place = page_folder(layers).or_stopped(StoppedBy::Usage)?;
+    let opens = !args.no_open && has_display();
+    service::block_on(async {
+        // Before the link is printed, so that a signal sent in reply is not missed.
+        let mut signals = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let folder = PageFolder::open(place.clone());
+        let folder = folder.map_err(|error| unusable(&place, &error))?;
+        if let Some(found) = folder.running(opens).await {
+            let text = match opens {
+                true => RUNNING_ALREADY,
+                false => RUNNING_ALREADY_PRINTED,
+            };
+            announce(&found.link, found.redirect.as_deref(), text)?;
+            return Ok(ExitCode::Complete);
+        }
+        let server = bind(args.port, folder.last_port())?;
+        let published = folder.publish(&server);
+        let _published: Published = published.map_err(|error| unusable(&place, &error))?;
+        let link = server.link().or_stopped(StoppedBy::Usage)?;
+        let redirect = opens.then(|| server.redirect().ok()).flatten();
+        let pages = Pages::new(server.base(), layers.typed(), &place, log.clone())?;
+        let _running = server.start(pages.router).or_stopped(StoppedBy::Usage)?;
+        let text = if opens { OPENED } else { PRINTED };
+        announce(&link, redirect.as_deref(), text)?;
+        tokio::select! {
+            _ = signals.next() => {}
+            () = pages.quit.notified() => {}
+        }
+        let winding_down = service::on_a_thread(move || {
+            (pages.wind_down)();
+            Ok::<(), Failure>(())
+        });
+        // A second signal does not wait for what is being sent.
+        tokio::select! {
+            ended = winding_down => ended?,
+            _ = signals.next() => {}
+        }
+        Ok(ExitCode::Complete)
+    })
+}
+
+/// Prints the link, alone on its line, and opens the browser.
+fn announce(link: &str, redirect: Option<&Path>, text: &str) -> Result<(), Failure> {
+    console::print(&format!("{link}\n")).or_stopped(StoppedBy::Disk)?;
+    console::note(text);
+    if let Some(redirect) = redirect {
+        open_browser(redirect);
+    }
+    Ok(())
+}
+
+/// The port that was asked for and no other; else that of last time, or any free one.
+fn bind(wanted: Option<u16>, last: Option<u16>) -> Result<Server, Failure> {
+    let limits = Limits::default();
+    let bound = match (wanted, last) {
+        (Some(port), _) => Server::bind(Some(port), limits),
+        (None, None) => Server::bind(None, limits),
+        (None, last) => Server::bind(last, limits).or_else(|_| Server::bind(None, limits)),
+    };
+    bound.map_err(|error| {
+        let port = wanted.map_or("any port".to_owned(), |port| format!("port {port}"));
+        let why = match error.kind() {
+            ErrorKind::AddrInUse => "another program is using it",
+            ErrorKind::PermissionDenied => "you do not have permission",
+            _ => &error.to_string(),
+        };
+        Failure::usage(
+            format!("cannot use {port} for the page: {why}"),
+            "name another one with `--port`, or leave `--port` out to take a free one",
+        )
+    })
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    let message = Message::new(
+        format!(
+            "cannot write to the page's folder {}",
+            with_reason(folder, error)
+        ),
+        "make room on the disk, or get permission to write there",
+    );
+    Failure::new(StoppedBy::Disk, message)
+}

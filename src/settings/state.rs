@@ -1,0 +1,14 @@
+//! Where the program keeps what is no setting.
+
+use std::path::PathBuf;
+
+use directories::ProjectDirs;
+
+/// On Linux the user's state folder, elsewhere the folder for local data; `None` without a home.
+pub(super) fn state_folder() -> Option<PathBuf> {
+    let folders = ProjectDirs::from("", "", "leadload")?;
+    let folder = folders
+        .state_dir()
+        .unwrap_or_else(|| folders.data_local_dir());
+    Some(folder.to_owned())
+}

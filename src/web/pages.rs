@@ -1,0 +1,112 @@
+//! The addresses of all pages, and how the program ends.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+
+use tokio::sync::Notify;
+
+use super::layout::see_other;
+use super::site::Site;
+use super::steps::{campaign, columns, list, problems, run, send, service};
+use super::visit::Visit;
+use super::{files, history, quit, reading_form, summary};
+use crate::exit::Failure;
+use crate::options::Options;
+use crate::report::Log;
+
+/// How often to look whether a run has ended that was told to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The pages, and what is to be done before the program ends.
+pub struct Pages {
+    pub router: Router,
+    /// Wakes when somebody has chosen to end the program in the page.
+    pub quit: Arc<Notify>,
+    /// Ends what is being sent, as a signal to an import does, and waits until it has ended.
+    pub wind_down: Box<dyn FnOnce() + Send>,
+}
+
+impl Pages {
+    /// The pages below `base`, with the options that the program was started with. Lists are kept
+    /// in `folder`.
+    pub fn new(base: &str, typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
+        let site = Site::open(base.to_owned(), typed, folder.join("lists"), log)?;
+        let site = Arc::new(site);
+        Ok(Pages {
+            router: router(Arc::clone(&site)),
+            quit: Arc::clone(&site.quit),
+            wind_down: Box::new(move || wind_down(&site)),
+        })
+    }
+}
+
+fn wind_down(site: &Site) {
+    loop {
+        let at_work = site.jobs.at_work();
+        if at_work.is_empty() {
+            return;
+        }
+        at_work.iter().for_each(|job| job.state().sending.stop());
+        thread::sleep(LOOK);
+    }
+}
+
+fn router(site: Arc<Site>) -> Router {
+    Router::new()
+        .route("/", get(first))
+        .route("/service", get(service::show).post(service::connect))
+        .route("/list", get(list::choose).post(list::take))
+        .route("/lists/{id}/begin", get(list::begin))
+        .route("/lists/{id}/list", get(list::show).post(list::replace))
+        .route("/lists/{id}/campaign", get(campaign::show).post(campaign::choose))
+        .route("/lists/{id}/columns", get(columns::show).post(columns::choose))
+        .route("/lists/{id}/reading", post(reading_form::choose))
+        .route("/lists/{id}/problems", get(problems::show).post(problems::correct))
+        .route("/lists/{id}/send", get(send::show).post(send::send))
+        .route("/lists/{id}/scratch", post(send::scratch))
+        .route("/lists/{id}/test", post(send::test))
+        .route("/lists/{id}/run", get(run::show))
+        .route("/lists/{id}/live", get(run::live))
+        .route("/lists/{id}/stop", post(run::stop))
+        .route("/lists/{id}/resume", post(run::resume))
+        .route("/lists/{id}/summary", get(summary::show))
+        .route("/lists/{id}/files/{name}", get(files::download))
+        .route("/history", get(history::show))
+        .route("/history/{run}", get(history::show_run))
+        .route("/history/{run}/resume", post(history::resume))
+        .route("/quit", get(quit::ask).post(quit::quit))
+        .route("/style.css", get(style))
+        .route("/script.js", get(script))
+        .route("/icon.svg", get(icon))
+        .with_state(site)
+}
+
+/// The first screen: the service, or where there is one, the list.
+async fn first(visit: Visit) -> Response {
+    match visit.site.has_service() {
+        true => see_other(&visit.path("list")),
+        false => see_other(&visit.path("service")),
+    }
+}
+
+async fn style() -> Response {
+    let text = crate::report::STYLE;
+    ([(CONTENT_TYPE, "text/css; charset=utf-8")], text).into_response()
+}
+
+async fn icon() -> Response {
+    let text = include_str!("icon.svg");
+    ([(CONTENT_TYPE, "image/svg+xml")], text).into_response()
+}
+
+async fn script() -> Response {
+    let text = include_str!("script.js");
+    ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
+}

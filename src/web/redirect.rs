@@ -1,0 +1,85 @@
+//! The file that leads a browser to the page, so that the secret is in no program's arguments:
+//! any user of a computer can read those.
+//!
+//! It is in a folder of its own in the home folder, which has no dot before its name: browsers
+//! that are installed as snaps can read neither hidden nor temporary folders. Only its owner can
+//! read either. The path is noted, so that a start after a crash can remove the file.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use directories::BaseDirs;
+use maud::html;
+use tempfile::TempDir;
+
+use super::answers::document;
+use crate::private_file;
+
+const FILE: &str = "open.html";
+
+/// The beginning of the folder's name.
+const FOLDER: &str = "leadload-";
+
+/// The file, which is removed when this is dropped.
+pub struct Redirect {
+    folder: TempDir,
+    note: Option<PathBuf>,
+    written: Instant,
+}
+
+impl Redirect {
+    pub fn write(link: &str, note: Option<&Path>) -> io::Result<Redirect> {
+        let dirs = BaseDirs::new().ok_or(io::ErrorKind::NotFound)?;
+        let mut folder = tempfile::Builder::new();
+        // 0700 on Unix.
+        let folder = folder.prefix(FOLDER).tempdir_in(dirs.home_dir())?;
+        if let Some(note) = note {
+            let path = folder.path().as_os_str().as_encoded_bytes();
+            private_file::replace(note, path, None)?;
+        }
+        let body = html! {
+            p { a href=(link) { "Open leadload" } }
+        };
+        let page = document("leadload", Some(link), &body);
+        private_file::create(&folder.path().join(FILE))?.write_all(page.as_bytes())?;
+        Ok(Redirect {
+            folder,
+            note: note.map(Path::to_owned),
+            written: Instant::now(),
+        })
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(FILE)
+    }
+
+    pub fn age(&self) -> Duration {
+        self.written.elapsed()
+    }
+}
+
+impl Drop for Redirect {
+    fn drop(&mut self) {
+        if let Some(note) = &self.note {
+            // The folder itself is removed by its own type.
+            let _ = fs::remove_file(note);
+        }
+    }
+}
+
+/// Removes the file of a process that was killed, which has noted where it is. Nothing but that
+/// file is removed, and the folder only if nothing else is in it.
+pub fn remove_noted(note: &Path) {
+    let Ok(folder) = fs::read_to_string(note) else {
+        return;
+    };
+    let folder = Path::new(&folder);
+    let name = folder.file_name().and_then(|name| name.to_str());
+    if name.is_some_and(|name| name.starts_with(FOLDER)) {
+        let _ = fs::remove_file(folder.join(FILE));
+        let _ = fs::remove_dir(folder);
+    }
+    let _ = fs::remove_file(note);
+}
