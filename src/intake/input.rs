@@ -7,7 +7,9 @@ use super::SAMPLE_ROWS;
 use crate::lead::RunId;
 use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
 use crate::screen::Evidence;
-use crate::source::{Content, FooterLine, Form, FormChoice, Header, Input, RowBatch, SourceError};
+use crate::source::{
+    Content, FooterLine, Form, FormChoice, Header, Input, ListReader, RowBatch, SourceError,
+};
 use crate::text::{listed, shortened};
 
 /// How many values of each column are kept for display, and how many characters of each.
@@ -120,6 +122,11 @@ impl PlannedInput {
             evidence: OnceLock::new(),
             footer: OnceLock::new(),
         })
+    }
+
+    /// Reads the rows from the top.
+    pub fn read(&self) -> Result<ListReader<'_>, SourceError> {
+        self.input.read_list(&self.form, &self.header)
     }
 
     pub fn own_columns(&self) -> Vec<&str> {

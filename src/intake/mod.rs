@@ -252,10 +252,7 @@ impl Intake {
         for (file, planned) in self.inputs.iter().enumerate() {
             // The run that wrote a rejects file has already applied the limit.
             let is_limited = planned.mapping.rejects_form.is_none();
-            let mut reader = planned.input.read(&planned.form)?;
-            if reader.read_header(&planned.form)? != planned.header {
-                return Err(SourceError::changed(planned.input.name()));
-            }
+            let mut reader = planned.read()?;
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
                 if rows.is_empty() {
@@ -265,9 +262,6 @@ impl Intake {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     left -= rows.len() as u64;
                 }
-                // Check before any row is passed on: if the file has changed, its rows may be from
-                // another list, or cut off in the middle.
-                planned.input.check_unchanged()?;
                 if rows.is_empty() {
                     break;
                 }
