@@ -1,6 +1,6 @@
 //! A CSV output file.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::output_file::OutputFile;
@@ -37,6 +37,15 @@ impl CsvForm {
             .delimiter(self.delimiter)
             .flexible(true)
             .from_writer(to)
+    }
+
+    /// A reader of what was written. The csv crate skips the byte order mark.
+    pub(super) fn reader<R: Read>(self, from: R) -> csv::Reader<R> {
+        csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .from_reader(from)
     }
 }
 

@@ -16,25 +16,32 @@
 mod csv_output;
 mod error;
 mod formula;
+mod list_error;
 mod ours;
 mod output_file;
+mod own_cells;
 mod paths;
 mod rejects_file;
 mod report_file;
 mod results_file;
+mod results_workbook;
 mod sealed;
 mod workbook;
 
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 
 pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use formula::harmless;
+pub use list_error::ListError;
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;
 pub use results_file::{ResultsFile, ResultsLine, has_results_header, is_results_column};
-pub use workbook::{WorkbookError, write_workbook};
+pub use results_workbook::write_results_workbook;
+pub use workbook::{SheetLayout, WorkbookError, write_workbook};
 
 use std::path::PathBuf;
 use std::sync::Arc;
