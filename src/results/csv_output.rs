@@ -3,6 +3,8 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use csv::QuoteStyle;
+
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
 
@@ -32,9 +34,14 @@ impl CsvForm {
 
     /// A writer of records. It does not write the prefix.
     pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<W> {
+        self.writer_with(QuoteStyle::Necessary, to)
+    }
+
+    pub(super) fn writer_with<W: Write>(self, quotes: QuoteStyle, to: W) -> csv::Writer<W> {
         csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
             .delimiter(self.delimiter)
+            .quote_style(quotes)
             .flexible(true)
             .from_writer(to)
     }

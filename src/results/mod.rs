@@ -13,6 +13,7 @@
 //! The files hold data about people, so only their owner can read them. Every
 //! failure is an [`OutputError`]; what was written so far stays in the `.part` file.
 
+mod corrected_copy;
 mod csv_output;
 mod error;
 mod formula;
@@ -33,6 +34,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use corrected_copy::{Corrections, write_corrected_copy};
 pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use formula::harmless;
 pub use list_error::ListError;

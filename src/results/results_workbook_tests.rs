@@ -37,7 +37,7 @@ impl Folder {
             sandbox: false,
             reserved: Vec::new(),
         };
-        let paths = OutputPaths::plan(list, std::iter::empty(), &choices).unwrap();
+        let paths = OutputPaths::plan(list, iter::empty(), &choices).unwrap();
         let mut writer = Writer::create(&paths, list, true, KnownOutputs::default()).unwrap();
         writer.begin(None).unwrap();
         let mut batches = list[0].read().unwrap().batches();

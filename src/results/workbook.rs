@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use rust_xlsxwriter::utility::check_sheet_name;
 use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 use thiserror::Error;
 
@@ -17,6 +18,9 @@ pub const MAX_COLUMNS: u16 = 16_384;
 
 /// The length of the text of a cell, in UTF-16 units.
 pub const MAX_CELL_UNITS: usize = 32_767;
+
+/// The length of the name of a sheet, in UTF-16 units.
+const MAX_NAME_UNITS: usize = 31;
 
 /// The limits of the width of a column, in digits of the default font.
 const NARROWEST: u16 = 8;
@@ -71,6 +75,22 @@ pub fn write_workbook<E: From<WorkbookError>>(
     }
     contained(|| columns.lay_out(sheet))?;
     Ok(contained(|| workbook.save_to_writer(out))?)
+}
+
+/// The nearest name that a sheet can have. Other programs than Excel allow more names.
+pub(super) fn sheet_name(name: &str) -> String {
+    if check_sheet_name(name).is_ok() {
+        return name.to_owned();
+    }
+    let plain = name.replace(['*', '?', ':', '[', ']', '\\', '/', '\''], "_");
+    let mut short = String::new();
+    for c in plain.chars() {
+        if short.encode_utf16().count() + c.len_utf16() > MAX_NAME_UNITS {
+            break;
+        }
+        short.push(c);
+    }
+    short
 }
 
 /// Makes sure that the row fits a sheet unchanged.
