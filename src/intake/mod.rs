@@ -16,11 +16,13 @@ mod numbers;
 mod preparer;
 mod readings;
 mod rules;
+mod survey;
 
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
 pub use memory::Memory;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
+pub use survey::{ColumnSurvey, ColumnValue, SurveyedColumn};
 
 use std::fmt;
 use std::sync::Arc;
