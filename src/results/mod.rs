@@ -49,7 +49,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::intake::{Batch, PlannedInput};
-use crate::lead::{RowOutcome, Status};
+use crate::lead::{ListLabel, RowOutcome, Status};
 use crate::ledger::{Begun, OutputRecord};
 use rejects_file::RejectsFile;
 use sealed::SealedFile;
@@ -65,6 +65,8 @@ pub struct Writer {
     rejects_uncertain: bool,
     inputs: Arc<[PlannedInput]>,
     known: KnownOutputs,
+    /// What the rejects name as long as there is no run.
+    label: Option<ListLabel>,
     /// The complete files, moved here from the fields above.
     sealed: Vec<SealedFile>,
 }
@@ -101,8 +103,18 @@ impl Writer {
             rejects_uncertain,
             inputs: inputs.clone(),
             known,
+            label: None,
             sealed: Vec::new(),
         })
+    }
+
+    /// Makes the rejects of a check name their list.
+    #[must_use]
+    pub fn labelled(self, label: ListLabel) -> Writer {
+        Writer {
+            label: Some(label),
+            ..self
+        }
     }
 
     /// Writes the headers, before anything is sent. Until then the files of a
@@ -138,6 +150,7 @@ impl Writer {
     /// run may take hours, and be killed. Call it only before the files are sealed.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
         debug_assert!(self.sealed.is_empty(), "nothing is written after sealing");
+        let source = self.source();
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let Some(outcome) = &prepared.outcome else {
                 continue;
@@ -148,7 +161,7 @@ impl Writer {
             if self.is_rejected(outcome)
                 && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
             {
-                rejects.write(row, outcome, self.known.run)?;
+                rejects.write(row, outcome, &source)?;
             }
         }
         if let Some(results) = &mut self.results {
@@ -205,6 +218,13 @@ impl Writer {
             sealed.set_aside(&mut written)?;
         }
         Ok(written)
+    }
+
+    /// What the rejects name: the run or, without one, the list.
+    fn source(&self) -> String {
+        let label = || self.label.as_ref().map(ListLabel::to_string);
+        let run = self.known.run.map(|run| run.to_string());
+        run.or_else(label).unwrap_or_default()
     }
 
     fn is_rejected(&self, outcome: &RowOutcome) -> bool {

@@ -18,7 +18,7 @@ use super::sealed::SealedFile;
 use super::workbook::{SheetLayout, WorkbookError, write_workbook};
 use super::{KnownOutputs, OutputError};
 use crate::intake::PlannedInput;
-use crate::lead::{RowOutcome, RunId};
+use crate::lead::RowOutcome;
 use crate::ledger::OutputKind;
 use crate::mapping::{ADDED_COLUMNS, SURPLUS_COLUMN};
 use crate::source::Row;
@@ -65,12 +65,12 @@ impl RejectsFile {
         self.csv.flush()
     }
 
-    /// Writes one row with its outcome and the run.
+    /// Writes one row with its outcome. `source` is the run, or what stands in its place.
     pub(super) fn write(
         &mut self,
         row: Row<'_>,
         outcome: &RowOutcome,
-        run: Option<RunId>,
+        source: &str,
     ) -> Result<(), OutputError> {
         let surplus = self.own.surplus(row);
         self.has_surplus |= surplus.is_some();
@@ -82,7 +82,7 @@ impl RejectsFile {
             outcome.status.to_string(),
             code.unwrap_or_default(),
             outcome.error.clone().unwrap_or_default(),
-            run.map(|run| run.to_string()).unwrap_or_default(),
+            source.to_owned(),
         ];
         let ours = added.into_iter().chain(surplus);
         let delimiter = self.csv.form.delimiter;
