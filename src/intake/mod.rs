@@ -17,6 +17,8 @@ mod preparer;
 mod readings;
 mod rules;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
@@ -30,8 +32,8 @@ use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
-use crate::lead::RowId;
-use crate::phone::{PhoneRules, Region, RoundNumbers};
+use crate::lead::{RowId, RowOutcome};
+use crate::phone::{PhoneNumber, PhoneRules, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, SuppressionLists};
 use crate::source::{RowBatch, SourceError};
 use numbers::{NumberReader, Reading};
@@ -186,6 +188,23 @@ impl Intake {
         let lists: Vec<&Evidence> = inputs.filter_map(PlannedInput::evidence).collect();
         self.doubt = Some(Arc::new(Doubt::of(given.region, &lists)));
         Ok(())
+    }
+
+    /// The number of one row of the input `file` (from 0), as it would be read if these were its
+    /// cells, or why it has none. Which rows are left out on purpose does not matter.
+    ///
+    /// Where numbers are in doubt, this is about the list as it was read: look for doubt before.
+    pub fn number_of<C: AsRef<[u8]>>(
+        &self,
+        file: usize,
+        cells: &[C],
+    ) -> Result<PhoneNumber, RowOutcome> {
+        let rows = RowBatch::of_cells(file, RowId(1), cells);
+        let row = rows.row(0);
+        let planned = &self.inputs[file];
+        let misshapen = planned.mapping.shape.misshapen(row);
+        misshapen.map_or(Ok(()), Err)?;
+        NumberReader::new(self.clone(), false).number(planned, row)
     }
 
     /// Counts the rows of new lists, not of rejects files. May stop once there are `enough`.
