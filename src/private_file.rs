@@ -38,15 +38,22 @@ pub fn folders() -> DirBuilder {
 /// Creates or replaces a file, atomically and durably. The file and missing folders are for
 /// their owner only, unless `permissions` gives the file others.
 pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let folder = folder_of(path);
-    folders().create(folder)?;
+    replace_with(path, |file| {
+        file.write_all(content)?;
+        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
+    })
+}
+
+/// The same for content that `write` writes. If that fails, what was there stays.
+pub fn replace_with<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<(), E>,
+) -> Result<(), E> {
+    folders().create(folder_of(path))?;
     let mut file = beside(path)?;
-    file.write_all(content)?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
-    }
+    write(file.as_file_mut())?;
     file.as_file().sync_all()?;
-    file.persist(path)?;
+    file.persist(path).map_err(io::Error::from)?;
     sync_folder(path);
     Ok(())
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::SAMPLE_ROWS;
-use crate::lead::RunId;
+use crate::lead::{ListLabel, RunId};
 use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
 use crate::screen::Evidence;
-use crate::source::{Content, FooterLine, Form, FormChoice, Header, Input, RowBatch, SourceError};
+use crate::source::{
+    Content, FooterLine, Form, FormChoice, Header, Input, ListReader, RowBatch, SourceError,
+};
 use crate::text::{listed, shortened};
 
 /// How many values of each column are kept for display, and how many characters of each.
@@ -23,6 +25,8 @@ pub struct InspectedInput {
     /// The runs that its first rows name, if it is a rejects file. A file that was put together
     /// from several has several; rows that were added by hand name none.
     pub runs: Option<BTreeSet<RunId>>,
+    /// The lists that rows name in place of a run: rejects of a check.
+    pub labels: BTreeSet<ListLabel>,
 }
 
 impl InspectedInput {
@@ -37,7 +41,8 @@ impl InspectedInput {
         }
         let rejects = RejectsForm::of(&header.names);
         Ok(InspectedInput {
-            runs: rejects.map(|rejects| named_runs(&sample, &rejects)),
+            runs: rejects.as_ref().map(|rejects| named_runs(&sample, rejects)),
+            labels: rejects.map_or_else(BTreeSet::new, |rejects| named_lists(&sample, &rejects)),
             input,
             form,
             header,
@@ -120,6 +125,11 @@ impl PlannedInput {
             evidence: OnceLock::new(),
             footer: OnceLock::new(),
         })
+    }
+
+    /// Reads the rows from the top.
+    pub fn read(&self) -> Result<ListReader<'_>, SourceError> {
+        self.input.read_list(&self.form, &self.header)
     }
 
     pub fn own_columns(&self) -> Vec<&str> {
@@ -224,10 +234,25 @@ fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceErr
     Ok((header, reader.read_sample(SAMPLE_ROWS)?))
 }
 
-/// A spreadsheet program may have made a number with a point or a text of the cell.
 fn named_runs(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<RunId> {
-    let cells = sample.rows().filter_map(|row| row.text(rejects.run));
-    let numbers = cells.map(|cell| cell.trim().trim_start_matches('\'').trim_end_matches(".0"));
+    // A spreadsheet program may have made a number with a point of the cell.
+    let numbers = sources(sample, rejects).map(|cell| cell.trim_end_matches(".0"));
     let runs = numbers.filter_map(|number| number.parse().ok());
     runs.map(RunId).collect()
+}
+
+fn named_lists(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<ListLabel> {
+    let labels = sources(sample, rejects).filter_map(|cell| cell.parse().ok());
+    labels.collect()
+}
+
+/// What rejects name as the run that they are from.
+fn sources<'s>(
+    sample: &'s RowBatch,
+    rejects: &RejectsForm,
+) -> impl Iterator<Item = &'s str> + use<'s> {
+    let column = rejects.run;
+    let cells = sample.rows().filter_map(move |row| row.text(column));
+    // A spreadsheet program may have made a text of the cell.
+    cells.map(|cell| cell.trim().trim_start_matches('\''))
 }

@@ -9,7 +9,6 @@
 //! The stages and this file import each other, because each stage is built from an [`Intake`].
 
 mod batches;
-mod column_survey;
 mod input;
 mod lookup;
 mod memory;
@@ -17,12 +16,15 @@ mod numbers;
 mod preparer;
 mod readings;
 mod rules;
+mod survey;
+#[cfg(test)]
+mod tests;
 
-pub use column_survey::ColumnSurvey;
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
 pub use memory::Memory;
 pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
+pub use survey::{ColumnSurvey, ColumnValue, SurveyedColumn};
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,8 +32,8 @@ use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
-use crate::lead::RowId;
-use crate::phone::{PhoneRules, Region, RoundNumbers};
+use crate::lead::{RowId, RowOutcome};
+use crate::phone::{PhoneNumber, PhoneRules, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, SuppressionLists};
 use crate::source::{RowBatch, SourceError};
 use numbers::{NumberReader, Reading};
@@ -188,6 +190,23 @@ impl Intake {
         Ok(())
     }
 
+    /// The number of one row of the input `file` (from 0), as it would be read if these were its
+    /// cells, or why it has none. Which rows are left out on purpose does not matter.
+    ///
+    /// Where numbers are in doubt, this is about the list as it was read: look for doubt before.
+    pub fn number_of<C: AsRef<[u8]>>(
+        &self,
+        file: usize,
+        cells: &[C],
+    ) -> Result<PhoneNumber, RowOutcome> {
+        let rows = RowBatch::of_cells(file, RowId(1), cells);
+        let row = rows.row(0);
+        let planned = &self.inputs[file];
+        let misshapen = planned.mapping.shape.misshapen(row);
+        misshapen.map_or(Ok(()), Err)?;
+        NumberReader::new(self.clone(), false).number(planned, row)
+    }
+
     /// Counts the rows of new lists, not of rejects files. May stop once there are `enough`.
     pub fn count_new_rows(&self, enough: u64) -> Result<u64, SourceError> {
         let all = Intake {
@@ -254,10 +273,7 @@ impl Intake {
         for (file, planned) in self.inputs.iter().enumerate() {
             // The run that wrote a rejects file has already applied the limit.
             let is_limited = planned.mapping.rejects_form.is_none();
-            let mut reader = planned.input.read(&planned.form)?;
-            if reader.read_header(&planned.form)? != planned.header {
-                return Err(SourceError::changed(planned.input.name()));
-            }
+            let mut reader = planned.read()?;
             loop {
                 let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
                 if rows.is_empty() {
@@ -267,9 +283,6 @@ impl Intake {
                     rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     left -= rows.len() as u64;
                 }
-                // Check before any row is passed on: if the file has changed, its rows may be from
-                // another list, or cut off in the middle.
-                planned.input.check_unchanged()?;
                 if rows.is_empty() {
                     break;
                 }

@@ -88,7 +88,11 @@ impl NumberReader {
 
     /// The first usable number in the phone columns. If there is none, the error is about the first
     /// cell that is not empty.
-    fn number(&mut self, planned: &PlannedInput, row: Row<'_>) -> Result<PhoneNumber, RowOutcome> {
+    pub(super) fn number(
+        &mut self,
+        planned: &PlannedInput,
+        row: Row<'_>,
+    ) -> Result<PhoneNumber, RowOutcome> {
         let mapping = &planned.mapping;
         let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
         let of_row = self.regions.read(columns, codes, row);

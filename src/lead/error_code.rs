@@ -56,6 +56,22 @@ impl ErrorCode {
         (ErrorCode::UnreadableAnswer, "unreadable_answer"),
     ];
 
+    /// Whether the phone cell of the row gives no number that may be called.
+    pub fn is_about_phone(self) -> bool {
+        use ErrorCode as E;
+        matches!(
+            self,
+            E::PhoneMissing
+                | E::PhoneNotE164
+                | E::PhoneImpossible
+                | E::PhoneInvalid
+                | E::PhoneAmbiguous
+                | E::PhoneDamaged
+                | E::PhoneDoubtful
+                | E::CountryNotAllowed
+        )
+    }
+
     pub fn all() -> impl Iterator<Item = ErrorCode> {
         ErrorCode::WORDS.iter().map(|(code, _)| *code)
     }

@@ -5,10 +5,12 @@
 
 mod counts;
 mod error_code;
+mod list_label;
 mod status;
 
 pub use counts::Counts;
 pub use error_code::ErrorCode;
+pub use list_label::ListLabel;
 pub use status::Status;
 
 use std::fmt;

@@ -1,7 +1,9 @@
 //! A CSV output file.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+
+use csv::QuoteStyle;
 
 use super::output_file::OutputFile;
 use super::{KnownOutputs, OutputError};
@@ -32,11 +34,25 @@ impl CsvForm {
 
     /// A writer of records. It does not write the prefix.
     pub(super) fn writer<W: Write>(self, to: W) -> csv::Writer<W> {
+        self.writer_with(QuoteStyle::Necessary, to)
+    }
+
+    pub(super) fn writer_with<W: Write>(self, quotes: QuoteStyle, to: W) -> csv::Writer<W> {
         csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
             .delimiter(self.delimiter)
+            .quote_style(quotes)
             .flexible(true)
             .from_writer(to)
+    }
+
+    /// A reader of what was written. The csv crate skips the byte order mark.
+    pub(super) fn reader<R: Read>(self, from: R) -> csv::Reader<R> {
+        csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .from_reader(from)
     }
 }
 

@@ -13,34 +13,43 @@
 //! The files hold data about people, so only their owner can read them. Every
 //! failure is an [`OutputError`]; what was written so far stays in the `.part` file.
 
+mod corrected_copy;
 mod csv_output;
 mod error;
 mod formula;
+mod list_error;
 mod ours;
 mod output_file;
+mod own_cells;
 mod paths;
 mod rejects_file;
 mod report_file;
 mod results_file;
+mod results_workbook;
 mod sealed;
 mod workbook;
 
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
+pub use corrected_copy::{Corrections, write_corrected_copy};
 pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use formula::harmless;
+pub use list_error::ListError;
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;
 pub use results_file::{ResultsFile, ResultsLine, has_results_header, is_results_column};
-pub use workbook::{WorkbookError, write_workbook};
+pub use results_workbook::write_results_workbook;
+pub use workbook::{SheetLayout, WorkbookError, write_workbook};
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::intake::{Batch, PlannedInput};
-use crate::lead::{RowOutcome, Status};
+use crate::lead::{ListLabel, RowOutcome, Status};
 use crate::ledger::{Begun, OutputRecord};
 use rejects_file::RejectsFile;
 use sealed::SealedFile;
@@ -56,6 +65,8 @@ pub struct Writer {
     rejects_uncertain: bool,
     inputs: Arc<[PlannedInput]>,
     known: KnownOutputs,
+    /// What the rejects name as long as there is no run.
+    label: Option<ListLabel>,
     /// The complete files, moved here from the fields above.
     sealed: Vec<SealedFile>,
 }
@@ -92,8 +103,18 @@ impl Writer {
             rejects_uncertain,
             inputs: inputs.clone(),
             known,
+            label: None,
             sealed: Vec::new(),
         })
+    }
+
+    /// Makes the rejects of a check name their list.
+    #[must_use]
+    pub fn labelled(self, label: ListLabel) -> Writer {
+        Writer {
+            label: Some(label),
+            ..self
+        }
     }
 
     /// Writes the headers, before anything is sent. Until then the files of a
@@ -129,6 +150,7 @@ impl Writer {
     /// run may take hours, and be killed. Call it only before the files are sealed.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
         debug_assert!(self.sealed.is_empty(), "nothing is written after sealing");
+        let source = self.source();
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let Some(outcome) = &prepared.outcome else {
                 continue;
@@ -139,7 +161,7 @@ impl Writer {
             if self.is_rejected(outcome)
                 && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
             {
-                rejects.write(row, outcome, self.known.run)?;
+                rejects.write(row, outcome, &source)?;
             }
         }
         if let Some(results) = &mut self.results {
@@ -198,6 +220,13 @@ impl Writer {
         Ok(written)
     }
 
+    /// What the rejects name: the run or, without one, the list.
+    fn source(&self) -> String {
+        let label = || self.label.as_ref().map(ListLabel::to_string);
+        let run = self.known.run.map(|run| run.to_string());
+        run.or_else(label).unwrap_or_default()
+    }
+
     fn is_rejected(&self, outcome: &RowOutcome) -> bool {
         match outcome.status {
             _ if outcome.is_known_bad => false,
@@ -207,7 +236,3 @@ impl Writer {
         }
     }
 }
-
-pub fn write_corrected(_p: &PlannedInput, _c: &std::collections::BTreeMap<(crate::lead::RowId, usize), String>, _to: &std::path::Path) -> Result<(), OutputError> { Ok(()) }
-pub fn write_results_workbook(_p: &PlannedInput, _r: &std::path::Path, _f: &std::fs::File) -> Result<(), WorkbookError> { Ok(()) }
-impl Writer { pub fn begin_check(&mut self, _label: &str) -> Result<(), OutputError> { self.begin(None) } }

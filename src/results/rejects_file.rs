@@ -5,7 +5,6 @@
 //! is `\u{FFFD}` here. The rows are first written as CSV, which can be read however
 //! the run ends. A workbook is made from the CSV once it has all rows.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,26 +12,24 @@ use std::path::Path;
 use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless;
 use super::output_file::OutputFile;
+use super::own_cells::OwnCells;
 use super::paths::is_called;
 use super::sealed::SealedFile;
-use super::workbook::{WorkbookError, write_workbook};
+use super::workbook::{SheetLayout, WorkbookError, write_workbook};
 use super::{KnownOutputs, OutputError};
 use crate::intake::PlannedInput;
-use crate::lead::{RowOutcome, RunId};
+use crate::lead::RowOutcome;
 use crate::ledger::OutputKind;
-use crate::mapping::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
+use crate::mapping::{ADDED_COLUMNS, SURPLUS_COLUMN};
 use crate::source::Row;
+
+const SHEET_NAME: &str = "rejects";
 
 #[derive(Debug)]
 pub(super) struct RejectsFile {
     pub(super) csv: CsvOutput,
     becomes_workbook: bool,
-    /// The input's own columns (from 0), without the columns that an earlier rejects file added.
-    own_columns: Vec<usize>,
-    /// How many columns the input has, including those that a rejects file added.
-    input_columns: usize,
-    /// Set if the input is itself a rejects file.
-    form: Option<RejectsForm>,
+    own: OwnCells,
     /// Whether some row had more cells than the header.
     has_surplus: bool,
     rows: u64,
@@ -44,12 +41,6 @@ impl RejectsFile {
         input: &PlannedInput,
         known: &KnownOutputs,
     ) -> Result<Self, OutputError> {
-        let form = input.mapping.rejects_form.clone();
-        let input_columns = input.header.names.len();
-        let own_columns = match &form {
-            Some(form) => form.input_columns.clone(),
-            None => (0..input_columns).collect(),
-        };
         let becomes_workbook = is_workbook(path, input);
         let delimiter = match input.form.text() {
             Some(form) if !becomes_workbook => form.delimiter,
@@ -62,45 +53,40 @@ impl RejectsFile {
         Ok(RejectsFile {
             csv: CsvOutput::create(path, csv_form, known)?,
             becomes_workbook,
-            own_columns,
-            input_columns,
-            form,
+            own: OwnCells::of(input),
             has_surplus: false,
             rows: 0,
         })
     }
 
     pub(super) fn begin(&mut self, input: &PlannedInput) -> Result<(), OutputError> {
-        let own = self.own_columns.iter();
-        let own = own.map(|column| input.header.names[*column].as_str());
+        let own = input.own_columns().into_iter();
         self.csv.record(own.chain(ADDED_COLUMNS))?;
         self.csv.flush()
     }
 
-    /// Writes one row with its outcome and the run.
+    /// Writes one row with its outcome. `source` is the run, or what stands in its place.
     pub(super) fn write(
         &mut self,
         row: Row<'_>,
         outcome: &RowOutcome,
-        run: Option<RunId>,
+        source: &str,
     ) -> Result<(), OutputError> {
-        let surplus = self.surplus(row);
+        let surplus = self.own.surplus(row);
         self.has_surplus |= surplus.is_some();
-        let own = self.own_columns.iter();
-        let mut record: Vec<Vec<u8>> = own
-            .map(|column| row.lossy(*column).into_owned().into_bytes())
-            .collect();
+        let own = self.own.of_row(row);
+        let mut record: Vec<Vec<u8>> = own.map(|cell| cell.into_owned().into_bytes()).collect();
         let code = outcome.error_code.map(|code| code.to_string());
         let added = [
             row.id().to_string(),
             outcome.status.to_string(),
             code.unwrap_or_default(),
             outcome.error.clone().unwrap_or_default(),
-            run.map(|run| run.to_string()).unwrap_or_default(),
+            source.to_owned(),
         ];
-        let ours = added.into_iter().map(String::into_bytes).chain(surplus);
+        let ours = added.into_iter().chain(surplus);
         let delimiter = self.csv.form.delimiter;
-        record.extend(ours.map(|cell| harmless(&cell, delimiter).into_owned()));
+        record.extend(ours.map(|cell| harmless(cell.as_bytes(), delimiter).into_owned()));
         self.rows += 1;
         self.csv.record(record)
     }
@@ -120,27 +106,6 @@ impl RejectsFile {
         };
         SealedFile::new(file, OutputKind::Rejects, self.rows, note)
     }
-
-    /// The cells of the row beyond the header, as CSV, after those from the
-    /// surplus column of an earlier rejects file.
-    fn surplus(&self, row: Row<'_>) -> Option<Vec<u8>> {
-        let carried = self.form.as_ref().and_then(|form| form.surplus);
-        let carried = carried.map(|column| row.lossy(column));
-        let carried = carried.filter(|cell| !cell.is_empty());
-        let beyond = (self.input_columns..row.len()).map(|column| row.lossy(column));
-        let cells: Vec<Cow<'_, str>> = beyond.collect();
-        if cells.iter().all(|cell| cell.is_empty()) {
-            return carried.map(|cell| cell.into_owned().into_bytes());
-        }
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        // Writing to memory does not fail.
-        let record = carried.iter().chain(&cells);
-        let _ = csv.write_record(record.map(|cell| cell.as_bytes()));
-        let mut bytes = csv.into_inner().unwrap_or_default();
-        // Removes the line end.
-        bytes.pop();
-        Some(bytes)
-    }
 }
 
 /// Copies the rows that were written, and adds the surplus column to every row that does not
@@ -151,7 +116,7 @@ fn with_surplus_column(written: File, form: CsvForm) -> csv::Result<File> {
     content.write_all(form.prefix())?;
     let mut content = form.writer(content);
     let mut columns = 0;
-    for record in reader_of(written, form).records() {
+    for record in form.reader(written).records() {
         let mut record = record?;
         if columns == 0 {
             record.push_field(SURPLUS_COLUMN);
@@ -177,12 +142,16 @@ fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
 /// stay CSV, under another name; then the reason is returned.
 fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
-    let mut rows = reader_of(file.copy()?, CsvForm::default());
+    let mut rows = CsvForm::default().reader(file.copy()?);
     let rows = rows.records().map(|row| {
-        let row = row.map_err(cause_of)?;
+        let row = row.map_err(cause_of).map_err(WorkbookError::Io)?;
         Ok(row.iter().map(str::to_owned).collect())
     });
-    match write_workbook(rows, &workbook) {
+    let layout = SheetLayout {
+        name: SHEET_NAME,
+        has_header: true,
+    };
+    match write_workbook(&layout, rows, &workbook) {
         Ok(()) => file.replace(workbook).map(|()| None),
         Err(WorkbookError::Io(error)) => Err(file.error(error)),
         Err(does_not_fit) => {
@@ -192,13 +161,4 @@ fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
             )))
         }
     }
-}
-
-/// Reads what was written. The csv crate skips the byte order mark.
-fn reader_of(file: File, form: CsvForm) -> csv::Reader<File> {
-    csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(form.delimiter)
-        .from_reader(file)
 }

@@ -16,8 +16,8 @@ use crate::source::Row;
 /// The columns of every results file. With several inputs [`FILE_COLUMN`]
 /// comes before them, with several runs [`RUN_COLUMN`] after them.
 const COLUMNS: [&str; 11] = [
-    "row",
-    "line",
+    ROW_COLUMN,
+    LINE_COLUMN,
     "phone_number",
     "campaign_id",
     "status",
@@ -28,6 +28,9 @@ const COLUMNS: [&str; 11] = [
     "error",
     "settled_at",
 ];
+
+pub(super) const ROW_COLUMN: &str = "row";
+pub(super) const LINE_COLUMN: &str = "line";
 
 const FILE_COLUMN: &str = "file";
 
@@ -51,6 +54,17 @@ pub fn is_results_column(name: &str) -> bool {
     let name = name.trim();
     let ours = COLUMNS.iter().chain([&FILE_COLUMN, &RUN_COLUMN]);
     ours.into_iter().any(|ours| name.eq_ignore_ascii_case(ours))
+}
+
+/// The form of the results of an import. The delimiter is that of the first input;
+/// there is a byte order mark if any input has one.
+pub(super) fn csv_form(inputs: &[PlannedInput]) -> CsvForm {
+    let mut texts = inputs.iter().map(|planned| planned.form.text());
+    let first = inputs.first().and_then(|planned| planned.form.text());
+    CsvForm {
+        has_bom: texts.any(|text| text.is_some_and(|text| text.has_bom)),
+        delimiter: first.map_or(CsvForm::default().delimiter, |first| first.delimiter),
+    }
 }
 
 /// One line of the results: a row and its outcome.
@@ -112,20 +126,12 @@ pub struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// The results of an import. The delimiter is that of the first input;
-    /// there is a byte order mark if any input has one.
     pub(super) fn of_import(
         path: &Path,
         inputs: &[PlannedInput],
         known: &KnownOutputs,
     ) -> Result<ResultsFile, OutputError> {
-        let mut texts = inputs.iter().map(|planned| planned.form.text());
-        let first = inputs.first().and_then(|planned| planned.form.text());
-        let form = CsvForm {
-            has_bom: texts.any(|text| text.is_some_and(|text| text.has_bom)),
-            delimiter: first.map_or(CsvForm::default().delimiter, |first| first.delimiter),
-        };
-        ResultsFile::create(path, form, inputs.len() > 1, false, known)
+        ResultsFile::create(path, csv_form(inputs), inputs.len() > 1, false, known)
     }
 
     /// The results of an export: rows of earlier runs, in UTF-8 with commas. There is a column

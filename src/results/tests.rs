@@ -31,10 +31,13 @@ impl Folder {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
-    fn inputs(&self) -> Arc<[PlannedInput]> {
+    fn inspected(&self) -> InspectedInput {
         let input = Input::open(&self.path("leads.csv")).unwrap();
-        let surveyed = InspectedInput::new(input, &FormChoice::default()).unwrap();
-        let planned = PlannedInput::new(surveyed, &MappingSpec::default()).unwrap();
+        InspectedInput::new(input, &FormChoice::default()).unwrap()
+    }
+
+    fn inputs(&self) -> Arc<[PlannedInput]> {
+        let planned = PlannedInput::new(self.inspected(), &MappingSpec::default()).unwrap();
         [planned].into()
     }
 
@@ -66,9 +69,14 @@ impl Folder {
             covers: Vec::new(),
         };
         writer.begin(Some(&begun)).unwrap();
-        let form = &inputs[0].form;
-        let mut reader = inputs[0].input.read(form).unwrap();
-        reader.read_header(form).unwrap();
+        writer.write(&self.batch(status)).unwrap();
+        writer
+    }
+
+    /// All rows, each with this status.
+    fn batch(&self, status: Status) -> Batch {
+        let inputs = self.inputs();
+        let mut reader = inputs[0].read().unwrap();
         let rows = reader.read_batch(0, RowId(1), 100).unwrap();
         let prepared = PreparedRow {
             phone: None,
@@ -82,8 +90,7 @@ impl Folder {
             earlier: None,
         };
         let prepared = vec![prepared; rows.len()];
-        writer.write(&Batch { rows, prepared }).unwrap();
-        writer
+        Batch { rows, prepared }
     }
 
     fn names(&self) -> Vec<String> {
@@ -147,6 +154,33 @@ fn rejects_name_their_run() {
         "\u{FEFF}phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
          ,Ada,1,invalid,phone_missing,,7\n"
     );
+}
+
+#[test]
+fn rejects_of_a_check_name_their_list_and_no_run() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n");
+    let inputs = folder.inputs();
+    let rejects = |name: &str, label: Option<&str>| {
+        let known = KnownOutputs::default();
+        let mut writer = Writer::create(&folder.plan(name), &inputs, true, known).unwrap();
+        if let Some(label) = label {
+            writer = writer.labelled(label.parse().unwrap());
+        }
+        writer.begin(None).unwrap();
+        writer.write(&folder.batch(Status::Invalid)).unwrap();
+        writer.finish(RunEnd::WHOLE).unwrap();
+        let input = Input::open(&folder.path(name)).unwrap();
+        InspectedInput::new(input, &FormChoice::default()).unwrap()
+    };
+    let label = ["list-4f2a".parse().unwrap()];
+    for name in ["r.csv", "r.xlsx"] {
+        let labelled = rejects(name, Some("list-4f2a"));
+        assert_eq!(labelled.labels, label.clone().into());
+        assert_eq!(labelled.runs, Some([].into()));
+        let plain = rejects(name, None);
+        assert_eq!((plain.labels, plain.runs), ([].into(), Some([].into())));
+    }
+    assert_eq!(folder.inspected().labels, [].into());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use rust_xlsxwriter::utility::check_sheet_name;
 use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 use thiserror::Error;
 
@@ -18,7 +19,8 @@ pub const MAX_COLUMNS: u16 = 16_384;
 /// The length of the text of a cell, in UTF-16 units.
 pub const MAX_CELL_UNITS: usize = 32_767;
 
-const SHEET_NAME: &str = "rejects";
+/// The length of the name of a sheet, in UTF-16 units.
+const MAX_NAME_UNITS: usize = 31;
 
 /// The limits of the width of a column, in digits of the default font.
 const NARROWEST: u16 = 8;
@@ -36,21 +38,31 @@ pub enum WorkbookError {
     Io(#[from] io::Error),
 }
 
-/// Writes rows as a workbook (.xlsx) with one sheet named `rejects`. The first
-/// row is the header. Every cell is text (also `007`, `=1+1`, `1e5`), never a
+#[derive(Debug, Clone, Copy)]
+pub struct SheetLayout<'a> {
+    pub name: &'a str,
+    /// Whether the first row is bold and stays in view.
+    pub has_header: bool,
+}
+
+/// Writes rows as a workbook (.xlsx) with one sheet. Every cell is text (also `007`, `=1+1`, `1e5`), never a
 /// formula, a number, a link or a date. It stays text when it is edited.
 ///
 /// The rows are kept in an unnamed temporary file, so any number of them takes
 /// little memory. Nothing is written to `out` before the last row has been
 /// added. Empty text leaves its cell empty, and reads back as empty text.
-pub fn write_workbook(
-    rows: impl Iterator<Item = io::Result<Vec<String>>>,
+pub fn write_workbook<E: From<WorkbookError>>(
+    layout: &SheetLayout<'_>,
+    rows: impl Iterator<Item = Result<Vec<String>, E>>,
     out: impl Write + Send,
-) -> Result<(), WorkbookError> {
+) -> Result<(), E> {
+    let header_rows = u32::from(layout.has_header);
     let mut workbook = Workbook::new();
     let sheet = contained(|| {
         let sheet = workbook.add_worksheet_with_constant_memory()?;
-        sheet.set_name(SHEET_NAME)?.set_freeze_panes(1, 0)
+        sheet
+            .set_name(layout.name)?
+            .set_freeze_panes(header_rows, 0)
     })?;
     let mut columns = Columns::default();
     for (index, row) in rows.enumerate() {
@@ -58,10 +70,27 @@ pub fn write_workbook(
         let index = u32::try_from(index).unwrap_or(MAX_ROWS);
         check_row(index, &row).map_err(WorkbookError::DoesNotFit)?;
         columns.take(index, &row);
-        contained(|| write_row(sheet, index, &row))?;
+        let is_header = index < header_rows;
+        contained(|| write_row(sheet, index, &row, is_header))?;
     }
     contained(|| columns.lay_out(sheet))?;
     Ok(contained(|| workbook.save_to_writer(out))?)
+}
+
+/// The nearest name that a sheet can have. Other programs than Excel allow more names.
+pub(super) fn sheet_name(name: &str) -> String {
+    if check_sheet_name(name).is_ok() {
+        return name.to_owned();
+    }
+    let plain = name.replace(['*', '?', ':', '[', ']', '\\', '/', '\''], "_");
+    let mut short = String::new();
+    for c in plain.chars() {
+        if short.encode_utf16().count() + c.len_utf16() > MAX_NAME_UNITS {
+            break;
+        }
+        short.push(c);
+    }
+    short
 }
 
 /// Makes sure that the row fits a sheet unchanged.
@@ -86,10 +115,15 @@ fn check_row(index: u32, row: &[String]) -> Result<(), String> {
     }
 }
 
-fn write_row(sheet: &mut Worksheet, index: u32, row: &[String]) -> Result<(), XlsxError> {
-    let format = match index {
-        0 => text_format().set_bold(),
-        _ => text_format(),
+fn write_row(
+    sheet: &mut Worksheet,
+    index: u32,
+    row: &[String],
+    is_header: bool,
+) -> Result<(), XlsxError> {
+    let format = match is_header {
+        true => text_format().set_bold(),
+        false => text_format(),
     };
     for (column, text) in (0..).zip(row) {
         if !text.is_empty() {
@@ -139,13 +173,12 @@ impl Columns {
 
 /// Runs `work`. rust_xlsxwriter panics if the temporary file cannot be
 /// written; that becomes an error.
-fn contained<T>(work: impl FnOnce() -> Result<T, XlsxError>) -> io::Result<T> {
-    match contain::run(work) {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(XlsxError::IoError(error))) => Err(error),
-        Some(Err(error)) => Err(io::Error::other(error.to_string())),
-        None => Err(io::Error::other(
-            "the temporary folder cannot be written; its disk may be full",
-        )),
-    }
+fn contained<T>(work: impl FnOnce() -> Result<T, XlsxError>) -> Result<T, WorkbookError> {
+    let error = match contain::run(work) {
+        Some(Ok(value)) => return Ok(value),
+        Some(Err(XlsxError::IoError(error))) => error,
+        Some(Err(error)) => io::Error::other(error.to_string()),
+        None => io::Error::other("the temporary folder cannot be written; its disk may be full"),
+    };
+    Err(error.into())
 }

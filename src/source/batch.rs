@@ -50,6 +50,16 @@ impl RowBatch {
         }
     }
 
+    /// One row with these cells, which may be others than those in the file.
+    pub fn of_cells(file: usize, id: RowId, cells: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
+        let mut batch = RowBatch::new(file, id);
+        for cell in cells {
+            batch.push_cell(cell.as_ref());
+        }
+        batch.end_row(0, batch.cell_ends.len(), None);
+        batch
+    }
+
     pub fn file(&self) -> usize {
         self.file
     }

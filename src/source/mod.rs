@@ -37,7 +37,7 @@ pub use form::{Content, Form, FormChoice, TextForm};
 pub use header::Header;
 pub use input::Input;
 pub use reader::CsvReader;
-pub use row_reader::RowReader;
+pub use row_reader::{ListReader, RowReader};
 pub use spreadsheet::{Sheet, SheetReader, SheetRow, is_workbook};
 
 use std::io::ErrorKind;

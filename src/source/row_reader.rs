@@ -1,5 +1,6 @@
 //! Reads the rows of an input in any form.
 
+use std::iter;
 use std::sync::Arc;
 
 use super::batch::{BATCH_BYTES, SAMPLE_BYTES};
@@ -8,6 +9,9 @@ use super::{
     decoded,
 };
 use crate::lead::RowId;
+
+/// How many rows are read at a time where nobody waits for the first of them.
+const BATCH_ROWS: usize = 2048;
 
 pub enum RowReader {
     Csv(Box<CsvReader>),
@@ -29,6 +33,53 @@ impl Input {
                 RowReader::Sheet(SheetReader::new(self.name(), Arc::clone(sheet)))
             }
         })
+    }
+}
+
+/// Reads the rows below a header that is known, and makes sure that nobody changes the input
+/// meanwhile: rows of a changed file may be from another list, or cut off in the middle.
+pub struct ListReader<'i> {
+    input: &'i Input,
+    rows: RowReader,
+}
+
+impl Input {
+    /// Reads the rows below `header`, which was read before.
+    pub fn read_list(&self, form: &Form, header: &Header) -> Result<ListReader<'_>, SourceError> {
+        let mut rows = self.read(form)?;
+        if rows.read_header(form)? != *header {
+            return Err(SourceError::changed(self.name()));
+        }
+        Ok(ListReader { input: self, rows })
+    }
+}
+
+impl<'i> ListReader<'i> {
+    /// See [`RowReader::read_batch`].
+    pub fn read_batch(
+        &mut self,
+        file: usize,
+        first: RowId,
+        most: usize,
+    ) -> Result<RowBatch, SourceError> {
+        let rows = self.rows.read_batch(file, first, most)?;
+        self.input.check_unchanged()?;
+        Ok(rows)
+    }
+
+    /// All rows of a list that is read on its own, numbered from 1.
+    pub fn batches(mut self) -> impl Iterator<Item = Result<RowBatch, SourceError>> + Send + 'i {
+        let mut next = RowId(1);
+        iter::from_fn(move || {
+            let rows = self.read_batch(0, next, BATCH_ROWS);
+            next.0 += rows.as_ref().map_or(0, |rows| rows.len() as u64);
+            let is_over = rows.as_ref().is_ok_and(RowBatch::is_empty);
+            (!is_over).then_some(rows)
+        })
+    }
+
+    pub fn footer(&self) -> &[FooterLine] {
+        self.rows.footer()
     }
 }
 

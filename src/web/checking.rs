@@ -16,7 +16,7 @@ use crate::import::dry_run::{self, Found};
 use crate::import::{inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, Status};
-use crate::report::{Estimate, FixableRows, Lookup, Previews};
+use crate::report::{Estimate, Lookup, Preview, ToCorrect};
 use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
 use crate::screen::are_many;
 use crate::settings::ImportSettings;
@@ -37,8 +37,8 @@ pub struct Checked {
     pub intake: Intake,
     book: CampaignBook,
     pub found: Found,
-    pub fixable: FixableRows,
-    pub previews: Previews,
+    pub to_correct: ToCorrect,
+    pub preview: Preview,
     pub estimate: Option<Estimate>,
     pub campaigns: Arc<[Campaign]>,
     pub lookup: Lookup,
@@ -87,7 +87,7 @@ impl Checked {
             rejects: vec![Some(place.to_owned())],
             report: None,
         };
-        let label = format!("list-{}", job.id);
+        let label = format!("list-{}", job.id).parse().ok();
         // Otherwise the earlier file would be kept under another name.
         let _ = std::fs::remove_file(place);
         service::apart(async move || {
@@ -97,11 +97,12 @@ impl Checked {
                 book,
                 ..
             } = &*checked;
-            let mut writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default())
-                .map_err(OutputError::before_sending)?;
-            writer
-                .begin_check(&label)
-                .map_err(OutputError::before_sending)?;
+            let writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default());
+            let mut writer = writer.map_err(OutputError::before_sending)?;
+            if let Some(label) = label {
+                writer = writer.labelled(label);
+            }
+            writer.begin(None).map_err(OutputError::before_sending)?;
             let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
             dry_run::run(settings, intake, book.clone(), None, None, &log, take).await?;
             let written = writer.finish(RunEnd::WHOLE);
@@ -174,15 +175,15 @@ async fn check(
     let campaigns = site.campaigns.known().and_then(Result::ok);
     let ids = ids.unwrap_or(remembered.campaign_ids);
     let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
-    let mut fixable = FixableRows::default();
-    let mut previews = Previews::default();
+    let mut to_correct = ToCorrect::default();
+    let mut preview = Preview::default();
     let inputs = Arc::clone(&intake.inputs);
     let form = settings.policy.form;
     let take = |batch: &Batch| {
         rows.fetch_add(batch.prepared.len() as u64, Ordering::Relaxed);
         if let Some(planned) = inputs.first() {
-            fixable.note(planned, batch);
-            previews.note(planned, batch, form);
+            to_correct.note(planned, batch);
+            preview.note(planned, batch, form);
         }
         Ok(())
     };
@@ -198,8 +199,8 @@ async fn check(
         settings,
         book,
         found,
-        fixable,
-        previews,
+        to_correct,
+        preview,
         estimate,
         campaigns: campaigns.unwrap_or_default(),
         lookup,

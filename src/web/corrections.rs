@@ -9,8 +9,9 @@ use super::checking::Checked;
 use super::form::FormFields;
 use super::job::{Job, NotChanged};
 use super::words::row_error;
+use crate::exit::Failure;
 use crate::import::service;
-use crate::results::write_corrected;
+use crate::results::{Corrections, write_corrected_copy};
 
 /// What is wrong with corrections: by row, what was typed and why it cannot be sent.
 type Refused = BTreeMap<u64, (String, String)>;
@@ -22,16 +23,17 @@ pub async fn take(
     fields: &FormFields,
 ) -> Result<Refused, NotChanged> {
     let mut refused = Refused::new();
-    let mut kept = BTreeMap::new();
-    for row in checked.fixable.rows() {
+    let mut kept = Corrections::new();
+    for row in &checked.to_correct.rows {
         let typed = fields.get(&format!("row-{}", row.row.0)).map(str::trim);
-        let Some(typed) = typed.filter(|typed| *typed != row.cell.trim()) else {
+        let Some(typed) = typed.filter(|typed| *typed != row.cell().trim()) else {
             continue;
         };
-        match row.read_corrected(&checked.intake, typed) {
+        match checked.intake.number_of(0, &row.corrected(typed)) {
             Ok(_) => drop(kept.insert((row.row, row.column), typed.to_owned())),
-            Err(why) => {
-                refused.insert(row.row.0, (typed.to_owned(), row_error(&why)));
+            Err(outcome) => {
+                let why = row_error(&outcome.error.unwrap_or_default());
+                refused.insert(row.row.0, (typed.to_owned(), why));
             }
         }
     }
@@ -44,7 +46,7 @@ pub async fn take(
         let Some(planned) = checked.intake.inputs.first() else {
             return Ok(());
         };
-        write_corrected(planned, &kept, &to).map_err(crate::results::OutputError::while_writing)
+        write_corrected_copy(planned, &kept, &to).map_err(Failure::from)
     });
     let written = written.await;
     written.map_err(|failure| NotChanged::Io(std::io::Error::other(failure.message().what)))?;

@@ -92,8 +92,8 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
 
 /// The job whose check wrote these rows to fix.
 fn named_job(site: &Site, facts: &ListFacts) -> Option<Arc<Job>> {
-    let label = facts.inspected.labels().into_iter().next()?;
-    let id = label.strip_prefix("list-")?.parse().ok()?;
+    let label = facts.inspected.labels.first()?;
+    let id = label.as_str().strip_prefix("list-")?.parse().ok()?;
     site.jobs.get(JobId(id))
 }
 

@@ -2,6 +2,7 @@
 //! agent's opening line with the values of three people.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
 use super::checking::CheckState;
 use super::column_form::ColumnForm;
@@ -26,31 +27,46 @@ pub fn section(job: &Job, form: &ColumnForm) -> Markup {
     let CheckState::Done(checked) = &state.check else {
         return html! {};
     };
-    let previews = &checked.previews;
+    let preview = &checked.preview;
+    let bodies = &checked.found.findings.bodies;
     html! {
         section #preview tabindex="-1" aria-labelledby="preview-heading" {
             h2 #preview-heading { "Preview" }
-            @if let Some(first) = previews.first() {
+            @if let Some(first) = &preview.first {
                 p { "For the first row, line " (first.line) ", the service would get:" }
                 pre { (first.body) }
             }
-            @if let Some(emptiest) = previews.emptiest() {
+            @if let Some(emptiest) = &preview.emptiest {
                 p { "For the row with most empty cells, line " (emptiest.line) ":" }
                 pre { (emptiest.body) }
             }
-            @if previews.first().is_none() {
+            @if preview.first.is_none() {
                 p { "No row can be sent as the list is." }
             }
             @if !form.opening_line.trim().is_empty() {
                 p { "The agent would begin:" }
                 ul.lines {
-                    @for variables in previews.people() {
-                        li { (filled_in(&form.opening_line, variables)) }
+                    @for body in bodies {
+                        li { (filled_in(&form.opening_line, &variables(body))) }
                     }
                 }
             }
         }
     }
+}
+
+/// The variables in the body of a request.
+fn variables(body: &str) -> Vec<(String, String)> {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let variables = match &body["variables"] {
+        Value::Array(list) => list.first().cloned(),
+        other => Some(other.clone()),
+    };
+    let variables = variables.as_ref().and_then(Value::as_object);
+    let variables = variables.into_iter().flatten();
+    variables
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
+        .collect()
 }
 
 /// The opening line with values in place of names. Names that no variable has, and values that

@@ -9,7 +9,7 @@ use super::site::Site;
 use super::trouble::Trouble;
 use crate::exit::Failure;
 use crate::import::{inputs, service};
-use crate::intake::{ColumnSurvey, InspectedInput};
+use crate::intake::{ColumnSurvey, ColumnValue, InspectedInput};
 
 #[derive(Debug, Default)]
 pub enum ReadState {
@@ -25,7 +25,23 @@ pub enum ReadState {
 #[derive(Debug)]
 pub struct ListFacts {
     pub inspected: InspectedInput,
-    pub survey: ColumnSurvey,
+    survey: ColumnSurvey,
+}
+
+impl ListFacts {
+    pub fn rows(&self) -> u64 {
+        self.survey.rows
+    }
+
+    /// How many cells of a column have something in them.
+    pub fn filled(&self, column: usize) -> u64 {
+        self.survey.columns.get(column).map_or(0, |column| column.filled)
+    }
+
+    /// The values of a column, if they are few.
+    pub fn values(&self, column: usize) -> Option<&[ColumnValue]> {
+        self.survey.columns.get(column)?.values.as_deref()
+    }
 }
 
 impl ReadState {
@@ -81,11 +97,14 @@ async fn read(site: &Site, job: &Job, rows: &Arc<AtomicU64>) -> Result<ListFacts
     };
     let rows = Arc::clone(rows);
     let reading = service::on_a_thread(move || -> Result<ListFacts, Failure> {
-        let survey = ColumnSurvey::of(&inspected, |read| {
+        let survey = inspected.survey_columns(|read| {
             rows.store(read, Ordering::Relaxed);
             true
         })?;
-        Ok(ListFacts { inspected, survey })
+        Ok(ListFacts {
+            inspected,
+            survey: survey.unwrap_or_default(),
+        })
     });
     reading.await
 }

@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use leadload::results::write_workbook;
+use leadload::results::{SheetLayout, WorkbookError, write_workbook};
 
 use crate::corpus::{check, encoded, gzip, named, utf_16le};
 use crate::sheets::{Rows, ods, read, row, unzip, xlsx};
@@ -59,8 +59,14 @@ fn replaced(bytes: &[u8], from: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> Vec<u
 
 fn workbook(rows: &Rows) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
-    let cells = rows.iter().map(|(_, cells)| Ok(cells.clone()));
-    write_workbook(cells, &mut out).unwrap();
+    let cells = rows
+        .iter()
+        .map(|(_, cells)| Ok::<_, WorkbookError>(cells.clone()));
+    let layout = SheetLayout {
+        name: "rejects",
+        has_header: true,
+    };
+    write_workbook(&layout, cells, &mut out).unwrap();
     out.into_inner()
 }
 

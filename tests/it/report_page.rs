@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use leadload::results::write_workbook;
+use leadload::results::{SheetLayout, WorkbookError, write_workbook};
 use serde_json::Value;
 
 use crate::page::Page;
@@ -212,9 +212,13 @@ fn a_spreadsheet_has_a_page_too() {
         ["+447911000001", "Ada"],
         ["4.4770E+11", "Bob"],
     ];
-    let rows = rows.map(|row| Ok(row.map(str::to_owned).to_vec()));
+    let rows = rows.map(|row| Ok::<_, WorkbookError>(row.map(str::to_owned).to_vec()));
     let mut file = fs::File::create(folder.path("leads.xlsx")).unwrap();
-    write_workbook(rows.into_iter(), &mut file).unwrap();
+    let layout = SheetLayout {
+        name: "rejects",
+        has_header: true,
+    };
+    write_workbook(&layout, rows.into_iter(), &mut file).unwrap();
     let service = service();
     let args = [
         "leads.xlsx",

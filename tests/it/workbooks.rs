@@ -3,12 +3,17 @@
 use std::io::{self, Cursor};
 
 use super::sheets::{Rows, read, row, unzip};
-use leadload::results::{WorkbookError, write_workbook};
+use leadload::results::{SheetLayout, WorkbookError, write_workbook};
 use proptest::prelude::*;
+
+const LAYOUT: SheetLayout<'_> = SheetLayout {
+    name: "rejects",
+    has_header: true,
+};
 
 fn written(table: &[Vec<String>]) -> Result<Vec<u8>, WorkbookError> {
     let mut out = Cursor::new(Vec::new());
-    write_workbook(table.iter().cloned().map(Ok), &mut out)?;
+    write_workbook(&LAYOUT, table.iter().cloned().map(Ok), &mut out)?;
     Ok(out.into_inner())
 }
 
@@ -102,16 +107,19 @@ fn what_a_sheet_cannot_hold_is_refused() {
     let wide = [vec![String::new(); 16_385]];
     let error = written(&wide).unwrap_err().to_string();
     assert!(error.starts_with("row 1 has more than 16384 cells"));
-    let rows = std::iter::repeat_n(vec![], 1_048_577).map(Ok);
-    let error = write_workbook(rows, Cursor::new(Vec::new())).unwrap_err();
+    let rows = std::iter::repeat_n(vec![], 1_048_577).map(Ok::<_, WorkbookError>);
+    let error = write_workbook(&LAYOUT, rows, Cursor::new(Vec::new())).unwrap_err();
     assert!(matches!(error, WorkbookError::DoesNotFit(_)));
 }
 
 #[test]
 fn an_error_of_the_rows_ends_the_writing_and_leaves_nothing() {
-    let rows = [Ok(vec!["a".to_owned()]), Err(io::Error::other("gone"))];
+    let rows = [
+        Ok(vec!["a".to_owned()]),
+        Err(WorkbookError::from(io::Error::other("gone"))),
+    ];
     let mut out = Cursor::new(Vec::new());
-    let error = write_workbook(rows.into_iter(), &mut out).unwrap_err();
+    let error = write_workbook(&LAYOUT, rows.into_iter(), &mut out).unwrap_err();
     assert!(matches!(error, WorkbookError::Io(_)));
     assert!(out.into_inner().is_empty());
 }

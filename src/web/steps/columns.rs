@@ -247,7 +247,7 @@ impl Sections<'_> {
                 select id=(id) name=(id) {
                     option value="" { "send all rows" }
                     @for (at, name) in self.columns.named() {
-                        @if chosen == Some(at) || self.facts.survey.values(at).is_some() {
+                        @if chosen == Some(at) || self.facts.values(at).is_some_and(|values| !values.is_empty()) {
                             option value=(at) selected[chosen == Some(at)] { (shortened(&name, 60)) }
                         }
                     }
@@ -257,19 +257,20 @@ impl Sections<'_> {
     }
 
     fn only_values(&self, rule: usize, column: usize, chosen: &[String]) -> Markup {
-        let known = self.facts.survey.values(column).unwrap_or_default();
+        let known = self.facts.values(column).unwrap_or_default();
+        let empty = self.facts.rows() - self.facts.filled(column);
         let is_chosen = |value: &str| {
             let value = value.trim().to_lowercase();
             chosen.iter().any(|one| one.trim().to_lowercase() == value)
         };
         html! {
             ul.values {
-                @for (value, rows) in known {
+                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))) {
                     li {
                         label {
                             input type="checkbox" name={ "only-" (rule) "-value" } value=(value) checked[is_chosen(value)];
                             " " bdi { @if value.is_empty() { em { "(empty)" } } @else { (shortened(value, VALUE)) } }
-                            " (" (counted(*rows, "row")) ")"
+                            " (" (counted(rows, "row")) ")"
                         }
                     }
                 }
@@ -339,9 +340,8 @@ impl Sections<'_> {
 
     fn variable(&self, at: usize, name: &str) -> Markup {
         let choice = &self.form.variables[at];
-        let survey = &self.facts.survey;
-        let filled = survey.filled(at);
-        let empty = survey.rows.saturating_sub(filled);
+        let (rows, filled) = (self.facts.rows(), self.facts.filled(at));
+        let empty = rows.saturating_sub(filled);
         html! {
             tr {
                 td {
@@ -360,7 +360,7 @@ impl Sections<'_> {
                         }
                     }
                 }
-                td.number { (share(filled, survey.rows)) }
+                td.number { (share(filled, rows)) }
                 td { bdi { (choice.examples.iter().map(|value| shortened(value, VALUE)).collect::<Vec<_>>().join(" · ")) } }
                 td {
                     input type="text" id={ "name-" (at) } name={ "name-" (at) } value=(choice.name)

@@ -199,7 +199,7 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
         body: Some(html! {
             p {
                 strong { bdi { (record.name) } }
-                @if let Some(facts) = &facts { ", " (grouped(facts.survey.rows)) " rows" }
+                @if let Some(facts) = &facts { ", " (grouped(facts.rows())) " rows" }
             }
             h2 { "Use a newer version" }
             p { "Your settings stay as they are." }

@@ -10,7 +10,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{checked, job, not_changed, screen};
-use crate::report::{Advice, FixableRow, InDoubt, Outlook};
+use crate::intake::PlannedInput;
+use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections;
@@ -139,25 +140,25 @@ fn correctable(
     page: usize,
     refused: &Refused,
 ) -> Markup {
-    let fixable = &checked.fixable;
-    let rows = fixable.rows();
-    if rows.is_empty() {
+    let to_correct = &checked.to_correct;
+    let rows = &to_correct.rows;
+    let (Some(list), false) = (checked.intake.inputs.first(), rows.is_empty()) else {
         return html! {};
-    }
+    };
     let pages = rows.len().div_ceil(ROWS_ON_PAGE);
     let page = page.min(pages - 1);
     let here = rows.iter().skip(page * ROWS_ON_PAGE).take(ROWS_ON_PAGE);
     html! {
         h2 { "Correct phone numbers" }
-        @if fixable.total() > rows.len() as u64 {
-            p { "The first " (grouped(rows.len() as u64)) " of " (grouped(fixable.total())) " can be corrected here." }
+        @if to_correct.total > rows.len() as u64 {
+            p { "The first " (grouped(rows.len() as u64)) " of " (grouped(to_correct.total)) " can be corrected here." }
         }
         (job_form(visit, job, "problems", html! {
             input type="hidden" name="page" value=(page + 1);
             div.scroll {
                 table.fixable {
                     thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
-                    tbody { @for row in here { (correction(row, refused.get(&row.row.0))) } }
+                    tbody { @for row in here { (correction(list, row, refused.get(&row.row.0))) } }
                 }
             }
             p.buttons {
@@ -176,14 +177,18 @@ fn correctable(
     }
 }
 
-fn correction(row: &FixableRow, refused: Option<&(String, String)>) -> Markup {
+fn correction(
+    list: &PlannedInput,
+    row: &RowToCorrect,
+    refused: Option<&(String, String)>,
+) -> Markup {
     let id = format!("row-{}", row.row.0);
-    let typed = refused.map_or(row.cell.as_str(), |(typed, _)| typed);
+    let typed = refused.map_or(row.cell(), |(typed, _)| typed);
     let why = refused.map_or(row.error.as_str(), |(_, why)| why);
     html! {
         tr {
             th.number scope="row" { (row.line) }
-            td { (row.others.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" · ")) }
+            td { (row.others(list).iter().map(|(_, value)| *value).collect::<Vec<_>>().join(" · ")) }
             td {
                 input type="text" id=(id) name=(id) value=(typed) inputmode="tel" autocomplete="off"
                     aria-label={ "Phone number in line " (row.line) } aria-describedby={ (id) "-why" }

@@ -1,0 +1,136 @@
+//! What the service would get: for the first row, and for the one with most empty cells.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::wire::LeadForm;
+use crate::intake::{Batch, PlannedInput, PreparedRow};
+use crate::lead::{RowId, Status};
+use crate::mapping::Mapping;
+use crate::source::Row;
+
+/// The ready rows of one list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preview {
+    pub ready: u64,
+    pub first: Option<PreviewRow>,
+    /// The row with most empty cells, and the first of several; `None` if no cell is empty.
+    pub emptiest: Option<PreviewRow>,
+    /// For each variable of the mapping that comes from a column: in how many rows its cell is empty.
+    pub empty: Vec<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewRow {
+    pub row: RowId,
+    /// The line on which the row begins, from 1.
+    pub line: u64,
+    /// The exact body of the request, with `null` for a campaign that is not known yet.
+    pub body: String,
+    /// How many of the variables' cells are empty.
+    pub empty: usize,
+}
+
+impl Preview {
+    /// Takes rows of `list` that were checked.
+    pub fn note(&mut self, list: &PlannedInput, batch: &Batch, form: LeadForm) {
+        let mapping = &list.mapping;
+        self.empty.resize(mapping.variables.len(), 0);
+        for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+            let outcome = prepared.outcome.as_ref();
+            if outcome.is_none_or(|outcome| outcome.status == Status::Ready) {
+                self.add(mapping, row, prepared, form);
+            }
+        }
+    }
+
+    fn add(&mut self, mapping: &Mapping, row: Row<'_>, prepared: &PreparedRow, form: LeadForm) {
+        let Some(phone) = prepared.phone else {
+            return;
+        };
+        let mut empty = 0;
+        for ((_, column), rows) in mapping.variables.iter().zip(&mut self.empty) {
+            if row.text(*column).unwrap_or_default().trim().is_empty() {
+                *rows += 1;
+                empty += 1;
+            }
+        }
+        self.ready += 1;
+        let most = self.emptiest.as_ref().map_or(0, |row| row.empty);
+        if self.first.is_some() && empty <= most {
+            return;
+        }
+        let shown = PreviewRow {
+            row: row.id(),
+            line: row.line(),
+            body: form.preview(phone, prepared.campaign, mapping.variables(row)),
+            empty,
+        };
+        if empty > most {
+            self.emptiest = Some(shown.clone());
+        }
+        self.first.get_or_insert(shown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+    use crate::phone::PhoneNumber;
+    use crate::report::testing::{batch_of, planned};
+
+    fn ready(campaign: Option<i64>, outcome: Option<RowOutcome>) -> PreparedRow {
+        PreparedRow {
+            phone: Some(PhoneNumber::from_e164("+447911123456").unwrap()),
+            campaign: campaign.map(CampaignId),
+            outcome,
+            ..PreparedRow::default()
+        }
+    }
+
+    #[test]
+    fn the_first_ready_row_and_the_emptiest_one_are_shown_as_they_would_be_sent() {
+        let list = planned(
+            "phone,name,city,note\n1,No,,\n2,Ada,Leeds,\n3,Bob,, \n4,,,x\n5,Cy,York,x\n6,,,\n",
+        );
+        let invalid = RowOutcome::invalid(ErrorCode::PhoneMissing, "none");
+        let is_ready = RowOutcome::not_sent(Status::Ready, None, None);
+        let outcomes = [
+            ready(Some(7), Some(invalid)),
+            ready(Some(7), Some(is_ready)),
+            ready(Some(7), None),
+            ready(Some(7), None),
+            ready(Some(7), None),
+            ready(None, None),
+        ];
+        let mut preview = Preview::default();
+        preview.note(&list, &batch_of(&list, &outcomes), LeadForm::default());
+        assert_eq!((preview.ready, preview.empty), (5, vec![2, 3, 3]));
+        let first = PreviewRow {
+            row: RowId(2),
+            line: 3,
+            body: r#"{"phone_number":"+447911123456","campaign_id":7,"variables":[{"name":"Ada","city":"Leeds"}],"allow_dupplicate":false}"#.to_owned(),
+            empty: 1,
+        };
+        assert_eq!(preview.first, Some(first));
+        let emptiest = PreviewRow {
+            row: RowId(6),
+            line: 7,
+            body: r#"{"phone_number":"+447911123456","campaign_id":null,"allow_dupplicate":false}"#
+                .to_owned(),
+            empty: 3,
+        };
+        assert_eq!(preview.emptiest, Some(emptiest));
+    }
+
+    #[test]
+    fn of_rows_without_an_empty_cell_none_is_the_emptiest() {
+        let list = planned("phone,name\n1,Ada\n2,Bob\n");
+        let rows = [ready(None, None), ready(None, None)];
+        let mut preview = Preview::default();
+        preview.note(&list, &batch_of(&list, &rows), LeadForm::default());
+        assert_eq!(preview.first.unwrap().row, RowId(1));
+        assert_eq!(preview.emptiest, None);
+        assert_eq!((preview.ready, preview.empty), (2, vec![0]));
+    }
+}

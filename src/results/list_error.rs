@@ -1,0 +1,42 @@
+//! Why a file that is made from a whole list cannot be made.
+
+use std::io;
+
+use thiserror::Error;
+
+use super::WorkbookError;
+use crate::exit::{Failure, StoppedBy};
+use crate::source::SourceError;
+
+#[derive(Debug, Error)]
+pub enum ListError {
+    /// The list cannot be read, or was changed.
+    #[error("{}", .0.message)]
+    Unreadable(SourceError),
+    /// What should go with the rows of the list belongs to another list.
+    #[error("{0}")]
+    OtherList(String),
+    #[error(transparent)]
+    Workbook(#[from] WorkbookError),
+}
+
+impl From<SourceError> for ListError {
+    fn from(error: SourceError) -> ListError {
+        ListError::Unreadable(error)
+    }
+}
+
+impl From<ListError> for Failure {
+    fn from(error: ListError) -> Failure {
+        match error {
+            ListError::Unreadable(error) => error.into(),
+            other => Failure::new(StoppedBy::Disk, other),
+        }
+    }
+}
+
+impl From<io::Error> for ListError {
+    fn from(error: io::Error) -> ListError {
+        ListError::Workbook(error.into())
+    }
+}
