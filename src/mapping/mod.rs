@@ -26,10 +26,10 @@ mod spec;
 mod test_leads;
 
 pub use allow_list::AllowList;
+pub use columns::column_texts;
 pub use country_columns::CountryColumns;
 pub use error::{MappingError, PhoneCandidate};
 pub use header_row::rows_above_header;
-pub use columns::column_texts;
 pub use header_words::is_private;
 pub use list_columns::ListColumns;
 pub use only::OnlyRule;

@@ -91,7 +91,9 @@ impl Region {
     /// All countries with their codes, by name.
     pub fn all_by_name() -> Vec<(String, &'static str)> {
         let list = COUNTRIES.list.iter();
-        let mut all: Vec<_> = list.map(|(region, name)| (region.to_string(), *name)).collect();
+        let mut all: Vec<_> = list
+            .map(|(region, name)| (region.to_string(), *name))
+            .collect();
         all.sort_by_key(|(_, name)| *name);
         all
     }

@@ -50,7 +50,7 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    pub(super) fn after(ended: &Ended<'_>) -> Outlook {
+    pub fn after(ended: &Ended<'_>) -> Outlook {
         Outlook {
             by_same_command: ended.continue_with.is_some(),
             in_doubt: ended.in_doubt,
@@ -86,12 +86,7 @@ pub(super) fn short_advice(
 }
 
 impl Advice {
-    pub fn of(
-        status: Status,
-        code: ErrorCode,
-        group: &OutcomeGroup,
-        outlook: Outlook,
-    ) -> Advice {
+    pub fn of(status: Status, code: ErrorCode, group: &OutcomeGroup, outlook: Outlook) -> Advice {
         match (status, code) {
             (Status::Uncertain, _) => uncertain(group, outlook.in_doubt),
             (Status::Rejected, ErrorCode::Http(http_status)) => refused(http_status),

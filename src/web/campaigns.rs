@@ -44,6 +44,14 @@ impl Campaigns {
         self.lock().answer.clone()
     }
 
+    /// What the service calls the campaign that was chosen, if that is known.
+    pub fn name(&self, chosen: &str) -> String {
+        let known = self.known().and_then(Result::ok);
+        let mut campaigns = known.iter().flat_map(|all| all.iter());
+        let found = campaigns.find(|campaign| campaign.id == chosen);
+        found.map_or_else(|| chosen.to_owned(), |campaign| campaign.name.clone())
+    }
+
     /// Forgets the answer, since the service or the token has changed.
     pub fn forget(&self) {
         let mut state = self.lock();

@@ -158,11 +158,7 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     });
 }
 
-async fn check(
-    site: &Site,
-    record: &JobRecord,
-    rows: &AtomicU64,
-) -> Result<Checked, Failure> {
+async fn check(site: &Site, record: &JobRecord, rows: &AtomicU64) -> Result<Checked, Failure> {
     let mut request = site.request(record)?;
     let surveyed = inputs::survey(&mut request).await?;
     let settings = request.settings()?;
@@ -188,11 +184,25 @@ async fn check(
         Ok(())
     };
     let memory = remembered.memory;
-    let found = dry_run::run(&settings, &intake, book.clone(), memory, None, &site.log, take).await?;
+    let found = dry_run::run(
+        &settings,
+        &intake,
+        book.clone(),
+        memory,
+        None,
+        &site.log,
+        take,
+    )
+    .await?;
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
     let doubt = intake.doubt.as_deref().filter(|doubt| doubt.refuses);
     let doubt = doubt.map(Trouble::of_doubt);
-    let has_region = settings.given.phones.region.as_deref().is_some_and(Option::is_some);
+    let has_region = settings
+        .given
+        .phones
+        .region
+        .as_deref()
+        .is_some_and(Option::is_some);
     let without = without_country(&found);
     let asks_for_country = !has_region && are_many(without, found.ready() + without);
     Ok(Checked {

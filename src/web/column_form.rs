@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::form_columns::FormColumns;
 use super::form::FormFields;
+use super::form_columns::FormColumns;
 use super::job::JobRecord;
 use super::layout::FieldError;
 use super::reading::ListFacts;
+use super::words;
 use crate::intake::PlannedInput;
 use crate::mapping::{RegionColumns, VarNames, is_private};
 use crate::options::{Constant, Given, Options};
 use crate::phone::{PhoneRule, Region};
-use crate::text::listed;
 
 /// How many columns can hold the number, one after the other.
 pub const MAX_PHONE_COLUMNS: usize = 4;
@@ -65,12 +65,24 @@ impl ColumnForm {
             None => found(columns, &options.mapping.phone_column),
         };
         let countries = mapping.map(|mapping| mapping.countries.used.clone());
-        let names: Vec<String> = countries.iter().flatten().map(|at| columns.name(*at)).collect();
+        let names: Vec<String> = countries
+            .iter()
+            .flatten()
+            .map(|at| columns.name(*at))
+            .collect();
         ColumnForm {
             country: country(options, columns),
-            country_found: (!names.is_empty())
-                .then(|| format!("The column {} is used where it is filled.", listed(&names))),
-            asks_for_doubt: options.phones.region.as_deref().is_some_and(Option::is_some),
+            country_found: (!names.is_empty()).then(|| {
+                format!(
+                    "The column {} is used where it is filled.",
+                    words::names(&names)
+                )
+            }),
+            asks_for_doubt: options
+                .phones
+                .region
+                .as_deref()
+                .is_some_and(Option::is_some),
             numbers_are_right: options.phones.phone_rule.is_some(),
             only: only(record, columns),
             blocked: file_names(options),
@@ -107,18 +119,29 @@ impl ColumnForm {
         form.variables = (0..count)
             .map(|at| VariableChoice {
                 is_sent: fields.get(&format!("send-{at}")).is_some(),
-                name: fields.get(&format!("name-{at}")).unwrap_or_default().trim().to_owned(),
+                name: fields
+                    .get(&format!("name-{at}"))
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned(),
                 ..VariableChoice::default()
             })
             .collect();
         let errors = form.errors(columns);
-        if errors.is_empty() { Ok(form) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(form)
+        } else {
+            Err(errors)
+        }
     }
 
     fn errors(&self, columns: &FormColumns) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if self.phones.is_empty() {
-            errors.push(FieldError::at("phone", "Choose the column with the phone numbers."));
+            errors.push(FieldError::at(
+                "phone",
+                "Choose the column with the phone numbers.",
+            ));
         }
         let mut names: Vec<&str> = Vec::new();
         for (at, variable) in self.variables.iter().enumerate().filter(|(_, v)| v.is_sent) {
@@ -158,7 +181,10 @@ impl ColumnForm {
         let only = self.only.iter().flat_map(|(column, values)| {
             let column = columns.text(*column).unwrap_or_default();
             values.iter().map(move |value| {
-                let rule = Constant { name: column.to_owned(), value: value.clone() };
+                let rule = Constant {
+                    name: column.to_owned(),
+                    value: value.clone(),
+                };
                 Given::new(rule, format!("{column}={value}"))
             })
         });
@@ -170,7 +196,9 @@ impl ColumnForm {
             let has_other_use = self.phones.contains(at);
             match action {
                 "none" => false,
-                "all" => !has_other_use && !is_private(&columns.name(*at)) && columns.has_header(*at),
+                "all" => {
+                    !has_other_use && !is_private(&columns.name(*at)) && columns.has_header(*at)
+                }
                 _ => !has_other_use && variable.is_sent,
             }
         });
@@ -185,7 +213,9 @@ impl ColumnForm {
             })
             .collect();
         options.mapping.var = Some(Given::list_of(&sent));
-        if let Some(at) = action.strip_prefix("remove-").and_then(|at| at.parse().ok())
+        if let Some(at) = action
+            .strip_prefix("remove-")
+            .and_then(|at| at.parse().ok())
             && let Some(lists) = &mut options.phones.suppress
             && at < lists.len()
         {
@@ -196,11 +226,13 @@ impl ColumnForm {
 
     fn apply_country(&self, options: &mut Options, columns: &FormColumns) {
         let phones = &mut options.phones;
-        let column = self.country.strip_prefix("column-").and_then(|at| at.parse().ok());
+        let column = self
+            .country
+            .strip_prefix("column-")
+            .and_then(|at| at.parse().ok());
         let column = column.and_then(|at| columns.text(at));
-        phones.region_column = column.map(|text| {
-            Given::new(RegionColumns::Named(text.to_owned()), text)
-        });
+        phones.region_column =
+            column.map(|text| Given::new(RegionColumns::Named(text.to_owned()), text));
         let region = Region::parse(&self.country).filter(|_| column.is_none());
         phones.region = Some(match region {
             Some(region) => Given::new(Some(region), region.to_string()),
@@ -244,7 +276,10 @@ fn only(record: &JobRecord, columns: &FormColumns) -> Vec<(usize, Vec<String>)> 
             None => rules.push((column, vec![given.value.clone()])),
         }
     }
-    let begun = record.only_columns.iter().filter_map(|text| columns.find(text));
+    let begun = record
+        .only_columns
+        .iter()
+        .filter_map(|text| columns.find(text));
     for column in begun {
         if rules.iter().all(|(of, _)| *of != column) {
             rules.push((column, Vec::new()));
@@ -291,7 +326,12 @@ fn used(phones: &[usize], options: &Options, columns: &FormColumns) -> Vec<usize
         Some(RegionColumns::Named(text)) => columns.find(text),
         _ => None,
     };
-    phones.iter().copied().chain(campaign).chain(country).collect()
+    phones
+        .iter()
+        .copied()
+        .chain(campaign)
+        .chain(country)
+        .collect()
 }
 
 fn variables(

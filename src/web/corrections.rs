@@ -58,9 +58,11 @@ pub async fn take(
 /// Where the next corrected copy goes: `october.corrected.csv`.
 fn next_place(job: &Job) -> std::path::PathBuf {
     let record = job.record();
-    let is_workbook = Path::new(&record.name)
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("xlsx") || ending.eq_ignore_ascii_case("xls") || ending.eq_ignore_ascii_case("ods"));
+    let is_workbook = Path::new(&record.name).extension().is_some_and(|ending| {
+        ending.eq_ignore_ascii_case("xlsx")
+            || ending.eq_ignore_ascii_case("xls")
+            || ending.eq_ignore_ascii_case("ods")
+    });
     let ending = if is_workbook { "xlsx" } else { "csv" };
     let plain = job.beside_list(&format!(".corrected.{ending}"));
     if record.list == plain {

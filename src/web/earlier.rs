@@ -66,7 +66,8 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
             && match named {
                 Some(named) => named.contains(&run.run),
                 None => {
-                    let has_sent = run.counts.of(Status::Created) + run.counts.of(Status::Duplicate) > 0;
+                    let has_sent =
+                        run.counts.of(Status::Created) + run.counts.of(Status::Duplicate) > 0;
                     has_sent && run.inputs.len() == 1 && run.inputs[0].columns == digest
                 }
             }
@@ -118,5 +119,8 @@ fn keep_lists(job: &Job, options: &Options) -> Option<Vec<Given<PathBuf>>> {
     });
     // A list that is gone stays named, so that the check says so.
     let kept = copied.zip(options.phones.suppress.iter().flatten());
-    Some(kept.map(|(copy, list)| copy.unwrap_or_else(|| list.clone())).collect())
+    Some(
+        kept.map(|(copy, list)| copy.unwrap_or_else(|| list.clone()))
+            .collect(),
+    )
 }

@@ -56,7 +56,10 @@ pub async fn download(visit: Visit, UrlPath((id, name)): UrlPath<(u64, String)>)
 }
 
 fn gone() -> Trouble {
-    Trouble::new("This file is not here.", "It may have been removed. Go back to the run.")
+    Trouble::new(
+        "This file is not here.",
+        "It may have been removed. Go back to the run.",
+    )
 }
 
 fn unreadable(error: &io::Error) -> Trouble {
@@ -104,13 +107,17 @@ fn chunks(file: File) -> impl futures::Stream<Item = io::Result<Vec<u8>>> {
 fn results(visit: &Visit, job: &Job) -> Result<PathBuf, Trouble> {
     let live = job.state().sending.live().and_then(|live| live.now().end);
     let of_live = live.and_then(|end| end.results);
-    of_live.or_else(|| of_ledger(visit, job, OutputKind::Results)).ok_or_else(gone)
+    of_live
+        .or_else(|| of_ledger(visit, job, OutputKind::Results))
+        .ok_or_else(gone)
 }
 
 fn rejects(visit: &Visit, job: &Job) -> Result<PathBuf, Trouble> {
     let live = job.state().sending.live().and_then(|live| live.now().end);
     let of_live = live.and_then(|end| end.rejects);
-    of_live.or_else(|| of_ledger(visit, job, OutputKind::Rejects)).ok_or_else(gone)
+    of_live
+        .or_else(|| of_ledger(visit, job, OutputKind::Rejects))
+        .ok_or_else(gone)
 }
 
 fn of_ledger(visit: &Visit, job: &Job, kind: OutputKind) -> Option<PathBuf> {
@@ -140,7 +147,8 @@ async fn workbook(visit: &Visit, job: &Arc<Job>) -> Result<(PathBuf, &'static st
         })
         .await
     };
-    made.await.map_err(|failure: Failure| Trouble::of(&failure))?;
+    made.await
+        .map_err(|failure: Failure| Trouble::of(&failure))?;
     Ok((place, WORKBOOK))
 }
 
@@ -162,10 +170,14 @@ fn make<E: std::fmt::Display>(
     write: impl FnOnce(&File) -> Result<(), E>,
 ) -> Result<(), Failure> {
     let fail = |why: String| {
-        Failure::usage(format!("the file cannot be made: {why}"), "free some space and try again")
+        Failure::usage(
+            format!("the file cannot be made: {why}"),
+            "free some space and try again",
+        )
     };
     let file = crate::private_file::beside(path).map_err(|error| fail(error.to_string()))?;
     write(file.as_file()).map_err(|error| fail(error.to_string()))?;
-    file.persist(path).map_err(|error| fail(error.to_string()))?;
+    file.persist(path)
+        .map_err(|error| fail(error.to_string()))?;
     Ok(())
 }

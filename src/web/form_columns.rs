@@ -15,17 +15,32 @@ impl FormColumns {
     pub fn of(list: &InspectedInput) -> FormColumns {
         let names = &list.header.names;
         let rejects = RejectsForm::of(names);
-        let is_own = |at: &usize| rejects.as_ref().is_none_or(|r| r.input_columns.contains(at));
-        let texts = column_texts(&list.header, rejects.as_ref()).into_iter().enumerate();
+        let is_own = |at: &usize| {
+            rejects
+                .as_ref()
+                .is_none_or(|r| r.input_columns.contains(at))
+        };
+        let texts = column_texts(&list.header, rejects.as_ref())
+            .into_iter()
+            .enumerate();
         FormColumns {
-            names: names.iter().map(|name| printable(name).trim().to_owned()).collect(),
-            texts: texts.map(|(at, text)| is_own(&at).then_some(text)).collect(),
+            names: names
+                .iter()
+                .map(|name| printable(name).trim().to_owned())
+                .collect(),
+            texts: texts
+                .map(|(at, text)| is_own(&at).then_some(text))
+                .collect(),
         }
     }
 
     /// The columns of the list itself, each with its place and how the page calls it.
     pub fn named(&self) -> impl Iterator<Item = (usize, String)> {
-        let own = self.texts.iter().enumerate().filter(|(_, text)| text.is_some());
+        let own = self
+            .texts
+            .iter()
+            .enumerate()
+            .filter(|(_, text)| text.is_some());
         own.map(|(at, _)| (at, self.name(at)))
     }
 
@@ -53,7 +68,11 @@ impl FormColumns {
 
     /// The place of the column that an option names.
     pub fn find(&self, text: &str) -> Option<usize> {
-        let texts = || self.texts.iter().map(|own| own.as_deref().unwrap_or_default());
+        let texts = || {
+            self.texts
+                .iter()
+                .map(|own| own.as_deref().unwrap_or_default())
+        };
         let exact = texts().position(|own| own == text);
         let wanted = text.trim().to_lowercase();
         exact.or_else(|| texts().position(|own| own.to_lowercase() == wanted))

@@ -1,6 +1,6 @@
 //! *History*: the runs that the ledger knows, whoever began them.
 
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::Path;
@@ -53,7 +53,7 @@ pub async fn show(visit: Visit) -> Response {
                             @for run in runs.iter().rev().take(MAX_RUNS) {
                                 tr {
                                     th scope="row" { a href=(visit.path(&format!("history/{}", run.run))) { bdi { (list_name(run)) } } }
-                                    td { bdi { (campaign(run)) } }
+                                    td { bdi { (campaign(&visit, run)) } }
                                     td { (times::day(run.began_at)) }
                                     td.number { (grouped(run.counts.of(Status::Created))) }
                                     td { (state(run)) }
@@ -86,37 +86,43 @@ async fn runs(visit: &Visit) -> Result<Vec<RunRecord>, Trouble> {
     let site = Arc::clone(&visit.site);
     let reading = service::on_a_thread(move || {
         let ledger = site.ledger()?;
-        let runs = ledger.as_ref().map(crate::ledger::Ledger::runs).transpose()?;
+        let runs = ledger
+            .as_ref()
+            .map(crate::ledger::Ledger::runs)
+            .transpose()?;
         Ok::<_, crate::exit::Failure>(runs.unwrap_or_default())
     });
     reading.await.map_err(|failure| Trouble::of(&failure))
 }
 
 async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
-    let runs = runs(visit).await.map_err(|trouble| failed(visit, &trouble))?;
+    let runs = runs(visit)
+        .await
+        .map_err(|trouble| failed(visit, &trouble))?;
     let found = runs.into_iter().find(|run| run.run == RunId(id));
     found.ok_or_else(|| see_other(&visit.path("history")))
 }
 
 fn list_name(run: &RunRecord) -> String {
     let names = run.inputs.iter().filter_map(|input| input.name.as_deref());
-    let names: Vec<_> = names.map(printable).collect();
+    let names = names.map(|name| FilePath::new(name).file_name().unwrap_or(name.as_ref()));
+    let names: Vec<_> = names
+        .map(|name| printable(&name.to_string_lossy()).into_owned())
+        .collect();
     match &names[..] {
         [] => format!("run {}", run.run),
-        [one] => one.clone().into_owned(),
+        [one] => one.clone(),
         [one, others @ ..] => format!("{one} and {} more", others.len()),
     }
 }
 
-fn campaign(run: &RunRecord) -> String {
-    let option = |name: &str| {
-        let options = run.options.as_ref()?;
-        let text = options.get(name)?.as_str()?;
-        Some(printable(text).into_owned())
-    };
-    option("campaign_name")
-        .or_else(|| option("campaign"))
-        .unwrap_or_else(|| "by column".to_owned())
+fn campaign(visit: &Visit, run: &RunRecord) -> String {
+    let options = run.options.as_ref();
+    let chosen = options.and_then(|options| options.get("campaign")?.as_str());
+    match chosen {
+        Some(chosen) => visit.site.campaigns.name(chosen),
+        None => "from a column".to_owned(),
+    }
 }
 
 fn state(run: &RunRecord) -> &'static str {
@@ -171,7 +177,7 @@ fn job_of(visit: &Visit, run: &RunRecord) -> Option<Arc<Job>> {
 }
 
 /// Where the list of a run is, if it is still there.
-fn list_path(run: &RunRecord) -> Option<&std::path::Path> {
+fn list_path(run: &RunRecord) -> Option<&FilePath> {
     let [input] = &run.inputs[..] else {
         return None;
     };
@@ -242,11 +248,24 @@ pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
 
 /// Makes a job for a run that a command line began. Its list and its outputs stay at their places.
 async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
-    let gone = || Trouble::new("The list of this run is not at its place.", "Put it back there, or send it as a new list.");
+    let gone = || {
+        Trouble::new(
+            "The list of this run is not at its place.",
+            "Put it back there, or send it as a new list.",
+        )
+    };
     let path = list_path(run).ok_or_else(gone)?.to_owned();
-    let ledger = visit.site.ledger().map_err(|failure| Trouble::of(&failure))?;
-    let stored = ledger.as_ref().map(|ledger| ledger.defaults_of(run.run)).transpose();
-    let stored = stored.map_err(|error| Trouble::of(&error.into()))?.flatten();
+    let ledger = visit
+        .site
+        .ledger()
+        .map_err(|failure| Trouble::of(&failure))?;
+    let stored = ledger
+        .as_ref()
+        .map(|ledger| ledger.defaults_of(run.run))
+        .transpose();
+    let stored = stored
+        .map_err(|error| Trouble::of(&error.into()))?
+        .flatten();
     let defaults = stored.and_then(|stored| stored.defaults);
     let options = defaults.and_then(|text| serde_json::from_str::<Options>(&text).ok());
     let mut options = options.ok_or_else(gone)?;
@@ -257,9 +276,16 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
     ] {
         let mut outputs = run.outputs.iter().rev();
         let output = outputs.find(|output| output.kind == kind);
-        *place = output.and_then(|output| output.path.clone()).map(|path| Given::new(path.clone(), path));
+        *place = output
+            .and_then(|output| output.path.clone())
+            .map(|path| Given::new(path.clone(), path));
     }
-    let failed = |error: std::io::Error| Trouble::new(format!("The run cannot be resumed: {error}."), "Free some space and try again.");
+    let failed = |error: std::io::Error| {
+        Trouble::new(
+            format!("The run cannot be resumed: {error}."),
+            "Free some space and try again.",
+        )
+    };
     let (id, folder) = visit.site.jobs.new_folder().map_err(failed)?;
     let mut record = JobRecord::new(list_name(run), path);
     (record.options, record.has_columns, record.run) = (options, true, Some(run.run));
@@ -271,13 +297,14 @@ fn complete(options: &mut Options, run: &RunRecord) {
     let Some(known) = run.options.as_ref().and_then(|options| options.as_object()) else {
         return;
     };
-    let is_missing = |declared: &crate::options::Declaration, has: bool| declared.is_identity && !has;
+    let is_missing =
+        |declared: &crate::options::Declaration, has: bool| declared.is_identity && !has;
     for (declared, field) in options.fields_mut() {
         if is_missing(declared, field.is_given())
             && let Some(json) = known.get(declared.key).filter(|json| !json.is_null())
         {
             // A value that cannot be read makes it another run, which is refused.
-            let _ = field.set_json(json, std::path::Path::new(""));
+            let _ = field.set_json(json, FilePath::new(""));
         }
     }
 }

@@ -88,15 +88,10 @@ impl JobRecord {
 impl JobRecord {
     /// The campaign as people call it.
     pub fn campaign_name(&self, visit: &Visit) -> String {
-        let mapping = &self.options.mapping;
-        let Some(chosen) = mapping.campaign.as_deref() else {
-            return "the campaigns of the list".to_owned();
-        };
-        let known = visit.site.campaigns.known();
-        let campaigns = known.and_then(Result::ok);
-        let mut campaigns = campaigns.iter().flat_map(|all| all.iter());
-        let found = campaigns.find(|campaign| campaign.id == *chosen);
-        found.map_or_else(|| chosen.clone(), |campaign| campaign.name.clone())
+        match self.options.mapping.campaign.as_deref() {
+            Some(chosen) => visit.site.campaigns.name(chosen),
+            None => "the campaigns of the list".to_owned(),
+        }
     }
 }
 
@@ -194,8 +189,7 @@ impl Job {
         change(&mut record);
         record.version += 1;
         self.write(&record).map_err(NotChanged::Io)?;
-        if record.list != state.record.list
-            || !reads_alike(&record.options, &state.record.options)
+        if record.list != state.record.list || !reads_alike(&record.options, &state.record.options)
         {
             state.read = ReadState::default();
         }

@@ -105,6 +105,8 @@ impl Jobs {
 
 fn is_old(job: &Job) -> bool {
     let record = job.record();
-    let age = Timestamp::now().duration_since(record.made_at).unsigned_abs();
+    let age = Timestamp::now()
+        .duration_since(record.made_at)
+        .unsigned_abs();
     record.run.is_none() && age > KEPT
 }

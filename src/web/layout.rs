@@ -125,7 +125,11 @@ fn top(visit: &Visit) -> Markup {
 /// A list that is being sent or waits, with the button that stops it.
 fn sending(visit: &Visit, job: &Job) -> Markup {
     let state = job.state();
-    let live = state.sending.live().map(|live| live.now()).unwrap_or_default();
+    let live = state
+        .sending
+        .live()
+        .map(|live| live.now())
+        .unwrap_or_default();
     let name = state.record.name.clone();
     drop(state);
     html! {

@@ -14,9 +14,9 @@ use crate::event::RunEvent;
 use crate::exit::Failure;
 use crate::import::{Observer, service};
 use crate::intake::Intake;
-use crate::lead::{Counts, ErrorCode, RunId, Status};
+use crate::lead::{Counts, RunId, Status};
 use crate::ledger::Begun;
-use crate::report::{Ended, Listeners, stop_text};
+use crate::report::{Advice, Ended, Listeners, Outlook, stop_text};
 use crate::text::{counted, grouped};
 
 /// A run that is prepared, being sent, or over.
@@ -52,8 +52,8 @@ pub struct RunEnd {
     pub is_interrupted: bool,
     pub results: Option<PathBuf>,
     pub rejects: Option<PathBuf>,
-    /// Rows by status and reason, with the number of rows.
-    pub problems: Vec<(Status, ErrorCode, u64)>,
+    /// What is wrong with rows that have not become leads, and how many these are.
+    pub problems: Vec<(&'static str, u64)>,
     pub ended_at: Timestamp,
 }
 
@@ -221,7 +221,12 @@ impl RunEnd {
             trouble: stop.map(|stop| Trouble::of_stop(stop.by(), &stop_text(stop))),
             results: ended.written.results.clone(),
             rejects: ended.written.rejects_paths().next().map(Into::into),
-            problems: problems.map(|(s, code, group)| (s, code, group.rows)).collect(),
+            problems: problems
+                .map(|(status, code, group)| {
+                    let advice = Advice::of(status, code, group, Outlook::after(ended));
+                    (advice.title, group.rows)
+                })
+                .collect(),
             ended_at: Timestamp::now(),
         }
     }

@@ -65,10 +65,19 @@ fn router(site: Arc<Site>) -> Router {
         .route("/list", get(list::choose).post(list::take))
         .route("/lists/{id}/begin", get(list::begin))
         .route("/lists/{id}/list", get(list::show).post(list::replace))
-        .route("/lists/{id}/campaign", get(campaign::show).post(campaign::choose))
-        .route("/lists/{id}/columns", get(columns::show).post(columns::choose))
+        .route(
+            "/lists/{id}/campaign",
+            get(campaign::show).post(campaign::choose),
+        )
+        .route(
+            "/lists/{id}/columns",
+            get(columns::show).post(columns::choose),
+        )
         .route("/lists/{id}/reading", post(reading_form::choose))
-        .route("/lists/{id}/problems", get(problems::show).post(problems::correct))
+        .route(
+            "/lists/{id}/problems",
+            get(problems::show).post(problems::correct),
+        )
         .route("/lists/{id}/send", get(send::show).post(send::send))
         .route("/lists/{id}/scratch", post(send::scratch))
         .route("/lists/{id}/test", post(send::test))

@@ -39,7 +39,8 @@ pub async fn quit(visit: Visit) -> Response {
     let screen = Screen {
         title: "leadload has ended".into(),
         heading: "leadload has ended".into(),
-        help: "You can close this tab. What was sent is remembered: start leadload again to go on.".into(),
+        help: "You can close this tab. What was sent is remembered: start leadload again to go on."
+            .into(),
         ..Screen::default()
     };
     screen.respond(&visit)

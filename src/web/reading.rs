@@ -35,7 +35,10 @@ impl ListFacts {
 
     /// How many cells of a column have something in them.
     pub fn filled(&self, column: usize) -> u64 {
-        self.survey.columns.get(column).map_or(0, |column| column.filled)
+        self.survey
+            .columns
+            .get(column)
+            .map_or(0, |column| column.filled)
     }
 
     /// The values of a column, if they are few.

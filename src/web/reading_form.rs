@@ -42,7 +42,10 @@ const VALUE: usize = 30;
 pub fn section(visit: &Visit, job: &Job, facts: &ListFacts) -> Markup {
     let list = &facts.inspected;
     let options = job.record().options;
-    let is_weak = list.form.text().is_some_and(|text| text.certainty != Certainty::Certain);
+    let is_weak = list
+        .form
+        .text()
+        .is_some_and(|text| text.certainty != Certainty::Certain);
     let has_titles = list.form.above > 0;
     html! {
         details #reading open[is_weak || has_titles || !list.form.has_header] {
@@ -99,7 +102,9 @@ fn encoding(options: &Options, found: &str) -> Markup {
 fn separator(options: &Options, found: char) -> Markup {
     let chosen = options.reading.delimiter.as_ref();
     let chosen = chosen.map(|given| given.text().to_string_lossy().into_owned());
-    let found = SEPARATORS.iter().find(|(text, _)| *text == found.to_string());
+    let found = SEPARATORS
+        .iter()
+        .find(|(text, _)| *text == found.to_string());
     let found = found.map_or("tab", |(_, name)| name);
     html! {
         (labelled("separator", "Between two cells stands a", html! {

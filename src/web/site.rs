@@ -87,7 +87,9 @@ impl Site {
     /// The name of the service in the ledger.
     pub fn service_name(&self) -> String {
         let layers = self.layers(&Options::default());
-        let name = layers.ok().and_then(|layers| Service::name(&layers.options()).ok());
+        let name = layers
+            .ok()
+            .and_then(|layers| Service::name(&layers.options()).ok());
         name.flatten().unwrap_or_default()
     }
 

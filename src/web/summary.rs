@@ -18,7 +18,12 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
         Err(response) => return response,
     };
     let record = job.record();
-    let live: LiveState = job.state().sending.live().map(|live| live.now()).unwrap_or_default();
+    let live: LiveState = job
+        .state()
+        .sending
+        .live()
+        .map(|live| live.now())
+        .unwrap_or_default();
     let state = match &live.end {
         Some(end) if end.is_complete => "Complete".to_owned(),
         Some(_) => "Stopped before the end".to_owned(),

@@ -41,14 +41,17 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
         return Ok(Err(Trouble::of_stop(stop.by(), &stop_text(stop))));
     }
     let outcome = sent.single.outcome.as_ref();
-    Ok(match outcome.map(|outcome| (outcome.status, outcome.error.clone())) {
-        Some((Status::Created, _)) => Ok(
-            "The test lead is in the campaign. Your phone rings when the campaign calls.".to_owned(),
-        ),
-        Some((_, Some(error))) => Err(Trouble::new(sentence(&error), "Nothing else was sent.")),
-        _ => Err(Trouble::new(
-            "The service did not take the test lead.",
-            "Nothing else was sent.",
-        )),
-    })
+    Ok(
+        match outcome.map(|outcome| (outcome.status, outcome.error.clone())) {
+            Some((Status::Created, _)) => Ok(
+                "The test lead is in the campaign. Your phone rings when the campaign calls."
+                    .to_owned(),
+            ),
+            Some((_, Some(error))) => Err(Trouble::new(sentence(&error), "Nothing else was sent.")),
+            _ => Err(Trouble::new(
+                "The service did not take the test lead.",
+                "Nothing else was sent.",
+            )),
+        },
+    )
 }

@@ -1,11 +1,12 @@
 //! What went wrong, in the words of the page: no flags, no commands, and what to do here.
 
+use super::words::names;
 use crate::exit::{Failure, StoppedBy};
 use crate::mapping::{MappingError, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
 use crate::screen::Doubt;
-use crate::text::{counted, listed, shown_name};
+use crate::text::{counted, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
@@ -57,7 +58,9 @@ impl Trouble {
     /// The numbers may be of another country than the one that was chosen.
     pub fn of_doubt(doubt: &Doubt) -> Trouble {
         let first = doubt.lists.iter().map(|list| &list.first);
-        let first = first.flat_map(|first| first.cells.iter().zip(&first.lines)).next();
+        let first = first
+            .flat_map(|first| first.cells.iter().zip(&first.lines))
+            .next();
         let country = doubt.region.in_sentence();
         let like = match doubt.likely() {
             Some(likely) => format!("looks like a number of {}", likely.in_sentence()),
@@ -134,7 +137,7 @@ impl Trouble {
             ),
             MappingError::NoPhoneColumn { sheets, .. } => (
                 "This sheet has no column with phone numbers.".to_owned(),
-                format!("Another sheet has one: {}. Choose it.", listed(sheets)),
+                format!("Another sheet has one: {}. Choose it.", names(sheets)),
                 Question::Sheet(sheets.clone()),
             ),
             MappingError::SeveralPhoneColumns { candidates, .. } => (
@@ -173,12 +176,19 @@ pub fn sentence(text: &str) -> String {
         return text;
     };
     // A file's name keeps its first letter.
-    let is_name = text.split(' ').next().is_some_and(|word| word.contains('.'));
+    let is_name = text
+        .split(' ')
+        .next()
+        .is_some_and(|word| word.contains('.'));
     let first: String = match is_name {
         true => first.to_string(),
         false => first.to_uppercase().collect(),
     };
-    let end = if text.ends_with(['.', '?', '!', ':']) { "" } else { "." };
+    let end = if text.ends_with(['.', '?', '!', ':']) {
+        ""
+    } else {
+        "."
+    };
     format!("{first}{}{end}", letters.as_str())
 }
 

@@ -30,15 +30,14 @@ impl Visit {
 impl FromRequestParts<Arc<Site>> for Visit {
     type Rejection = Infallible;
 
-    async fn from_request_parts(
-        parts: &mut Parts,
-        site: &Arc<Site>,
-    ) -> Result<Visit, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Visit, Infallible> {
         // The guard lets nobody in without a session.
         let session = parts.extensions.get::<Session>();
         Ok(Visit {
             site: Arc::clone(site),
-            form_token: session.map(|session| session.form_token.as_str().to_owned()).unwrap_or_default(),
+            form_token: session
+                .map(|session| session.form_token.as_str().to_owned())
+                .unwrap_or_default(),
         })
     }
 }

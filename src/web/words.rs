@@ -4,7 +4,7 @@
 use super::trouble::{sentence, without_flags};
 use super::upload::UploadError;
 use crate::lead::{ErrorCode, Status};
-use crate::text::grouped;
+use crate::text::{grouped, printable};
 
 /// What a status is called on the page.
 pub fn status(status: Status) -> &'static str {
@@ -25,14 +25,29 @@ pub fn status(status: Status) -> &'static str {
 
 /// Rows that are left out: `12 are on a do-not-call list.`
 pub fn left_out(of: Status, rows: u64) -> String {
-    let verb = if rows == 1 { "is" } else { "are" };
-    format!("{} {verb} {}.", grouped(rows), status(of))
+    let verb = match (of, rows) {
+        (Status::Invalid, _) => "",
+        (_, 1) => " is",
+        _ => " are",
+    };
+    format!("{}{verb} {}.", grouped(rows), status(of))
+}
+
+/// Names in a sentence: `“Mobile”, “Office”`.
+pub fn names<S: AsRef<str>>(names: &[S]) -> String {
+    let names = names
+        .iter()
+        .map(|name| format!("“{}”", printable(name.as_ref())));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The setting that cures all rows with this problem: the step, and what the link says.
 pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {
     Some(match code {
-        ErrorCode::PhoneMissing => ("columns#phone", "Use another phone column where this one is empty"),
+        ErrorCode::PhoneMissing => (
+            "columns#phone",
+            "Use another phone column where this one is empty",
+        ),
         ErrorCode::PhoneNotE164 | ErrorCode::PhoneDoubtful => {
             ("columns#country", "Choose the country of these numbers")
         }

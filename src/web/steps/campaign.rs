@@ -13,9 +13,9 @@ use crate::campaign::Campaign;
 use crate::options::{Given, Options};
 use crate::web::campaigns::Campaigns;
 use crate::web::form::FormFields;
+use crate::web::form_columns::FormColumns;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, labelled, see_other};
-use crate::web::form_columns::FormColumns;
 use crate::web::visit::Visit;
 
 /// The value of an option that is a column.
@@ -53,11 +53,16 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
         help: "A campaign in progress may start calling as soon as you send.".into(),
         back: Some(visit.job_path(job.id, "list")),
         errors,
-        body: Some(job_form(visit, job, "campaign", html! {
-            (labelled("campaign", "Campaign", select(&campaigns, &columns, &record.options)))
-            (at_once(&campaigns))
-            p { button.primary type="submit" { "Continue" } }
-        })),
+        body: Some(job_form(
+            visit,
+            job,
+            "campaign",
+            html! {
+                (labelled("campaign", "Campaign", select(&campaigns, &columns, &record.options)))
+                (at_once(&campaigns))
+                p { button.primary type="submit" { "Continue" } }
+            },
+        )),
         status,
         ..screen(visit, job, "Campaign", "campaign")
     };
@@ -81,11 +86,17 @@ fn no_campaigns(visit: &Visit, job: &Job, text: String) -> Response {
 }
 
 fn select(campaigns: &[Campaign], columns: &FormColumns, options: &Options) -> Markup {
-    let chosen = options.mapping.campaign.as_deref().map_or("", String::as_str);
+    let chosen = options
+        .mapping
+        .campaign
+        .as_deref()
+        .map_or("", String::as_str);
     let by_column = options.mapping.campaign_column.as_deref();
     let by_column = by_column.and_then(|text| columns.find(text));
     let is_chosen = |campaign: &Campaign| {
-        by_column.is_none() && !chosen.is_empty() && (campaign.id == chosen || campaign.name == chosen)
+        by_column.is_none()
+            && !chosen.is_empty()
+            && (campaign.id == chosen || campaign.name == chosen)
     };
     html! {
         select #campaign name="campaign" required {

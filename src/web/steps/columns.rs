@@ -448,4 +448,3 @@ async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     };
     see_other(&visit.job_path(job.id, next))
 }
-

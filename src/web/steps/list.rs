@@ -13,17 +13,16 @@ use super::{job, not_changed, screen};
 use crate::text::grouped;
 use crate::web::earlier;
 use crate::web::form::FormFields;
-use crate::web::times;
-use crate::web::job::{Job, NotChanged, JobId, JobRecord, new_folder_in};
+use crate::web::job::{Job, JobId, JobRecord, NotChanged, new_folder_in};
 use crate::web::layout::{FieldError, Screen, labelled, see_other, upload_form};
+use crate::web::times;
 use crate::web::trouble::Trouble;
 use crate::web::upload::{self, Upload};
 use crate::web::visit::Visit;
 use crate::web::words::upload_error;
 
 const HEADING: &str = "Choose your contact list";
-const HELP: &str =
-    "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.";
+const HELP: &str = "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.";
 
 /// The endings that the file chooser offers.
 const ENDINGS: &str = ".csv,.tsv,.txt,.xlsx,.xlsm,.xls,.ods,.gz,.zst";
@@ -114,7 +113,9 @@ pub async fn take(visit: Visit, request: Request) -> Response {
         Err(error) => Err(upload_error(&error)),
     };
     let made = upload.and_then(|upload| {
-        let (name, list) = upload.file.ok_or_else(|| "Choose a list first.".to_owned())?;
+        let (name, list) = upload
+            .file
+            .ok_or_else(|| "Choose a list first.".to_owned())?;
         let record = JobRecord::new(name, list);
         let job = visit.site.jobs.add(id, folder.clone(), record);
         job.map_err(|error| disk(&error))
@@ -129,7 +130,9 @@ pub async fn take(visit: Visit, request: Request) -> Response {
 }
 
 fn disk(error: &std::io::Error) -> String {
-    format!("The list cannot be kept on this computer: {error}. Free some space and choose it again.")
+    format!(
+        "The list cannot be kept on this computer: {error}. Free some space and choose it again."
+    )
 }
 
 /// The list of the practice.

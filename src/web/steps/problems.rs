@@ -30,14 +30,12 @@ fn page_number(number: Option<&str>) -> usize {
     number.unwrap_or(1_usize).saturating_sub(1)
 }
 
-pub async fn show(
-    visit: Visit,
-    Path(id): Path<u64>,
-    RawQuery(query): RawQuery,
-) -> Response {
+pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
     match job(&visit, id) {
         Ok(job) => {
-            let page = query.as_deref().and_then(|query| query.strip_prefix("page="));
+            let page = query
+                .as_deref()
+                .and_then(|query| query.strip_prefix("page="));
             shown(&visit, &job, page_number(page), &BTreeMap::new()).await
         }
         Err(response) => response,
@@ -62,13 +60,18 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
     let help = match (problems, ready) {
         (0, _) => String::new(),
         (_, 0) => "Fix them here, or choose a newer version of the list.".to_owned(),
-        _ => format!("Fix them here, or send the other {} now and these later.", grouped(ready)),
+        _ => format!(
+            "Fix them here, or send the other {} now and these later.",
+            grouped(ready)
+        ),
     };
     let status = match refused.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    let errors = refused.iter().map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
+    let errors = refused
+        .iter()
+        .map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
     let screen = Screen {
         heading,
         help,
@@ -84,7 +87,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
             }
             (correctable(visit, job, &checked, page, refused))
             p.buttons {
-                @if ready > 0 {
+                @if ready > 0 && checked.lookup.unclear().is_none() {
                     a.button.primary href=(visit.job_path(job.id, "send")) { "Continue" }
                 } @else {
                     a.button href=(visit.job_path(job.id, "list")) { "Use a newer version" }
@@ -105,6 +108,14 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
     let tally = &checked.found.tally;
     let left_out = tally.left_out();
     html! {
+        @if let Some(unclear) = checked.lookup.unclear() {
+            article.problem {
+                h2 { "Campaigns that are not clear" }
+                p { "Nothing can be sent before the service has exactly one campaign with each of these names." }
+                ul { @for line in unclear.lines() { li { (line.replace('`', "")) } } }
+                p { a href=(visit.job_path(job.id, "campaign")) { "Choose one campaign for all rows" } }
+            }
+        }
         @for (status, code, group) in tally.problems() {
             @let advice = Advice::of(status, code, group, outlook);
             article.problem {
@@ -215,7 +226,12 @@ pub async fn correct(
     };
     let page = page_number(fields.get("page"));
     if job.state().record.version != fields.version() {
-        return not_changed(&visit, &job, "problems", &crate::web::job::NotChanged::Stale);
+        return not_changed(
+            &visit,
+            &job,
+            "problems",
+            &crate::web::job::NotChanged::Stale,
+        );
     }
     match corrections::take(&job, &checked, &fields).await {
         Err(why) => not_changed(&visit, &job, "problems", &why),

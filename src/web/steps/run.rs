@@ -45,6 +45,7 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
         (Some(end), _) if end.is_complete => "Sent".to_owned(),
         (Some(_), _) => "Stopped".to_owned(),
         (None, true) => format!("Sending to {campaign}"),
+        (None, false) if live.has_turn || !waits(visit, job) => "Getting ready to send".to_owned(),
         (None, false) => format!("{} waits for its turn", job.record().name),
     };
     let help = match &live.end {
@@ -57,7 +58,10 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
         heading,
         help,
         back: Some(visit.path("history")),
-        errors: trouble.iter().map(|trouble| FieldError::of(trouble, None)).collect(),
+        errors: trouble
+            .iter()
+            .map(|trouble| FieldError::of(trouble, None))
+            .collect(),
         body: Some(html! {
             p.said role="status" #said { (live.said) }
             div #live data-live=[live.end.is_none().then(|| visit.job_path(job.id, "live"))] {
@@ -74,6 +78,12 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
         ..screen(visit, job, "Run", "run")
     };
     screen.respond(visit)
+}
+
+/// Whether another list is sent before this one.
+fn waits(visit: &Visit, job: &Job) -> bool {
+    let at_work = visit.site.jobs.at_work();
+    at_work.iter().any(|other| other.id != job.id)
 }
 
 /// The part that is renewed each second.
@@ -126,6 +136,10 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd, campaign: &st
             }
             (button(visit, &visit.job_path(job.id, "resume"), "Resume"))
         }
+        @if !end.problems.is_empty() {
+            h2 { "Not sent, or refused" }
+            ul { @for (title, rows) in &end.problems { li { (title) ": " (counted(*rows, "row")) } } }
+        }
         p.buttons {
             @if end.results.is_some() {
                 a.button href=(file("results.xlsx")) download { "Download results" } " "
@@ -145,7 +159,12 @@ pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
         Ok(job) => job,
         Err(response) => return response,
     };
-    let live = job.state().sending.live().map(|live| live.now()).unwrap_or_default();
+    let live = job
+        .state()
+        .sending
+        .live()
+        .map(|live| live.now())
+        .unwrap_or_default();
     let text = html! {
         div data-said=(live.said) data-over=[live.end.is_some().then_some("yes")] data-begun=[live.has_begun.then_some("yes")] {
             (numbers(&live))

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use super::{checked, job, not_changed, screen};
 use crate::lead::Status;
 use crate::report::CampaignNames;
-use crate::text::{counted, grouped, listed};
+use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
 use crate::web::form::FormFields;
@@ -53,6 +53,9 @@ async fn shown(
     };
     if checked.doubt.is_some() {
         return see_other(&visit.job_path(job.id, "columns"));
+    }
+    if checked.lookup.unclear().is_some() {
+        return see_other(&visit.job_path(job.id, "problems"));
     }
     if let SendState::Failed(trouble) = &job.state().sending {
         errors.push(FieldError::of(trouble, None));
@@ -132,7 +135,9 @@ fn campaigns(checked: &Checked) -> Markup {
     let state = |id| {
         let mut all = checked.campaigns.iter();
         let found = all.find(|campaign| campaign.lead_campaign().ok() == Some(id));
-        found.map(|campaign| campaign.status.replace('_', " ")).unwrap_or_default()
+        found
+            .map(|campaign| campaign.status.replace('_', " "))
+            .unwrap_or_default()
     };
     html! {
         @if targets.is_empty() { "no row is for a campaign" }
@@ -149,23 +154,32 @@ fn campaigns(checked: &Checked) -> Markup {
 }
 
 fn variables(checked: &Checked) -> String {
-    let mapping = checked.intake.inputs.first().map(|planned| &planned.mapping);
+    let mapping = checked
+        .intake
+        .inputs
+        .first()
+        .map(|planned| &planned.mapping);
     let names = mapping.iter().flat_map(|mapping| &mapping.variables);
     let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
     match names.is_empty() {
         true => "nothing but the phone number".to_owned(),
-        false => listed(&names).replace('`', ""),
+        false => names.join(", "),
     }
 }
 
 fn countries(checked: &Checked) -> Option<String> {
     let region = checked.intake.region.as_ref()?;
-    Some(format!("numbers without a country code are taken as numbers of {}", region.region.in_sentence()))
+    Some(format!(
+        "numbers without a country code are taken as numbers of {}",
+        region.region.in_sentence()
+    ))
 }
 
 fn left_out(checked: &Checked) -> Markup {
     let counts = &checked.found.tally.counts;
-    let others = counts.all().filter(|(status, rows)| *rows > 0 && *status != Status::Ready);
+    let others = counts
+        .all()
+        .filter(|(status, rows)| *rows > 0 && *status != Status::Ready);
     let others: Vec<_> = others.collect();
     html! {
         @if others.is_empty() { "nobody" }
@@ -176,10 +190,15 @@ fn left_out(checked: &Checked) -> Markup {
 /// The campaigns that may call at once.
 fn at_once(checked: &Checked) -> Markup {
     let targets = &checked.found.tally.by_campaign;
-    let is_target = |id| targets.get(&id).is_some_and(|counts| counts.of(Status::Ready) > 0);
-    let active = checked.campaigns.iter().filter(|campaign| {
-        campaign.is_active() && campaign.lead_campaign().is_ok_and(is_target)
-    });
+    let is_target = |id| {
+        targets
+            .get(&id)
+            .is_some_and(|counts| counts.of(Status::Ready) > 0)
+    };
+    let active = checked
+        .campaigns
+        .iter()
+        .filter(|campaign| campaign.is_active() && campaign.lead_campaign().is_ok_and(is_target));
     let names: Vec<&str> = active.map(|campaign| campaign.name.as_str()).collect();
     let now = times::weekday_and_time(Timestamp::now());
     html! {
@@ -269,6 +288,8 @@ pub async fn send(
         return not_changed(&visit, &job, "send", &why);
     }
     sending::begin(&visit.site, &job, fields.get("only-first").is_some());
+    job.await_moment(|state| !state.sending.is_at_work() || state.sending.is_sending())
+        .await;
     see_other(&visit.job_path(job.id, "run"))
 }
 

@@ -51,16 +51,20 @@ fn screen(visit: &Visit, address: &str, errors: Vec<FieldError>) -> Response {
         help: HELP.into(),
         back: has_service.then(|| visit.path("list")),
         errors,
-        body: Some(form(visit, &visit.path("service"), html! {
-            (labelled("address", "Address of the service", html! {
-                input #address type="text" name="address" value=(address) inputmode="url"
-                    autocomplete="url" spellcheck="false" required placeholder="https://app.example.com";
-            }))
-            (labelled("token", "Access token", html! {
-                input #token type="password" name="token" autocomplete="off" required;
-            }))
-            p { button.primary type="submit" { "Continue" } }
-        })),
+        body: Some(form(
+            visit,
+            &visit.path("service"),
+            html! {
+                (labelled("address", "Address of the service", html! {
+                    input #address type="text" name="address" value=(address) inputmode="url"
+                        autocomplete="url" spellcheck="false" required placeholder="https://app.example.com";
+                }))
+                (labelled("token", "Access token", html! {
+                    input #token type="password" name="token" autocomplete="off" required;
+                }))
+                p { button.primary type="submit" { "Continue" } }
+            },
+        )),
         status,
         ..Screen::default()
     };
@@ -82,15 +86,17 @@ pub async fn connect(visit: Visit, Extension(fields): Extension<FormFields>) -> 
 /// that is wrong.
 async fn try_out(visit: &Visit, address: &str, token: &str) -> Result<(), (&'static str, String)> {
     let at = |field| move |failure: Failure| (field, Trouble::of(&failure).text());
-    let layers = visit.site.layers(&Options::default()).map_err(at("address"))?;
+    let layers = visit
+        .site
+        .layers(&Options::default())
+        .map_err(at("address"))?;
     let new = NewProfile::new(&layers).or_stopped(StoppedBy::Usage);
     let new = new.map_err(at("address"))?;
-    let url = new.address(address).or_else(|error| {
-        BaseUrl::with_https(address).ok_or(("address", sentence(&error.what)))
-    })?;
-    let token = Token::from_text(token, "what you typed").map_err(|error| {
-        ("token", sentence(&Message::of(&error).what))
-    })?;
+    let url = new
+        .address(address)
+        .or_else(|error| BaseUrl::with_https(address).ok_or(("address", sentence(&error.what))))?;
+    let token = Token::from_text(token, "what you typed")
+        .map_err(|error| ("token", sentence(&Message::of(&error).what)))?;
     let connection = new.connection(url, token).or_stopped(StoppedBy::Usage);
     let connection = connection.map_err(at("address"))?;
     let service = Service::At(connection.clone());
@@ -101,6 +107,8 @@ async fn try_out(visit: &Visit, address: &str, token: &str) -> Result<(), (&'sta
         };
         (field, Trouble::of(&failure).text())
     })?;
-    new.write(&connection).or_stopped(StoppedBy::Disk).map_err(at("address"))?;
+    new.write(&connection)
+        .or_stopped(StoppedBy::Disk)
+        .map_err(at("address"))?;
     Ok(())
 }
