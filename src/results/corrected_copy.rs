@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::Write;
 use std::iter;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn write_corrected_copy(
     if let Some((row, _)) = corrections.keys().find(|(_, column)| *column >= columns) {
         return Err(not_in_list(*row));
     }
-    let copy = Copy {
+    let copy = CorrectedCopy {
         corrections,
         columns,
         has_header: list.form.has_header,
@@ -60,7 +60,7 @@ pub fn write_corrected_copy(
     })
 }
 
-struct Copy<'c> {
+struct CorrectedCopy<'c> {
     corrections: &'c Corrections,
     /// How many columns the header has.
     columns: usize,
@@ -69,14 +69,14 @@ struct Copy<'c> {
     last: RowId,
 }
 
-impl Copy<'_> {
+impl CorrectedCopy<'_> {
     fn write_csv(
         mut self,
         list: &PlannedInput,
         form: CsvForm,
         file: &mut File,
     ) -> Result<(), ListError> {
-        io::Write::write_all(file, form.prefix())?;
+        file.write_all(form.prefix())?;
         // Without quotes a row of one empty cell would be a blank line, which is no row.
         let mut csv = form.writer_with(QuoteStyle::Always, file);
         if self.has_header {

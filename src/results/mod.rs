@@ -1,4 +1,5 @@
-//! Writes the results file, the rejects files and the report page.
+//! Writes the results file, the rejects files and the report page, and two files that are made
+//! from a whole list: its results beside it, and a copy of it with corrected cells.
 //!
 //! Rule: the only writer of files about rows. Rows come in input order and are
 //! written as they come. An output gets its name only when it is complete.

@@ -13,7 +13,8 @@ const LAYOUT: SheetLayout<'_> = SheetLayout {
 
 fn written(table: &[Vec<String>]) -> Result<Vec<u8>, WorkbookError> {
     let mut out = Cursor::new(Vec::new());
-    write_workbook(&LAYOUT, table.iter().cloned().map(Ok), &mut out)?;
+    let rows = table.iter().cloned().map(Ok::<_, WorkbookError>);
+    write_workbook(&LAYOUT, rows, &mut out)?;
     Ok(out.into_inner())
 }
 
