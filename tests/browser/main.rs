@@ -1,0 +1,23 @@
+//! The pages in a real browser: Chromium, steered by its driver.
+//!
+//! A machine without them leaves these tests out and says so, unless the
+//! environment variable `CI` is set. Each test has a browser of its own with an
+//! empty profile, which takes about half a second and reaches this computer only.
+//!
+//! `LEADLOAD_SCREENSHOTS=docs/images cargo test --test browser screenshots`
+//! makes the pictures of the README.
+
+// Helpers outside test functions may fail by panicking too.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+mod axe;
+mod browser;
+mod harness;
+mod installed;
+mod listening;
+mod page;
+mod screenshots;
+mod site;
+#[path = "../it/util.rs"]
+#[allow(dead_code, reason = "the other integration tests use all of it")]
+mod util;
