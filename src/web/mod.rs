@@ -24,6 +24,8 @@ mod secret;
 mod server;
 mod session;
 mod stalled;
+#[cfg(test)]
+mod tests;
 pub mod upload;
 
 pub use browser::open as open_browser;

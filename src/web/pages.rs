@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
@@ -37,8 +37,6 @@ impl Pages {
             .route("/greet", post(greet))
             .route("/list", post(list))
             .route("/quit", post(end))
-            // The guard bounds what it reads.
-            .layer(DefaultBodyLimit::disable())
             .with_state(shared);
         Ok(Pages {
             router,
