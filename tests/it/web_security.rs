@@ -328,7 +328,8 @@ fn a_port_that_is_taken_is_named() {
     let folder = Folder::new();
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
-    let args = [&TRIAL[..], &["--port", &port.to_string()]].concat();
+    let wanted = port.to_string();
+    let args = [&TRIAL[..], &["--port", &wanted]].concat();
     let output = folder.leadload(&args).expect(2);
     assert_eq!(output.stdout, "");
     assert_eq!(
