@@ -9,7 +9,7 @@ use crate::import::service;
 use crate::message::Message;
 use crate::paths::with_reason;
 use crate::report::{Log, console};
-use crate::settings::{Layers, has_display, page_folder};
+use crate::settings::{Layers, has_display, home_folder, page_folder};
 use crate::signals;
 use crate::web::{Limits, PageFolder, Pages, Published, Server, open_browser};
 
@@ -48,7 +48,7 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
             return Ok(ExitCode::Complete);
         }
         let server = bind(args.port, folder.last_port())?;
-        let published = folder.publish(&server);
+        let published = folder.publish(&server, home_folder());
         let _published: Published = published.map_err(|error| unusable(&place, &error))?;
         let link = server.link().or_stopped(StoppedBy::Usage)?;
         let redirect = opens.then(|| server.redirect().ok()).flatten();

@@ -5,7 +5,8 @@
 //!
 //! Rule: this module is the only reader of environment variables, and the only place for defaults
 //! that depend on something. What it decides is not decided again elsewhere. Exception: libraries
-//! read the variables for proxies and for the system's certificates (see `api::client`).
+//! read the variables for proxies and for the system's certificates (see `api::client`), and those
+//! that name the user's browser.
 //!
 //! `layers` and `profile` use each other: a profile makes up two of the layers,
 //! and a new profile or a saved mapping takes its content from the layers.
@@ -29,7 +30,7 @@ pub use environment::{environment, has_display};
 pub use import::{ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::ledger_place;
-pub use page::page_folder;
+pub use page::{home_folder, page_folder};
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::Result;
+use directories::BaseDirs;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -22,6 +23,11 @@ pub fn page_folder(layers: &Layers) -> Result<PathBuf> {
     let digest = Sha256::digest(key(layers)?);
     let name: String = digest[..16].iter().map(|b| format!("{b:02x}")).collect();
     Ok(folder.join("web").join(name))
+}
+
+/// Where the user's own files are, for a browser to read one.
+pub fn home_folder() -> Option<PathBuf> {
+    BaseDirs::new().map(|dirs| dirs.home_dir().to_owned())
 }
 
 fn key(layers: &Layers) -> Result<String> {

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
 
-const HEADERS: [(HeaderName, &str); 8] = [
+const HEADERS: [(HeaderName, &str); 7] = [
     (
         CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -27,10 +27,6 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (
         HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",
-    ),
-    (
-        HeaderName::from_static("permissions-policy"),
-        "camera=(), geolocation=(), microphone=()",
     ),
 ];
 

@@ -46,7 +46,8 @@ pub fn chunks(body: Body, idle: Duration) -> Chunks {
             Err(_) => Some((Err(BodyError::TooSlow), None)),
         }
     });
-    Box::pin(chunks)
+    // Draining may ask once more at the end.
+    Box::pin(chunks.fuse())
 }
 
 /// The whole body of a form without a file.

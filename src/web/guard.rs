@@ -14,7 +14,7 @@
 //! A form with a file is not read here. A page gets it as an [`UnreadForm`], which nothing but
 //! [`super::upload::receive`] can read, and that checks the form token before anything else.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,10 +36,10 @@ use url::form_urlencoded;
 
 use super::answers::{self, Refusal};
 use super::body::{self, BodyError};
-use super::codes::{Codes, Place};
+use super::codes::Codes;
 use super::form;
 use super::limits::Limits;
-use super::redirect::Redirect;
+use super::redirect::{Redirect, RedirectPlace};
 use super::running::{self, Found};
 use super::secret::Secret;
 use super::session::{Session, Sessions};
@@ -66,8 +66,7 @@ struct State {
     codes: Codes,
     sessions: Sessions,
     redirect: Option<Redirect>,
-    /// Where the path of that file is noted, for a start after this process was killed.
-    note_of_redirect: Option<PathBuf>,
+    redirect_place: Option<RedirectPlace>,
 }
 
 impl Guard {
@@ -91,38 +90,43 @@ impl Guard {
     }
 
     /// A link that signs one browser in, once.
-    pub(super) fn link(&self, place: Place) -> io::Result<String> {
-        let code = self.state().codes.give(place)?;
-        let (origin, base) = (self.origin(), &self.base);
-        Ok(format!("{origin}{base}{OPEN}?code={}", code.as_str()))
+    pub(super) fn link(&self) -> io::Result<String> {
+        let code = self.state().codes.give()?;
+        Ok(self.link_with(&code))
     }
 
-    pub(super) fn note_redirects_in(&self, note: PathBuf) {
-        self.state().note_of_redirect = Some(note);
+    fn link_with(&self, code: &Secret) -> String {
+        let (origin, base) = (self.origin(), &self.base);
+        format!("{origin}{base}{OPEN}?code={}", code.as_str())
+    }
+
+    pub(super) fn write_redirects_in(&self, place: RedirectPlace) {
+        self.state().redirect_place = Some(place);
     }
 
     /// A file that leads a browser here. It is removed when that has happened, after a while,
     /// and at the end; so is the one before it.
     pub(super) fn write_redirect(&self) -> io::Result<PathBuf> {
-        let link = self.link(Place::File)?;
         let mut state = self.state();
-        let redirect = Redirect::write(&link, state.note_of_redirect.as_deref())?;
+        // The one before it goes first: both are noted in the same file.
+        state.redirect = None;
+        let place = state.redirect_place.as_ref().ok_or(ErrorKind::NotFound)?;
+        let place = place.clone();
+        let code = state.codes.give()?;
+        let redirect = Redirect::write(&self.link_with(&code), code, &place)?;
         let path = redirect.path();
         state.redirect = Some(redirect);
         self.has_redirect.notify_one();
         Ok(path)
     }
 
-    /// Removes the file that leads a browser here, if it is as old as this.
+    /// Removes the file that leads a browser here, if it is as old as this. Its code is then
+    /// worth nothing.
     pub(super) fn drop_redirect(&self, age: Duration) {
         let mut state = self.state();
-        if state
-            .redirect
-            .as_ref()
-            .is_some_and(|file| file.age() >= age)
-        {
-            state.redirect = None;
-            state.codes.forget(Place::File);
+        let is_old = |redirect: &mut Redirect| redirect.age() >= age;
+        if let Some(redirect) = state.redirect.take_if(is_old) {
+            state.codes.take(redirect.code().as_str());
         }
     }
 
@@ -269,24 +273,28 @@ impl Guard {
     fn sign_in(&self, head: &Parts) -> Response {
         let query = head.uri.query().unwrap_or_default().as_bytes();
         let code = form_urlencoded::parse(query).find(|(name, _)| name == "code");
-        let place = code.and_then(|(_, code)| self.state().codes.take(&code));
-        if place == Some(Place::File) {
-            self.drop_redirect(Duration::ZERO);
-        }
-        if place.is_none() {
+        let is_good = code.is_some_and(|(_, code)| self.use_code(&code));
+        if !is_good {
             return match self.session(&head.headers) {
                 // The link was opened once more, or the browser was started again with its tabs.
                 Some(_) => answers::going_on(&self.base),
                 None => Refusal::Code.response(),
             };
         }
-        let cookie = self.new_cookie();
-        let Some(cookie) = cookie else {
+        let Some(cookie) = self.new_cookie() else {
             return Refusal::Broken.response();
         };
         let mut response = answers::going_on(&self.base);
         response.headers_mut().insert(SET_COOKIE, cookie);
         response
+    }
+
+    fn use_code(&self, code: &str) -> bool {
+        let mut state = self.state();
+        // The file has been of use.
+        let is_followed = |redirect: &mut Redirect| redirect.code().is(code);
+        drop(state.redirect.take_if(is_followed));
+        state.codes.take(code)
     }
 
     /// Gives a later start of the program links of its own, if it is the same user's.
@@ -297,7 +305,7 @@ impl Guard {
         };
         let found = |opens: bool| {
             let redirect = opens.then(|| self.write_redirect().ok()).flatten();
-            let link = self.link(Place::Link)?;
+            let link = self.link()?;
             Ok(Found { link, redirect })
         };
         let asked = body::whole(body, &limits).await.ok();

@@ -95,12 +95,6 @@ impl Jobs {
         jobs
     }
 
-    pub fn remove(&self, id: JobId) -> io::Result<()> {
-        if let Some(job) = self.all().remove(&id) {
-            fs::remove_dir_all(&job.folder)?;
-        }
-        Ok(())
-    }
 }
 
 fn is_old(job: &Job) -> bool {

@@ -61,6 +61,8 @@ mod stalled;
 mod steps;
 mod summary;
 mod test_call;
+#[cfg(test)]
+mod tests;
 mod times;
 mod trouble;
 mod upload;

@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use directories::BaseDirs;
 use maud::html;
 use tempfile::TempDir;
 
 use super::answers::document;
+use super::secret::Secret;
 use crate::private_file;
 
 const FILE: &str = "open.html";
@@ -22,23 +22,31 @@ const FILE: &str = "open.html";
 /// The beginning of the folder's name.
 const FOLDER: &str = "leadload-";
 
+/// Where such files are written, one at a time.
+#[derive(Debug, Clone)]
+pub struct RedirectPlace {
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// The file that notes the path.
+    pub note: PathBuf,
+}
+
 /// The file, which is removed when this is dropped.
 pub struct Redirect {
     folder: TempDir,
-    note: Option<PathBuf>,
+    note: PathBuf,
+    code: Secret,
     written: Instant,
 }
 
 impl Redirect {
-    pub fn write(link: &str, note: Option<&Path>) -> io::Result<Redirect> {
-        let dirs = BaseDirs::new().ok_or(io::ErrorKind::NotFound)?;
-        let mut folder = tempfile::Builder::new();
+    pub fn write(link: &str, code: Secret, place: &RedirectPlace) -> io::Result<Redirect> {
+        let RedirectPlace { home, note } = place;
         // 0700 on Unix.
-        let folder = folder.prefix(FOLDER).tempdir_in(dirs.home_dir())?;
-        if let Some(note) = note {
-            let path = folder.path().as_os_str().as_encoded_bytes();
-            private_file::replace(note, path, None)?;
-        }
+        let folder = tempfile::Builder::new().prefix(FOLDER).tempdir_in(home)?;
+        remove_noted(note);
+        let path = folder.path().as_os_str().as_encoded_bytes();
+        private_file::create(note)?.write_all(path)?;
         let body = html! {
             p { a href=(link) { "Open leadload" } }
         };
@@ -46,13 +54,19 @@ impl Redirect {
         private_file::create(&folder.path().join(FILE))?.write_all(page.as_bytes())?;
         Ok(Redirect {
             folder,
-            note: note.map(Path::to_owned),
+            note: note.clone(),
+            code,
             written: Instant::now(),
         })
     }
 
     pub fn path(&self) -> PathBuf {
         self.folder.path().join(FILE)
+    }
+
+    /// The one-time code of the link in it.
+    pub fn code(&self) -> &Secret {
+        &self.code
     }
 
     pub fn age(&self) -> Duration {
@@ -62,10 +76,8 @@ impl Redirect {
 
 impl Drop for Redirect {
     fn drop(&mut self) {
-        if let Some(note) = &self.note {
-            // The folder itself is removed by its own type.
-            let _ = fs::remove_file(note);
-        }
+        // The folder itself is removed by its own type.
+        let _ = fs::remove_file(&self.note);
     }
 }
 

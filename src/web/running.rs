@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::redirect;
+use super::redirect::{self, RedirectPlace};
 use super::secret::Secret;
 use super::server::Server;
 use crate::private_file;
@@ -33,6 +33,11 @@ pub const ASK: &str = "again";
 
 /// For the whole exchange. A process that is stopped or busy counts as ended after that.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The files of a page's folder.
+const CONTACT: &str = "running.json";
+const PORT: &str = "port";
+const REDIRECT: &str = "redirect";
 
 pub(super) const MAX_MESSAGE: usize = 16 << 10;
 
@@ -184,7 +189,8 @@ impl PageFolder {
     pub fn open(folder: PathBuf) -> io::Result<PageFolder> {
         private_file::folders().create(&folder)?;
         let starting = private_file::options().open(folder.join("starting"))?;
-        starting.lock()?;
+        // Some network file systems have no locks. Then two starts at the same time open two pages.
+        let _ = starting.lock();
         Ok(PageFolder {
             folder,
             _starting: starting,
@@ -193,7 +199,7 @@ impl PageFolder {
 
     /// The page that is open already. Removes what one that was killed has left.
     pub async fn running(&self, opens: bool) -> Option<Found> {
-        let contact = fs::read(self.contact()).ok();
+        let contact = fs::read(self.folder.join(CONTACT)).ok();
         let contact = contact.and_then(|contact| serde_json::from_slice(&contact).ok());
         if let Some(contact) = &contact
             && let Some(found) = ask(contact, opens).await
@@ -206,27 +212,25 @@ impl PageFolder {
 
     /// The port of last time.
     pub fn last_port(&self) -> Option<u16> {
-        fs::read_to_string(self.port()).ok()?.trim().parse().ok()
+        fs::read_to_string(self.folder.join(PORT))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
     }
 
-    /// Lets later starts find this server. Returns what is to be kept as long as it runs.
-    pub fn publish(self, server: &Server) -> io::Result<Published> {
-        server.note_redirects_in(&self.note_of_redirect());
-        let port = format!("{}\n", server.port());
-        private_file::replace(&self.port(), port.as_bytes(), None)?;
-        Published::write(self.contact(), server.contact())
-    }
-
-    fn contact(&self) -> PathBuf {
-        self.folder.join("running.json")
-    }
-
-    fn port(&self) -> PathBuf {
-        self.folder.join("port")
+    /// Lets later starts find this server, and browsers by files in the user's home folder.
+    /// Returns what is to be kept as long as it runs.
+    pub fn publish(self, server: &Server, home: Option<PathBuf>) -> io::Result<Published> {
+        if let Some(home) = home {
+            let note = self.note_of_redirect();
+            server.write_redirects_in(RedirectPlace { home, note });
+        }
+        Published::write(&self.folder, server.contact())
     }
 
     fn note_of_redirect(&self) -> PathBuf {
-        self.folder.join("redirect")
+        self.folder.join(REDIRECT)
     }
 }
 
@@ -238,17 +242,18 @@ pub struct Published {
 }
 
 impl Published {
-    fn write(file: PathBuf, contact: Contact) -> io::Result<Published> {
-        let text = serde_json::to_vec(&contact)?;
-        private_file::replace(&file, &text, None)?;
+    fn write(folder: &Path, contact: Contact) -> io::Result<Published> {
+        let port = format!("{}\n", contact.port);
+        private_file::replace(&folder.join(PORT), port.as_bytes(), None)?;
+        let file = folder.join(CONTACT);
+        private_file::replace(&file, &serde_json::to_vec(&contact)?, None)?;
         Ok(Published { file, contact })
     }
 
     /// Lets this process be found as another page: it has got another service.
     pub fn move_to(&mut self, folder: &Path) -> io::Result<()> {
-        let file = folder.join("running.json");
-        if file != self.file {
-            *self = Published::write(file, self.contact.clone())?;
+        if folder.join(CONTACT) != self.file {
+            *self = Published::write(folder, self.contact.clone())?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -23,9 +23,9 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::codes::Place;
 use super::guard::Guard;
 use super::limits::Limits;
+use super::redirect::RedirectPlace;
 use super::running::Contact;
 use super::stalled::Stalled;
 
@@ -66,17 +66,16 @@ impl Server {
 
     /// A link to be printed, which works once.
     pub fn link(&self) -> io::Result<String> {
-        self.guard.link(Place::Link)
+        self.guard.link()
     }
 
-    /// Writes a file that leads a browser to the page, once. `note` is where its path is noted
-    /// as long as it is there.
+    /// Writes a file that leads a browser to the page, once.
     pub fn redirect(&self) -> io::Result<PathBuf> {
         self.guard.write_redirect()
     }
 
-    pub fn note_redirects_in(&self, note: &Path) {
-        self.guard.note_redirects_in(note.to_owned());
+    pub(super) fn write_redirects_in(&self, place: RedirectPlace) {
+        self.guard.write_redirects_in(place);
     }
 
     /// Answers requests on a thread of its own, so that no other work slows a page down.

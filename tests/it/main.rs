@@ -70,5 +70,6 @@ mod tokens;
 mod totals;
 mod transcript;
 mod util;
+mod web_security;
 mod wire;
 mod workbooks;

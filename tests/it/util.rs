@@ -138,6 +138,9 @@ impl Folder {
             "SSL_CERT_DIR",
             "NO_COLOR",
             "COLUMNS",
+            "DISPLAY",
+            "WAYLAND_DISPLAY",
+            "BROWSER",
         ] {
             command.env_remove(name);
         }
