@@ -101,7 +101,7 @@ Examples:
   leadload campaigns
   leadload campaigns --format csv > campaigns.csv")]
     Campaigns(Box<CampaignsArgs>),
-    /// Do the same in a page of your browser
+    /// Send leads from a page in your browser
     #[command(after_long_help = "\
 The page is on this computer alone, for you alone. If it is open already, this
 opens it again. Keep the window open while leads are being sent.

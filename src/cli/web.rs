@@ -9,7 +9,7 @@ pub struct WebArgs {
     pub port: Option<u16>,
 
     /// Print the link and open no browser
-    #[arg(long, help_heading = "Page", display_order = 0)]
+    #[arg(long, help_heading = "Page", display_order = 1)]
     pub no_open: bool,
 
     #[command(flatten)]

@@ -57,7 +57,7 @@ pub struct Guard {
     /// By which another start of the program proves that it is the same user's.
     pub(super) key: Secret,
     state: Mutex<State>,
-    /// When a file that leads a browser here has been written.
+    /// Wakes when a file that leads a browser here has been written.
     pub(super) has_redirect: Notify,
 }
 

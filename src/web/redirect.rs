@@ -42,8 +42,7 @@ pub struct Redirect {
 impl Redirect {
     pub fn write(link: &str, code: Secret, place: &RedirectPlace) -> io::Result<Redirect> {
         let RedirectPlace { home, note } = place;
-        // 0700 on Unix.
-        let folder = tempfile::Builder::new().prefix(FOLDER).tempdir_in(home)?;
+        let folder = private_folder(home)?;
         remove_noted(note);
         let path = folder.path().as_os_str().as_encoded_bytes();
         private_file::create(note)?.write_all(path)?;
@@ -72,6 +71,14 @@ impl Redirect {
     pub fn age(&self) -> Duration {
         self.written.elapsed()
     }
+}
+
+fn private_folder(home: &Path) -> io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix(FOLDER);
+    #[cfg(unix)]
+    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    folder.tempdir_in(home)
 }
 
 impl Drop for Redirect {

@@ -118,6 +118,7 @@ fn the_manual_has_a_page_for_every_command() {
             "leadload-runs-show.1",
             "leadload-runs.1",
             "leadload-sandbox.1",
+            "leadload-web.1",
             "leadload.1",
         ]
     );

@@ -204,8 +204,8 @@ fn a_change_comes_from_our_own_page() {
 fn a_change_needs_the_form_token_of_its_own_session() {
     let server = TestServer::new();
     let browser = server.sign_in();
-    let other = TestServer::new();
-    let strange = other.sign_in();
+    let strange = server.sign_in_another();
+    assert_ne!(browser.cookie, strange.cookie);
     let token = &browser.token;
     for body in [
         String::new(),

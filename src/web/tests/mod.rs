@@ -29,6 +29,7 @@ struct TestServer {
     port: u16,
     base: String,
     link: String,
+    second_link: String,
     _running: Running,
     folder: tempfile::TempDir,
 }
@@ -52,6 +53,7 @@ impl TestServer {
             port: server.port(),
             base: server.base().to_owned(),
             link: server.link().unwrap(),
+            second_link: server.link().unwrap(),
             _running: server.start(router).unwrap(),
             folder,
         }
@@ -89,6 +91,12 @@ impl TestServer {
         let answer = self.get(&format!("open?code={}", self.code()), "");
         assert_eq!(answer.status, 200);
         self.browser(&answer)
+    }
+
+    /// Signs another browser in.
+    fn sign_in_another(&self) -> Browser<'_> {
+        let (_, code) = self.second_link.split_once("code=").unwrap();
+        self.browser(&self.get(&format!("open?code={code}"), ""))
     }
 
     fn browser(&self, signed_in: &Answer) -> Browser<'_> {
