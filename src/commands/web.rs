@@ -52,8 +52,8 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         let _published: Published = published.map_err(|error| unusable(&place, &error))?;
         let link = server.link().or_stopped(StoppedBy::Usage)?;
         let redirect = opens.then(|| server.redirect().ok()).flatten();
-        let (base, typed, log) = (server.base().to_owned(), layers.typed(), log.clone());
-        let pages = move || Pages::new(&base, typed, &place, log);
+        let (typed, log) = (layers.typed(), log.clone());
+        let pages = move || Pages::new(typed, &place, log);
         let pages = service::on_a_thread(pages).await?;
         let _running = server.start(pages.router).or_stopped(StoppedBy::Usage)?;
         let text = if opens { OPENED } else { PRINTED };

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::form::FormFields;
 use super::form_columns::FormColumns;
 use super::job::JobRecord;
 use super::layout::FieldError;
 use super::reading::ListFacts;
+use super::server::FormFields;
 use super::words;
 use crate::intake::PlannedInput;
 use crate::mapping::{RegionColumns, VarNames, is_private};

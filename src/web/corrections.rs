@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::checking::Checked;
-use super::form::FormFields;
 use super::job::{Job, NotChanged};
+use super::server::FormFields;
 use super::words::row_error;
 use crate::exit::Failure;
 use crate::import::service;

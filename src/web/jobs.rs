@@ -94,7 +94,6 @@ impl Jobs {
         jobs.sort_by_key(|job| !job.state().sending.is_sending());
         jobs
     }
-
 }
 
 fn is_old(job: &Job) -> bool {

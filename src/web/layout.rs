@@ -60,7 +60,7 @@ impl Screen {
     }
 
     fn page(&self, visit: &Visit) -> Markup {
-        let base = &visit.site.base;
+        let base = &visit.base;
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -99,7 +99,7 @@ impl Screen {
 
 /// The frame above every screen: where else one can go, and what is being sent.
 fn top(visit: &Visit) -> Markup {
-    let base = &visit.site.base;
+    let base = &visit.base;
     let at_work = visit.site.jobs.at_work();
     html! {
         header.top {

@@ -34,10 +34,9 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The pages below `base`, with the options that the program was started with. Lists are kept
-    /// in `folder`.
-    pub fn new(base: &str, typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
-        let site = Site::open(base.to_owned(), typed, folder.join("lists"), log)?;
+    /// The pages, with the options that the program was started with. Lists are kept in `folder`.
+    pub fn new(typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
+        let site = Site::open(typed, folder.join("lists"), log)?;
         let site = Arc::new(site);
         Ok(Pages {
             router: router(Arc::clone(&site)),

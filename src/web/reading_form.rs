@@ -5,10 +5,10 @@ use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::form::FormFields;
 use super::job::Job;
 use super::layout::{job_form, labelled, see_other};
 use super::reading::ListFacts;
+use super::server::FormFields;
 use super::steps::{job, not_changed};
 use super::visit::Visit;
 use crate::options::{Given, Options};

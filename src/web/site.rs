@@ -26,8 +26,6 @@ use crate::settings::{Connection, Layers, Service, environment, ledger_place};
 
 #[derive(Debug)]
 pub struct Site {
-    /// The path that all addresses of the page begin with, such as `/3f9a/`.
-    pub base: String,
     pub log: Log,
     pub jobs: Jobs,
     pub campaigns: Campaigns,
@@ -52,12 +50,7 @@ impl std::fmt::Debug for Practice {
 
 impl Site {
     /// Opens the jobs in `folder`; those of a practice are in a folder that ends with the program.
-    pub fn open(
-        base: String,
-        mut typed: Options,
-        folder: PathBuf,
-        log: Log,
-    ) -> Result<Site, Failure> {
+    pub fn open(mut typed: Options, folder: PathBuf, log: Log) -> Result<Site, Failure> {
         let is_practice = typed.connection.sandbox == Some(true);
         let practice = is_practice.then(Practice::start).transpose();
         let practice = practice.or_stopped(StoppedBy::Disk)?;
@@ -74,7 +67,6 @@ impl Site {
         // The page shows the progress; standard error has log lines alone.
         typed.output.progress = Some(Given::new(Progress::Never, "never"));
         Ok(Site {
-            base,
             log,
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),

@@ -7,23 +7,25 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::job::JobId;
-use super::session::Session;
+use super::server::Session;
 use super::site::Site;
 
 pub struct Visit {
     pub site: Arc<Site>,
     pub form_token: String,
+    /// What comes before the path of every page: `/PREFIX/`.
+    pub base: Arc<str>,
 }
 
 impl Visit {
     /// The address of a page, such as `history`.
     pub fn path(&self, page: &str) -> String {
-        format!("{}{page}", self.site.base)
+        format!("{}{page}", self.base)
     }
 
     /// The address of a page about a job, such as `columns`.
     pub fn job_path(&self, job: JobId, page: &str) -> String {
-        format!("{}lists/{job}/{page}", self.site.base)
+        format!("{}lists/{job}/{page}", self.base)
     }
 }
 
@@ -33,8 +35,10 @@ impl FromRequestParts<Arc<Site>> for Visit {
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Visit, Infallible> {
         // The guard lets nobody in without a session.
         let session = parts.extensions.get::<Session>();
+        let base = session.map(|session| Arc::clone(&session.base));
         Ok(Visit {
             site: Arc::clone(site),
+            base: base.unwrap_or_else(|| "/".into()),
             form_token: session
                 .map(|session| session.form_token.as_str().to_owned())
                 .unwrap_or_default(),

@@ -1,8 +1,8 @@
 //! The words of the page: for statuses, reasons and what went wrong. None of them names a flag or
 //! a command.
 
+use super::server::upload::UploadError;
 use super::trouble::{sentence, without_flags};
-use super::upload::UploadError;
 use crate::lead::{ErrorCode, Status};
 use crate::text::{grouped, printable};
 

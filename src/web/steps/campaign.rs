@@ -12,10 +12,10 @@ use super::{facts, job, not_changed, screen, waiting};
 use crate::campaign::Campaign;
 use crate::options::{Given, Options};
 use crate::web::campaigns::Campaigns;
-use crate::web::form::FormFields;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, labelled, see_other};
+use crate::web::server::FormFields;
 use crate::web::visit::Visit;
 
 /// The value of an option that is a column.

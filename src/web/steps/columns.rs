@@ -23,8 +23,8 @@ use crate::web::layout::{FieldError, Screen, labelled, see_other};
 use crate::web::previews;
 use crate::web::reading::ListFacts;
 use crate::web::reading_form;
+use crate::web::server::upload;
 use crate::web::trouble::{Question, Trouble};
-use crate::web::upload;
 use crate::web::visit::Visit;
 use crate::web::words::upload_error;
 

@@ -12,12 +12,12 @@ use maud::{Markup, html};
 use super::{job, not_changed, screen};
 use crate::text::grouped;
 use crate::web::earlier;
-use crate::web::form::FormFields;
 use crate::web::job::{Job, JobId, JobRecord, NotChanged, new_folder_in};
 use crate::web::layout::{FieldError, Screen, labelled, see_other, upload_form};
+use crate::web::server::FormFields;
+use crate::web::server::upload::{self, Upload};
 use crate::web::times;
 use crate::web::trouble::Trouble;
-use crate::web::upload::{self, Upload};
 use crate::web::visit::Visit;
 use crate::web::words::upload_error;
 

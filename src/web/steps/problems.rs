@@ -15,9 +15,9 @@ use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections;
-use crate::web::form::FormFields;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other};
+use crate::web::server::FormFields;
 use crate::web::visit::Visit;
 use crate::web::words::cure;
 

@@ -11,8 +11,8 @@ use crate::import::campaign_list::listed_by;
 use crate::message::Message;
 use crate::options::Options;
 use crate::settings::{NewProfile, Service};
-use crate::web::form::FormFields;
 use crate::web::layout::{FieldError, Screen, form, labelled, see_other};
+use crate::web::server::FormFields;
 use crate::web::trouble::{Trouble, sentence};
 use crate::web::visit::Visit;
 

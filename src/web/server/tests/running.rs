@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use axum::Router;
 
 use super::{Answer, PATIENCE, TestServer};
-use crate::web::running::PageFolder;
+use crate::web::server::running::PageFolder;
 use crate::web::server::{Running, Server};
-use crate::web::{Found, Limits, redirect};
+use crate::web::server::{Found, Limits, redirect};
 
 fn folder(home: &tempfile::TempDir) -> PageFolder {
     PageFolder::open(home.path().join("web/page")).unwrap()

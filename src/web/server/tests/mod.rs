@@ -15,7 +15,7 @@ use axum::extract::{Request, State};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 
-use super::server::{Running, Server};
+use super::connections::{Running, Server};
 use super::form::FormFields;
 use super::session::Session;
 use super::{Limits, upload};

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::connections::Server;
 use super::redirect::{self, RedirectPlace};
 use super::secret::Secret;
-use super::server::Server;
 use crate::private_file;
 
 /// Behind the prefix: where a later start asks for a link.

@@ -105,7 +105,10 @@ fn the_form_token_comes_first() {
 fn a_form_without_a_file_or_with_two_is_told_apart() {
     let server = TestServer::new();
     let browser = server.sign_in();
-    assert_eq!(send(&browser, &[token(&browser), file("", "")]), "no file []");
+    assert_eq!(
+        send(&browser, &[token(&browser), file("", "")]),
+        "no file []"
+    );
     assert_eq!(send(&browser, &[token(&browser)]), "no file []");
     let two = [token(&browser), file("a.csv", "1"), file("b.csv", "2")];
     assert_eq!(send(&browser, &two), "Unreadable");
