@@ -36,7 +36,7 @@ pub struct Pages {
 impl Pages {
     /// The pages, with the options that the program was started with. Lists are kept in `folder`.
     pub fn new(typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
-        let site = Site::open(typed, folder.join("lists"), log)?;
+        let site = Site::open(typed, folder.join(super::LISTS), log)?;
         let site = Arc::new(site);
         Ok(Pages {
             router: router(Arc::clone(&site)),

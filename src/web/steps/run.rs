@@ -75,6 +75,8 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
                 Some(end) => (after(visit, job, live, end, &campaign)),
             }
         }),
+        // What was sent stays as it was sent.
+        steps: None,
         ..screen(visit, job, "Run", "run")
     };
     screen.respond(visit)

@@ -40,8 +40,10 @@ async fn shown(
     told: Option<Markup>,
 ) -> Response {
     let record = job.record();
-    if record.options.mapping.campaign.is_none() && record.options.mapping.campaign_column.is_none()
-    {
+    let has_campaign = record.options.mapping.campaign.is_some()
+        || record.options.mapping.campaign_column.is_some();
+    // Another service has other campaigns with the same ids.
+    if !has_campaign || record.service != visit.site.service_name() {
         return see_other(&visit.job_path(job.id, "campaign"));
     }
     if !record.has_columns {
