@@ -345,11 +345,14 @@ impl Sections<'_> {
         html! {
             tr {
                 td {
-                    input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
-                        checked[choice.is_sent] aria-label={ "Send " (name) };
+                    label {
+                        input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
+                            checked[choice.is_sent] aria-describedby={ "column-" (at) };
+                        span.unseen { "Send" }
+                    }
                 }
                 th scope="row" {
-                    label for={ "send-" (at) } { bdi { (shortened(name, 60)) } }
+                    span id={ "column-" (at) } { bdi { (shortened(name, 60)) } }
                     @if choice.is_private {
                         p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
                     }

@@ -116,7 +116,13 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
     let lists = file_names(&record.options);
     html! {
         dl.summary {
-            div { dt { "List" } dd { bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row")) } dd { (change("list", "the list")) } }
+            div { dt { "List" } dd {
+                bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row"))
+                @if record.is_corrected {
+                    ", with your corrections ("
+                    a href=(visit.job_path(job.id, "files/list")) download { "Download the corrected list" } ")"
+                }
+            } dd { (change("list", "the list")) } }
             div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
             div { dt { "Campaign" } dd { (campaigns(checked)) } dd { (change("campaign", "the campaign")) } }
             div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
