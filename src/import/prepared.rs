@@ -18,6 +18,7 @@ use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
+use crate::text::{counted, grouped};
 
 /// An import whose inputs are planned.
 pub struct Import {
@@ -141,4 +142,19 @@ pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
             "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
         )),
     }
+}
+
+/// Refuses an import of more leads than `--max-new` allows.
+pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
+    let most = settings.options.delivery.max_new.as_deref().copied();
+    let Some(most) = most.filter(|most| ready > *most) else {
+        return Ok(());
+    };
+    let (leads, most) = (counted(ready, "lead"), grouped(most));
+    Err(Failure::usage(
+        format!("{leads} would be sent, but `--max-new` allows {most}, so none was"),
+        format!(
+            "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
+        ),
+    ))
 }

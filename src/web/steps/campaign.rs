@@ -44,7 +44,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
     }
     let columns = FormColumns::of(&facts.inspected);
     let record = job.record();
-    let mut options = record.options;
+    let mut options = visit.site.options_of(&record);
     if record.service != visit.site.service_name() {
         // Another service has other campaigns with the same ids.
         options.mapping.campaign = None;

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{checked, job, not_changed, screen};
+use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
@@ -22,6 +23,7 @@ use crate::web::sending::{self, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call;
 use crate::web::times;
+use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
 use crate::web::words;
 
@@ -113,7 +115,7 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
     let record = job.record();
-    let lists = file_names(&record.options);
+    let lists = file_names(&visit.site.options_of(&record));
     html! {
         dl.summary {
             div { dt { "List" } dd {
@@ -167,8 +169,11 @@ fn variables(checked: &Checked) -> String {
         .inputs
         .first()
         .map(|planned| &planned.mapping);
-    let names = mapping.iter().flat_map(|mapping| &mapping.variables);
-    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    let from_columns = mapping.iter().flat_map(|mapping| &mapping.variables);
+    let from_columns = from_columns.map(|(name, _)| name.as_str());
+    let constants = mapping.iter().flat_map(|mapping| &mapping.constants);
+    let names = from_columns.chain(constants.map(|(name, _)| name.as_str()));
+    let names: Vec<&str> = names.collect();
     match names.is_empty() {
         true => "nothing but the phone number".to_owned(),
         false => names.join(", "),
@@ -290,6 +295,10 @@ pub async fn send(
         Ok(checked) => checked,
         Err(response) => return response,
     };
+    if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
+        let errors = vec![FieldError::of(&Trouble::of(&failure), None)];
+        return shown(&visit, &job, errors, None).await;
+    }
     let problems = checked.kinds_of_problems().into_iter().collect();
     let noted = job.change(fields.version(), |record| record.known_problems = problems);
     if let Err(why) = noted {
