@@ -1,7 +1,8 @@
 //! `leadload web`: serves the page until it is ended, or opens the one that is open already.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use crate::cli::web::WebArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -44,7 +45,16 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
                 true => RUNNING_ALREADY,
                 false => RUNNING_ALREADY_PRINTED,
             };
-            announce(&found.link, found.redirect.as_deref(), text)?;
+            let opening = announce(&found.link, found.redirect, text)?;
+            let opened = service::on_a_thread(move || {
+                // If it has panicked, nothing was opened, and the link is printed.
+                let _ = opening.map(JoinHandle::join);
+                Ok::<(), Failure>(())
+            });
+            tokio::select! {
+                opened = opened => opened?,
+                _ = signals.next() => {}
+            }
             return Ok(ExitCode::Complete);
         }
         let server = bind(args.port, folder.last_port())?;
@@ -57,7 +67,7 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         let pages = service::on_a_thread(pages).await?;
         let _running = server.start(pages.router).or_stopped(StoppedBy::Usage)?;
         let text = if opens { OPENED } else { PRINTED };
-        announce(&link, redirect.as_deref(), text)?;
+        announce(&link, redirect, text)?;
         tokio::select! {
             _ = signals.next() => {}
             () = pages.quit.notified() => {}
@@ -76,13 +86,14 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
 }
 
 /// Prints the link, alone on its line, and opens the browser.
-fn announce(link: &str, redirect: Option<&Path>, text: &str) -> Result<(), Failure> {
+fn announce(
+    link: &str,
+    redirect: Option<PathBuf>,
+    text: &str,
+) -> Result<Option<JoinHandle<()>>, Failure> {
     console::print(&format!("{link}\n")).or_stopped(StoppedBy::Disk)?;
     console::note(text);
-    if let Some(redirect) = redirect {
-        open_browser(redirect);
-    }
-    Ok(())
+    Ok(redirect.map(open_browser))
 }
 
 /// The port that was asked for and no other; else that of last time, or any free one.

@@ -28,7 +28,7 @@ mod work_time;
 
 pub use inputs::Request;
 pub use observer::Observer;
-pub use prepared::{Import, Prepared, results_file};
+pub use prepared::{Import, Prepared, refuse_more_than_allowed, results_file};
 pub use record::{PlannedRun, Record};
 pub use rejects::columns_digest;
 pub use remembered::{Remembered, remember};

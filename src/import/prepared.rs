@@ -19,6 +19,7 @@ use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
+use crate::text::{counted, grouped};
 
 /// An import whose inputs are planned.
 pub struct Import {
@@ -150,4 +151,24 @@ pub fn results_file(name: &str) -> Failure {
     );
     let on_page = "Choose the list itself. To send rows that could not be sent, download the rows to fix and choose those.";
     Failure::new(StoppedBy::Usage, message.hint_on_page(on_page))
+}
+
+/// Refuses an import of more leads than `--max-new` allows.
+pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
+    let most = settings.options.delivery.max_new.as_deref().copied();
+    let Some(most) = most.filter(|most| ready > *most) else {
+        return Ok(());
+    };
+    let (leads, most) = (counted(ready, "lead"), grouped(most));
+    let message = Message::new(
+        format!("{leads} would be sent, but `--max-new` allows {most}, so none was"),
+        format!(
+            "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
+        ),
+    );
+    let on_page = message.on_page(
+        format!("{leads} would be sent. On this computer a list may have {most} new ones at most, so nothing is sent"),
+        "Is it the right list? If it is, ask whoever has set up leadload on this computer.",
+    );
+    Err(Failure::new(StoppedBy::Usage, on_page))
 }

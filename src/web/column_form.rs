@@ -55,10 +55,10 @@ impl ColumnForm {
     /// which is missing if the settings do not fit the list.
     pub fn of(
         record: &JobRecord,
+        options: &Options,
         columns: &FormColumns,
         planned: Option<&PlannedInput>,
     ) -> ColumnForm {
-        let options = &record.options;
         let mapping = planned.map(|planned| &planned.mapping);
         let phones = match mapping {
             Some(mapping) => mapping.phone_columns.clone(),
@@ -84,7 +84,7 @@ impl ColumnForm {
                 .as_deref()
                 .is_some_and(Option::is_some),
             numbers_are_right: options.phones.phone_rule.is_some(),
-            only: only(record, columns),
+            only: only(record, options, columns),
             blocked: file_names(options),
             variables: variables(options, columns, planned),
             used: used(&phones, options, columns),
@@ -213,14 +213,6 @@ impl ColumnForm {
             })
             .collect();
         options.mapping.var = Some(Given::list_of(&sent));
-        if let Some(at) = action
-            .strip_prefix("remove-")
-            .and_then(|at| at.parse().ok())
-            && let Some(lists) = &mut options.phones.suppress
-            && at < lists.len()
-        {
-            lists.remove(at);
-        }
         record.taken_from = None;
     }
 
@@ -243,10 +235,23 @@ impl ColumnForm {
             .then(|| Given::new(PhoneRule::Possible, "possible"));
     }
 
-    /// Adds a do-not-call list.
-    pub fn add_list(record: &mut JobRecord, path: PathBuf) {
-        let lists = record.options.phones.suppress.get_or_insert_default();
-        lists.push(Given::new(path.clone(), path));
+    /// Changes the do-not-call lists: adds one, or removes the one that `action` names. `present`
+    /// are the lists that apply now, those of the profile too.
+    pub fn change_lists(
+        record: &mut JobRecord,
+        present: Option<Vec<Given<PathBuf>>>,
+        added: Option<PathBuf>,
+        action: &str,
+    ) {
+        let mut lists = present.unwrap_or_default();
+        let removed = action
+            .strip_prefix("remove-")
+            .and_then(|at| at.parse().ok());
+        if let Some(at) = removed.filter(|at| *at < lists.len()) {
+            lists.remove(at);
+        }
+        lists.extend(added.map(|path| Given::new(path.clone(), path)));
+        record.options.phones.suppress = Some(lists);
     }
 }
 
@@ -265,9 +270,9 @@ fn country(options: &Options, columns: &FormColumns) -> String {
     region.map(|region| region.to_string()).unwrap_or_default()
 }
 
-fn only(record: &JobRecord, columns: &FormColumns) -> Vec<(usize, Vec<String>)> {
+fn only(record: &JobRecord, options: &Options, columns: &FormColumns) -> Vec<(usize, Vec<String>)> {
     let mut rules: Vec<(usize, Vec<String>)> = Vec::new();
-    for given in record.options.mapping.only.iter().flatten() {
+    for given in options.mapping.only.iter().flatten() {
         let Some(column) = columns.find(&given.name) else {
             continue;
         };

@@ -51,7 +51,10 @@ pub async fn take(
     let written = written.await;
     written.map_err(|failure| NotChanged::Io(std::io::Error::other(failure.message().what)))?;
     let version = fields.version();
-    job.change(version, |record| record.list = place)?;
+    job.change(version, |record| {
+        record.list = place;
+        record.is_corrected = true;
+    })?;
     Ok(refused)
 }
 

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use super::campaigns::Campaigns;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other};
 use super::sending;
@@ -26,6 +27,8 @@ use crate::text::{counted, grouped, printable};
 const MAX_RUNS: usize = 200;
 
 pub async fn show(visit: Visit) -> Response {
+    // Campaigns are shown by their names.
+    let _ = Campaigns::within_a_moment(&visit.site).await;
     let runs = match runs(&visit).await {
         Ok(runs) => runs,
         Err(trouble) => return failed(&visit, &trouble),
@@ -192,7 +195,9 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
     let can_resume = job.is_some() || list_path(run).is_some();
     html! {
         @if is_unfinished(run) {
-            @if can_resume {
+            @if run.service != visit.site.service_name() {
+                p { "It went to another service, " bdi { (printable(&run.service)) } ", so it cannot be resumed here." }
+            } @else if can_resume {
                 (button(visit, &visit.path(&format!("history/{}/resume", run.run)), "Resume"))
             } @else {
                 p { "Its list is not at its place, so it cannot be resumed here." }
@@ -233,6 +238,9 @@ pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
         Ok(run) => run,
         Err(response) => return response,
     };
+    if run.service != visit.site.service_name() {
+        return see_other(&visit.path(&format!("history/{id}")));
+    }
     let job = match job_of(&visit, &run) {
         Some(job) => Ok(job),
         None => adopt(&visit, &run).await,
@@ -287,7 +295,7 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
         )
     };
     let (id, folder) = visit.site.jobs.new_folder().map_err(failed)?;
-    let mut record = JobRecord::new(list_name(run), path);
+    let mut record = JobRecord::new(&visit.site, list_name(run), path);
     (record.options, record.has_columns, record.run) = (options, true, Some(run.run));
     visit.site.jobs.add(id, folder, record).map_err(failed)
 }

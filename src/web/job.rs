@@ -21,6 +21,7 @@ use tokio::sync::Notify;
 use super::checking::CheckState;
 use super::reading::ReadState;
 use super::sending::SendState;
+use super::site::Site;
 use super::visit::Visit;
 use crate::lead::RunId;
 use crate::options::Options;
@@ -51,6 +52,11 @@ pub struct JobRecord {
     /// Where the list is: a path in the job's folder, or that of a list that a command line began.
     pub list: PathBuf,
     pub options: Options,
+    /// The service and the ledger that the settings are for.
+    pub service: String,
+    pub ledger: PathBuf,
+    /// Whether the list is a copy with corrections that were made here.
+    pub is_corrected: bool,
     /// Whether somebody has been through the columns and chosen what is sent.
     pub has_columns: bool,
     /// Columns that were chosen for `Only send rows where` and have no value yet.
@@ -68,11 +74,15 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
-    pub fn new(name: String, list: PathBuf) -> JobRecord {
+    pub fn new(site: &Site, name: String, list: PathBuf) -> JobRecord {
+        let ledger = site.ledger_place().ok().flatten();
         JobRecord {
             name,
             list,
             options: Options::default(),
+            service: site.service_name(),
+            ledger: ledger.map(|place| place.absolute()).unwrap_or_default(),
+            is_corrected: false,
             has_columns: false,
             only_columns: Vec::new(),
             opening_line: String::new(),
@@ -86,6 +96,11 @@ impl JobRecord {
 }
 
 impl JobRecord {
+    /// The record of the job in a folder.
+    pub fn read(folder: &Path) -> io::Result<JobRecord> {
+        Ok(serde_json::from_slice(&fs::read(folder.join(RECORD))?)?)
+    }
+
     /// The campaign as people call it.
     pub fn campaign_name(&self, visit: &Visit) -> String {
         match self.options.mapping.campaign.as_deref() {
@@ -147,8 +162,7 @@ impl Job {
 
     /// The job that is kept in a folder.
     pub fn open(id: JobId, folder: PathBuf) -> io::Result<Job> {
-        let text = fs::read(folder.join(RECORD))?;
-        let record = serde_json::from_slice(&text)?;
+        let record = JobRecord::read(&folder)?;
         Ok(Job::new(id, folder, record))
     }
 

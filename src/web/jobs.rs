@@ -5,16 +5,11 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-use jiff::Timestamp;
 
 use super::job::{Job, JobId, JobRecord};
+use super::kept_files;
 use crate::lead::RunId;
 use crate::private_file;
-
-/// How long drafts and lists are kept that were not sent.
-const KEPT: Duration = Duration::from_hours(30 * 24);
 
 #[derive(Debug)]
 pub struct Jobs {
@@ -33,7 +28,7 @@ impl Jobs {
                 continue;
             };
             match Job::open(JobId(id), entry.path()) {
-                Ok(job) if is_old(&job) => drop(fs::remove_dir_all(entry.path())),
+                Ok(job) if kept_files::remove_old(&job) => {}
                 Ok(job) => drop(all.insert(job.id, Arc::new(job))),
                 // An upload that did not come to its end.
                 Err(_) => drop(fs::remove_dir_all(entry.path())),
@@ -94,12 +89,4 @@ impl Jobs {
         jobs.sort_by_key(|job| !job.state().sending.is_sending());
         jobs
     }
-}
-
-fn is_old(job: &Job) -> bool {
-    let record = job.record();
-    let age = Timestamp::now()
-        .duration_since(record.made_at)
-        .unsigned_abs();
-    record.run.is_none() && age > KEPT
 }

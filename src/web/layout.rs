@@ -12,7 +12,7 @@ use crate::text::{counted, grouped, printable_lines};
 /// One screen.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// The title of the window, without the program's name.
+    /// The title of the window.
     pub title: String,
     pub heading: String,
     /// The line below the heading.
@@ -71,10 +71,7 @@ impl Screen {
                     @if self.is_waiting {
                         noscript { meta http-equiv="refresh" content="1"; }
                     }
-                    title {
-                        @if !self.errors.is_empty() { "Problem: " }
-                        (self.title) " – leadload"
-                    }
+                    title { (self.title) }
                     link rel="stylesheet" href={ (base) "style.css" };
                     link rel="icon" href={ (base) "icon.svg" };
                     script src={ (base) "script.js" } defer {}

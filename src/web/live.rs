@@ -70,6 +70,13 @@ impl Live {
         self.lock().has_begun
     }
 
+    /// The results of a run that is complete.
+    pub fn results_of_complete(&self) -> Option<PathBuf> {
+        let live = self.lock();
+        let end = live.end.as_ref().filter(|end| end.is_complete)?;
+        end.results.clone()
+    }
+
     /// The user has asked it to stop.
     pub fn is_stopping(&self) {
         self.lock().is_stopping = true;

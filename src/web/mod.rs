@@ -30,6 +30,7 @@ mod form_columns;
 mod history;
 mod job;
 mod jobs;
+mod kept_files;
 mod layout;
 mod live;
 mod pages;
@@ -48,5 +49,9 @@ mod trouble;
 mod visit;
 mod words;
 
+pub use kept_files::remove_pruned;
 pub use pages::Pages;
 pub use server::{Found, Limits, PageFolder, Published, Running, Server, open_browser};
+
+/// The folder of all lists, in the folder of a page.
+const LISTS: &str = "lists";

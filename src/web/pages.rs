@@ -6,13 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
 
-use super::layout::see_other;
+use super::layout::{Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
@@ -36,7 +37,7 @@ pub struct Pages {
 impl Pages {
     /// The pages, with the options that the program was started with. Lists are kept in `folder`.
     pub fn new(typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
-        let site = Site::open(typed, folder.join("lists"), log)?;
+        let site = Site::open(typed, folder.join(super::LISTS), log)?;
         let site = Arc::new(site);
         Ok(Pages {
             router: router(Arc::clone(&site)),
@@ -93,6 +94,7 @@ fn router(site: Arc<Site>) -> Router {
         .route("/style.css", get(style))
         .route("/script.js", get(script))
         .route("/icon.svg", get(icon))
+        .fallback(nowhere)
         .with_state(site)
 }
 
@@ -102,6 +104,18 @@ async fn first(visit: Visit) -> Response {
         true => see_other(&visit.path("list")),
         false => see_other(&visit.path("service")),
     }
+}
+
+/// The screen at an address where there is nothing.
+async fn nowhere(visit: Visit) -> Response {
+    let screen = Screen {
+        title: "Nothing here".into(),
+        heading: "There is nothing at this address".into(),
+        back: Some(visit.path("list")),
+        status: StatusCode::NOT_FOUND,
+        ..Screen::default()
+    };
+    screen.respond(&visit)
 }
 
 async fn style() -> Response {

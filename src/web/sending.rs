@@ -7,6 +7,7 @@ use std::thread;
 use tokio::sync::mpsc;
 
 use super::job::{Job, JobRecord};
+use super::kept_files;
 use super::live::{Live, LiveObserver};
 use super::site::Site;
 use super::trouble::Trouble;
@@ -89,16 +90,20 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, only_first: bool) {
         let sent = service::block_on(run(&site, &record, stopped, &mut observer));
         let mut state = job.state();
         state.sending = match sent {
-            Ok(()) => SendState::Ended(live),
+            Ok(()) => SendState::Ended(Arc::clone(&live)),
             Err(failure) if failure.stopped_by == StoppedBy::Signal => SendState::NotBegun,
             Err(failure) if live.has_begun() => {
                 live.fail(Trouble::of(&failure));
-                SendState::Ended(live)
+                SendState::Ended(Arc::clone(&live))
             }
             Err(failure) => SendState::Failed(Trouble::of(&failure)),
         };
         drop(state);
         job.has_changed();
+        if let Some(results) = live.results_of_complete() {
+            let removing = kept_files::remove_sent(&site, &job, results);
+            let _ = service::block_on(async { Ok(removing.await) });
+        }
     });
 }
 

@@ -121,6 +121,16 @@ impl Site {
         layers.is_ok_and(|layers| self.service(&layers).is_ok())
     }
 
+    /// The options of a job with those of the profile, which the screens show too: a do-not-call
+    /// list or a rule of the profile must not disappear without a word. What is told to the agent
+    /// is chosen in the page alone.
+    pub fn options_of(&self, record: &JobRecord) -> Options {
+        let layers = self.layers(&record.options);
+        let mut options = layers.map_or_else(|_| record.options.clone(), |layers| layers.given());
+        options.mapping.var.clone_from(&record.options.mapping.var);
+        options
+    }
+
     /// The request to read and send a job's list.
     pub fn request(&self, record: &JobRecord) -> Result<Request, Failure> {
         let path = &record.list;

@@ -44,6 +44,11 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
     }
     let columns = FormColumns::of(&facts.inspected);
     let record = job.record();
+    let mut options = visit.site.options_of(&record);
+    if record.service != visit.site.service_name() {
+        // Another service has other campaigns with the same ids.
+        options.mapping.campaign = None;
+    }
     let status = match errors.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
@@ -58,7 +63,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
             job,
             "campaign",
             html! {
-                (labelled("campaign", "Campaign", select(&campaigns, &columns, &record.options)))
+                (labelled("campaign", "Campaign", select(&campaigns, &columns, &options)))
                 (at_once(&campaigns))
                 p { button.primary type="submit" { "Continue" } }
             },
@@ -156,7 +161,9 @@ pub async fn choose(
     let columns = FormColumns::of(&facts.inspected);
     let column = chosen.strip_prefix(COLUMN).and_then(|at| at.parse().ok());
     let column = column.and_then(|at| columns.text(at));
+    let service = visit.site.service_name();
     let changed = job.change(fields.version(), |record| {
+        record.service = service;
         let mapping = &mut record.options.mapping;
         mapping.campaign_column = column.map(Given::text_of);
         mapping.campaign = column.is_none().then(|| Given::text_of(&chosen));

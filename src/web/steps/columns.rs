@@ -68,7 +68,8 @@ async fn shown(
     if let Some(trouble) = &trouble {
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
-    let form = ColumnForm::of(&record, &columns, planned.as_ref().ok());
+    let options = visit.site.options_of(&record);
+    let form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
     let status = match errors.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
@@ -345,11 +346,14 @@ impl Sections<'_> {
         html! {
             tr {
                 td {
-                    input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
-                        checked[choice.is_sent] aria-label={ "Send " (name) };
+                    label {
+                        input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
+                            checked[choice.is_sent] aria-describedby={ "column-" (at) };
+                        span.unseen { "Send" }
+                    }
                 }
                 th scope="row" {
-                    label for={ "send-" (at) } { bdi { (shortened(name, 60)) } }
+                    span id={ "column-" (at) } { bdi { (shortened(name, 60)) } }
                     @if choice.is_private {
                         p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
                     }
@@ -410,14 +414,13 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     let goes_on = action == "continue";
     let is_asking = goes_on && !chosen.sends_something() && fields.get("nothing").is_none();
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
+    let lists = visit.site.options_of(&job.record()).phones.suppress;
     // Without a list in it the folder is empty, and goes.
     let _ = std::fs::remove_dir(&folder);
     let changed = job.change(fields.version(), |record| {
         chosen.apply(record, &columns, &action);
         record.has_columns |= goes_on && !is_asking;
-        if let Some(path) = blocked {
-            ColumnForm::add_list(record, path);
-        }
+        ColumnForm::change_lists(record, lists, blocked, &action);
     });
     if let Err(why) = changed {
         return not_changed(&visit, &job, "columns", &why);

@@ -116,7 +116,7 @@ pub async fn take(visit: Visit, request: Request) -> Response {
         let (name, list) = upload
             .file
             .ok_or_else(|| "Choose a list first.".to_owned())?;
-        let record = JobRecord::new(name, list);
+        let record = JobRecord::new(&visit.site, name, list);
         let job = visit.site.jobs.add(id, folder.clone(), record);
         job.map_err(|error| disk(&error))
     });
@@ -250,6 +250,7 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     let old = job.record();
     let changed = job.change(version, |record| {
         (record.name, record.list, record.run) = (name, list, None);
+        record.is_corrected = false;
     });
     if let Err(why) = changed {
         return not_changed(&visit, &job, "list", &why);

@@ -50,6 +50,10 @@ pub fn screen(visit: &Visit, job: &Job, name: &str, here: &str) -> Screen {
 /// What is known about the list, or a screen that says how far reading it has come, or why it
 /// cannot be read.
 pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Response> {
+    let record = job.record();
+    if record.run.is_some() && !record.list.is_file() {
+        return Err(no_longer_kept(visit, job));
+    }
     reading::begin(&visit.site, job);
     job.await_moment(|state| state.read.is_done()).await;
     let state = job.state();
@@ -64,6 +68,21 @@ pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Resp
         Some(trouble) => list::unreadable(visit, job, &trouble),
         None => waiting(visit, job, "Reading the list …", rows),
     })
+}
+
+/// The screen of a list whose run is complete.
+fn no_longer_kept(visit: &Visit, job: &Job) -> Response {
+    let screen = Screen {
+        heading: "This list was sent".into(),
+        help: "Its file is not kept any longer. To send a newer version, choose it as a new list: the settings are known.".into(),
+        back: Some(visit.job_path(job.id, "run")),
+        body: Some(html! {
+            p { a.button href=(visit.path("list")) { "New list" } }
+        }),
+        steps: None,
+        ..screen(visit, job, "Sent", "")
+    };
+    screen.respond(visit)
 }
 
 /// What the check of the list has found, or a screen that says how far it has come. Trouble leads

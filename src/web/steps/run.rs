@@ -12,6 +12,7 @@ use super::{job, screen};
 use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::text::{counted, grouped, printable_lines};
+use crate::web::campaigns::Campaigns;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, see_other};
 use crate::web::live::{LiveState, RunEnd};
@@ -24,7 +25,8 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
         Ok(job) => job,
         Err(response) => return response,
     };
-    // A list that is short may be over in a moment.
+    // The campaign is shown by its name.
+    let _ = Campaigns::within_a_moment(&visit.site).await;
     let state = job.state();
     let (live, failed) = match &state.sending {
         SendState::Failed(_) => (None, true),
@@ -75,6 +77,8 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
                 Some(end) => (after(visit, job, live, end, &campaign)),
             }
         }),
+        // What was sent stays as it was sent.
+        steps: None,
         ..screen(visit, job, "Run", "run")
     };
     screen.respond(visit)

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{checked, job, not_changed, screen};
+use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
@@ -22,6 +23,7 @@ use crate::web::sending::{self, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call;
 use crate::web::times;
+use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
 use crate::web::words;
 
@@ -40,8 +42,10 @@ async fn shown(
     told: Option<Markup>,
 ) -> Response {
     let record = job.record();
-    if record.options.mapping.campaign.is_none() && record.options.mapping.campaign_column.is_none()
-    {
+    let has_campaign = record.options.mapping.campaign.is_some()
+        || record.options.mapping.campaign_column.is_some();
+    // Another service has other campaigns with the same ids.
+    if !has_campaign || record.service != visit.site.service_name() {
         return see_other(&visit.job_path(job.id, "campaign"));
     }
     if !record.has_columns {
@@ -111,10 +115,16 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
     let record = job.record();
-    let lists = file_names(&record.options);
+    let lists = file_names(&visit.site.options_of(&record));
     html! {
         dl.summary {
-            div { dt { "List" } dd { bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row")) } dd { (change("list", "the list")) } }
+            div { dt { "List" } dd {
+                bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row"))
+                @if record.is_corrected {
+                    ", with your corrections ("
+                    a href=(visit.job_path(job.id, "files/list")) download { "Download the corrected list" } ")"
+                }
+            } dd { (change("list", "the list")) } }
             div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
             div { dt { "Campaign" } dd { (campaigns(checked)) } dd { (change("campaign", "the campaign")) } }
             div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
@@ -159,8 +169,11 @@ fn variables(checked: &Checked) -> String {
         .inputs
         .first()
         .map(|planned| &planned.mapping);
-    let names = mapping.iter().flat_map(|mapping| &mapping.variables);
-    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    let from_columns = mapping.iter().flat_map(|mapping| &mapping.variables);
+    let from_columns = from_columns.map(|(name, _)| name.as_str());
+    let constants = mapping.iter().flat_map(|mapping| &mapping.constants);
+    let names = from_columns.chain(constants.map(|(name, _)| name.as_str()));
+    let names: Vec<&str> = names.collect();
     match names.is_empty() {
         true => "nothing but the phone number".to_owned(),
         false => names.join(", "),
@@ -282,6 +295,10 @@ pub async fn send(
         Ok(checked) => checked,
         Err(response) => return response,
     };
+    if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
+        let errors = vec![FieldError::of(&Trouble::of(&failure), None)];
+        return shown(&visit, &job, errors, None).await;
+    }
     let problems = checked.kinds_of_problems().into_iter().collect();
     let noted = job.change(fields.version(), |record| record.known_problems = problems);
     if let Err(why) = noted {
