@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other};
-use super::sending;
+use super::sending::{self, Seen};
 use super::steps::send::button;
 use super::times;
 use super::trouble::Trouble;
@@ -239,7 +239,8 @@ pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
     };
     match job {
         Ok(job) => {
-            sending::begin(&visit.site, &job, false);
+            // If it is being sent already, its page shows that.
+            let _ = sending::begin(&visit.site, &job, Seen::default());
             see_other(&visit.job_path(job.id, "run"))
         }
         Err(trouble) => failed(&visit, &trouble),

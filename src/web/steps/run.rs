@@ -15,7 +15,7 @@ use crate::text::{counted, grouped, printable_lines};
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, see_other};
 use crate::web::live::{LiveState, RunEnd};
-use crate::web::sending::{self, SendState};
+use crate::web::sending::{self, Seen, SendState};
 use crate::web::visit::Visit;
 use crate::web::words;
 
@@ -187,7 +187,8 @@ pub async fn stop(visit: Visit, Path(id): Path<u64>) -> Response {
 pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
     match job(&visit, id) {
         Ok(job) => {
-            sending::begin(&visit.site, &job, false);
+            // If it is being sent already, the page shows that.
+            let _ = sending::begin(&visit.site, &job, Seen::default());
             see_other(&visit.job_path(job.id, "run"))
         }
         Err(response) => response,

@@ -11,8 +11,8 @@ use axum::Router;
 
 use super::{Answer, PATIENCE, TestServer};
 use crate::web::server::running::PageFolder;
-use crate::web::server::{Running, Server};
 use crate::web::server::{Found, Limits, redirect};
+use crate::web::server::{Running, Server};
 
 fn folder(home: &tempfile::TempDir) -> PageFolder {
     PageFolder::open(home.path().join("web/page")).unwrap()
