@@ -9,7 +9,7 @@ use super::checking::CheckState;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
 use super::reading::ReadState;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::campaign::Campaign;
@@ -29,6 +29,8 @@ pub struct Site {
     pub log: Log,
     pub jobs: Jobs,
     pub campaigns: Campaigns,
+    /// The right to send: one list is sent at a time.
+    pub turn: Semaphore,
     /// The options that the program was started with.
     typed: Options,
     practice: Option<Practice>,
@@ -70,6 +72,7 @@ impl Site {
             log,
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
+            turn: Semaphore::new(1),
             typed,
             practice,
             quit: Arc::new(Notify::new()),

@@ -33,7 +33,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
         Ok(facts) => facts,
         Err(response) => return response,
     };
-    let campaigns = match Campaigns::within_a_moment(&visit.site).await {
+    let campaigns = match Campaigns::until(visit.until, &visit.site).await {
         Some(Ok(campaigns)) => campaigns,
         Some(Err(trouble)) => return no_campaigns(visit, job, trouble.text()),
         None => return waiting(visit, job, "Asking the service for its campaigns …", 0),

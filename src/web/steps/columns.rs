@@ -439,7 +439,8 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
 /// On to the problems, if there are any.
 async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     checking::begin(&visit.site, job);
-    job.await_moment(|state| state.check.is_over()).await;
+    job.wait_until(visit.until, |state| state.check.is_over())
+        .await;
     let mut state = job.state();
     let has_asked = std::mem::replace(&mut state.has_asked_for_country, true);
     let next = match &state.check {

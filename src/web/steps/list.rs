@@ -151,7 +151,8 @@ fn sample(folder: &Path) -> Result<Upload, String> {
 /// straight to sending.
 async fn after_upload(visit: &Visit, job: &Arc<Job>) -> Response {
     crate::web::reading::begin(&visit.site, job);
-    job.await_moment(|state| state.read.is_done()).await;
+    job.wait_until(visit.until, |state| state.read.is_done())
+        .await;
     see_other(&visit.job_path(job.id, "begin"))
 }
 
@@ -255,7 +256,6 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     if let Err(why) = changed {
         return not_changed(&visit, &job, "list", &why);
     }
-    job.state().sending = Default::default();
     if old.list.starts_with(&job.folder) && old.run.is_none() {
         let _ = fs::remove_file(&old.list);
     }

@@ -55,7 +55,8 @@ pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Resp
         return Err(no_longer_kept(visit, job));
     }
     reading::begin(&visit.site, job);
-    job.await_moment(|state| state.read.is_done()).await;
+    job.wait_until(visit.until, |state| state.read.is_done())
+        .await;
     let state = job.state();
     let (rows, trouble) = match &state.read {
         ReadState::Known(facts) => return Ok(Arc::clone(facts)),
@@ -90,7 +91,8 @@ fn no_longer_kept(visit: &Visit, job: &Job) -> Response {
 pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Response> {
     facts(visit, job).await?;
     checking::begin(&visit.site, job);
-    job.await_moment(|state| state.check.is_over()).await;
+    job.wait_until(visit.until, |state| state.check.is_over())
+        .await;
     let state = job.state();
     let rows = match &state.check {
         CheckState::Done(checked) => return Ok(Arc::clone(checked)),

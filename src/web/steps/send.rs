@@ -16,10 +16,10 @@ use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::job::{Job, NotChanged};
+use crate::web::job::{Job, JobState, NotChanged};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;
-use crate::web::sending::{self, SendState};
+use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call;
 use crate::web::times;
@@ -299,14 +299,16 @@ pub async fn send(
         let errors = vec![FieldError::of(&Trouble::of(&failure), None)];
         return shown(&visit, &job, errors, None).await;
     }
-    let problems = checked.kinds_of_problems().into_iter().collect();
-    let noted = job.change(fields.version(), |record| record.known_problems = problems);
-    if let Err(why) = noted {
+    let seen = Seen {
+        version: Some(fields.version()),
+        problems: Some(checked.kinds_of_problems().into_iter().collect()),
+        only_first: fields.get("only-first").is_some(),
+    };
+    if let Err(why) = sending::begin(&visit.site, &job, seen) {
         return not_changed(&visit, &job, "send", &why);
     }
-    sending::begin(&visit.site, &job, fields.get("only-first").is_some());
-    job.await_moment(|state| !state.sending.is_at_work() || state.sending.is_sending())
-        .await;
+    let has_begun = |state: &JobState| !state.sending.is_at_work() || state.sending.is_sending();
+    job.wait_until(visit.until, has_begun).await;
     see_other(&visit.job_path(job.id, "run"))
 }
 
