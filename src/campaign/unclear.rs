@@ -163,7 +163,8 @@ impl UnclearNames {
     }
 
     pub fn message(&self) -> Message {
-        Message::new(self.lines().join("\n"), self.hint())
+        let on_page = "Correct the names in the list, or make the campaigns in the calling service. Or choose one campaign for all rows.";
+        Message::new(self.lines().join("\n"), self.hint()).hint_on_page(on_page)
     }
 }
 

@@ -15,8 +15,8 @@ use crate::api::{BaseUrl, Certificates, Token};
 use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::import::Request;
 use crate::import::campaign_list::listed_by;
+use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::{Given, Options, Progress};
 use crate::report::Log;
@@ -143,6 +143,7 @@ impl Site {
             unnamed: OutputChoice::BesideInput,
             layers: self.layers(&record.options)?,
             line: CommandLine::of(&args),
+            warnings: Warnings::default(),
         })
     }
 
