@@ -161,10 +161,9 @@ async fn check(
     rows: &AtomicU64,
 ) -> Result<Checked, Failure> {
     let mut request = site.request(record)?;
-    let facts = job.state().read.facts();
-    let surveyed = match facts {
+    let surveyed = match job.inspected(record) {
         // A spreadsheet is read once. If the settings have changed since, this check is dropped.
-        Some(facts) => inputs::known(&mut request, vec![facts.inspected.clone()])?,
+        Some(list) => inputs::known(&mut request, vec![list])?,
         None => inputs::survey(&mut request).await?,
     };
     let settings = request.settings()?;

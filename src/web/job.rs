@@ -21,10 +21,13 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use super::checking::CheckState;
+use super::corrections::CorrectState;
 use super::reading::ReadState;
 use super::sending::{SendState, Sending};
 use super::site::Site;
+use super::test_call::TestState;
 use super::visit::Visit;
+use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::options::Options;
 use crate::paths::folder_of;
@@ -120,6 +123,8 @@ pub struct Job {
     state: Mutex<JobState>,
     /// Wakes pages that wait for a moment.
     changed: Notify,
+    /// Held while a file is made for a download: two of them have the same name.
+    pub making: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -128,6 +133,8 @@ pub struct JobState {
     pub read: ReadState,
     pub check: CheckState,
     pub sending: SendState,
+    pub corrections: CorrectState,
+    pub test: TestState,
     /// Whether nothing is ticked, and the user is asked whether that is right.
     pub asks_about_nothing: bool,
     /// Whether the user has been asked for the country of numbers without one.
@@ -156,10 +163,13 @@ impl Job {
                 read: ReadState::default(),
                 check: CheckState::default(),
                 sending: SendState::default(),
+                corrections: CorrectState::default(),
+                test: TestState::default(),
                 asks_about_nothing: false,
                 has_asked_for_country: false,
             }),
             changed: Notify::new(),
+            making: tokio::sync::Mutex::default(),
         }
     }
 
@@ -213,10 +223,24 @@ impl Job {
             state.sending = SendState::default();
         }
         state.check = CheckState::default();
+        state.corrections = CorrectState::default();
+        state.test = TestState::default();
         state.record = record;
         drop(state);
         self.has_changed();
         Ok(())
+    }
+
+    /// Whether the list is in the job's folder, where nothing but the page changes it.
+    pub fn has_own(&self, list: &Path) -> bool {
+        list.starts_with(&self.folder)
+    }
+
+    /// The list as it has been read, unless somebody may have changed it since then.
+    pub fn inspected(&self, record: &JobRecord) -> Option<InspectedInput> {
+        let facts = self.state().read.facts();
+        let facts = facts.filter(|_| self.has_own(&record.list));
+        facts.map(|facts| facts.inspected.clone())
     }
 
     /// Lets the list be sent or wait for its turn, unless it is already: with the settings of
@@ -288,8 +312,7 @@ impl Job {
         let stem = Path::new(&record.name).file_stem().unwrap_or_default();
         let mut name = stem.to_owned();
         name.push(ending);
-        let is_own = record.list.starts_with(&self.folder);
-        let folder = is_own.then(|| folder_of(&record.list));
+        let folder = self.has_own(&record.list).then(|| folder_of(&record.list));
         folder.unwrap_or(&self.folder).join(name)
     }
 

@@ -52,6 +52,10 @@ impl ReadState {
         matches!(self, ReadState::Unreadable(_) | ReadState::Known(_))
     }
 
+    pub fn is_spreadsheet(&self) -> bool {
+        matches!(self, ReadState::Known(facts) if facts.inspected.form.text().is_none())
+    }
+
     pub fn facts(&self) -> Option<Arc<ListFacts>> {
         match self {
             ReadState::Known(facts) => Some(Arc::clone(facts)),

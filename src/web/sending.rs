@@ -147,7 +147,10 @@ async fn prepare(
     }
     let mut request = site.request(&record)?;
     let service = site.service(&request.layers)?;
-    let surveyed = inputs::survey(&mut request).await?;
+    let surveyed = match observer.job.inspected(&record) {
+        Some(list) => inputs::known(&mut request, vec![list])?,
+        None => inputs::survey(&mut request).await?,
+    };
     // May wait for another run to end.
     let opened = Record::open(&request.settings()?).await?;
     observer.has_its_turn();

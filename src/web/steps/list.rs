@@ -237,6 +237,7 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     };
     let received = upload::receive(request, &folder).await;
     let refused = |text: String| {
+        let _ = fs::remove_dir_all(&folder);
         let errors = vec![FieldError::at("list", text)];
         shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY)
     };
@@ -254,9 +255,10 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
         record.is_corrected = false;
     });
     if let Err(why) = changed {
+        let _ = fs::remove_dir_all(&folder);
         return not_changed(&visit, &job, "list", &why);
     }
-    if old.list.starts_with(&job.folder) && old.run.is_none() {
+    if job.has_own(&old.list) && old.run.is_none() {
         let _ = fs::remove_file(&old.list);
     }
     let next = match old.has_columns {
