@@ -54,6 +54,14 @@ impl Request {
 /// rejects, the options of the run that wrote them are added.
 pub async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
     let surveyed = survey_forms(request).await?;
+    known(request, surveyed)
+}
+
+/// The same for files whose form is known.
+pub fn known(
+    request: &mut Request,
+    surveyed: Vec<InspectedInput>,
+) -> Result<Vec<InspectedInput>, Failure> {
     let options = request.layers.options();
     let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
     let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;

@@ -142,17 +142,6 @@ pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     }
 }
 
-/// A results file in place of a list: each of its rows has a phone number, also those of people who
-/// must not be called.
-pub fn results_file(name: &str) -> Failure {
-    let message = Message::new(
-        format!("`{name}` is a results file of leadload, not a list of contacts"),
-        "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
-    );
-    let on_page = "Choose the list itself. To send rows that could not be sent, download the rows to fix and choose those.";
-    Failure::new(StoppedBy::Usage, message.hint_on_page(on_page))
-}
-
 /// Refuses an import of more leads than `--max-new` allows.
 pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
     let most = settings.options.delivery.max_new.as_deref().copied();
@@ -166,9 +155,20 @@ pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result
             "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
         ),
     );
-    let on_page = message.on_page(
-        format!("{leads} would be sent. On this computer a list may have {most} new ones at most, so nothing is sent"),
-        "Is it the right list? If it is, ask whoever has set up leadload on this computer.",
+    let message = message.on_page(
+        format!("{leads} would be sent, but the settings of leadload allow {most} at a time, so none was."),
+        "Look whether this is the right list. Whoever manages leadload can raise the limit.",
     );
-    Err(Failure::new(StoppedBy::Usage, on_page))
+    Err(Failure::new(StoppedBy::Usage, message))
+}
+
+/// A results file in place of a list: each of its rows has a phone number, also those of people who
+/// must not be called.
+pub fn results_file(name: &str) -> Failure {
+    let message = Message::new(
+        format!("`{name}` is a results file of leadload, not a list of contacts"),
+        "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
+    );
+    let on_page = "Choose the list itself. To send rows that could not be sent, download the rows to fix and choose those.";
+    Failure::new(StoppedBy::Usage, message.hint_on_page(on_page))
 }

@@ -1,5 +1,8 @@
 //! The ledger of an import, its run, and the right to send.
 
+use std::sync::Arc;
+
+use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::warn;
@@ -64,11 +67,18 @@ impl Record {
         };
         let (place, address) = (place.clone(), settings.service.clone());
         let waits = settings.options.delivery.wait == Some(true);
+        // Dropped when nobody waits for the right to send any more.
+        let waiting = Arc::new(());
+        let is_wanted = Arc::downgrade(&waiting);
         let opening = service::on_a_thread(move || -> Result<Record, Failure> {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits)?;
+            if is_wanted.strong_count() == 0 {
+                let cancelled = anyhow!("cancelled while it waited for its turn");
+                return Err(Failure::new(StoppedBy::Signal, cancelled));
+            }
             // No other process can be sending, so open claims were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
@@ -77,7 +87,9 @@ impl Record {
                 lock,
             })
         });
-        Ok(Some(opening.await?))
+        let opened = opening.await;
+        drop(waiting);
+        opened.map(Some)
     }
 
     /// The files that leadload has written at the paths of the outputs.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
-use super::job::{Job, JobRecord};
+use super::job::{Job, JobRecord, JobState};
 use super::site::Site;
 use super::trouble::Trouble;
+use super::work;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
@@ -130,21 +130,17 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     let record = state.record.clone();
     drop(state);
     let (site, job) = (Arc::clone(site), Arc::clone(job));
-    thread::spawn(move || {
-        let checking = async {
-            let work = check(&site, &record, &rows);
-            // Settings that were changed meanwhile end the check.
-            let dropped = async {
-                while job.state().check.is_of(&rows) {
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-                }
-            };
-            tokio::select! {
-                checked = work => checked.map(Some),
-                () = dropped => Ok(None),
-            }
-        };
-        let checked = service::block_on(checking);
+    let of = (Arc::clone(&job), Arc::clone(&rows));
+    let checking = async move || {
+        // Settings that were changed meanwhile end the check.
+        let is_dropped = |state: &JobState| !state.check.is_of(&rows);
+        tokio::select! {
+            checked = check(&site, &job, &record, &rows) => checked.map(Some),
+            () = job.wait(is_dropped) => Ok(None),
+        }
+    };
+    work::begin(checking, move |checked| {
+        let (job, rows) = of;
         let mut state = job.state();
         if state.check.is_of(&rows) {
             state.check = match checked {
@@ -158,9 +154,18 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     });
 }
 
-async fn check(site: &Site, record: &JobRecord, rows: &AtomicU64) -> Result<Checked, Failure> {
+async fn check(
+    site: &Site,
+    job: &Job,
+    record: &JobRecord,
+    rows: &AtomicU64,
+) -> Result<Checked, Failure> {
     let mut request = site.request(record)?;
-    let surveyed = inputs::survey(&mut request).await?;
+    let surveyed = match job.inspected(record) {
+        // A spreadsheet is read once. If the settings have changed since, this check is dropped.
+        Some(list) => inputs::known(&mut request, vec![list])?,
+        None => inputs::survey(&mut request).await?,
+    };
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
     let intake = inputs::protect(intake, &settings.reading).await?;

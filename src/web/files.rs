@@ -35,6 +35,7 @@ pub async fn download(visit: Visit, UrlPath((id, name)): UrlPath<(u64, String)>)
         Ok(job) => job,
         Err(response) => return response,
     };
+    let _making = job.making.lock().await;
     let file = match &*name {
         "rows-to-fix.xlsx" => {
             let checked = match checked(&visit, &job).await {
@@ -167,7 +168,12 @@ async fn rows_to_fix(
     job: &Arc<Job>,
     checked: &Arc<Checked>,
 ) -> Result<(PathBuf, &'static str), Trouble> {
-    let place = job.beside_list(".rows-to-fix.xlsx");
+    // Not beside the list, where the rejects of its run have the same name.
+    let folder = job.folder.join("of-the-check");
+    let made = crate::private_file::folders().create(&folder);
+    made.map_err(|error| unreadable(&error))?;
+    let name = job.beside_list(".rows-to-fix.xlsx");
+    let place = folder.join(name.file_name().unwrap_or_default());
     let written = checked.write_rows_to_fix(&visit.site, job, &place).await;
     written.map_err(|failure| Trouble::of(&failure))?;
     Ok((place, WORKBOOK))

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use super::campaigns::Campaigns;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other};
-use super::sending;
+use super::sending::{self, Seen};
 use super::steps::send::button;
 use super::times;
 use super::trouble::Trouble;
@@ -28,7 +28,7 @@ const MAX_RUNS: usize = 200;
 
 pub async fn show(visit: Visit) -> Response {
     // Campaigns are shown by their names.
-    let _ = Campaigns::within_a_moment(&visit.site).await;
+    let _ = Campaigns::until(visit.until, &visit.site).await;
     let runs = match runs(&visit).await {
         Ok(runs) => runs,
         Err(trouble) => return failed(&visit, &trouble),
@@ -247,7 +247,8 @@ pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
     };
     match job {
         Ok(job) => {
-            sending::begin(&visit.site, &job, false);
+            // If it is being sent already, its page shows that.
+            let _ = sending::begin(&visit.site, &job, Seen::default());
             see_other(&visit.job_path(job.id, "run"))
         }
         Err(trouble) => failed(&visit, &trouble),

@@ -86,7 +86,8 @@ impl Jobs {
     pub fn at_work(&self) -> Vec<Arc<Job>> {
         let mut jobs = self.newest_first();
         jobs.retain(|job| job.state().sending.is_at_work());
-        jobs.sort_by_key(|job| !job.state().sending.is_sending());
+        // Each is looked at once, since it may begin meanwhile.
+        jobs.sort_by_cached_key(|job| !job.state().sending.is_sending());
         jobs
     }
 }

@@ -20,8 +20,11 @@ use crate::report::{Advice, Ended, Listeners, Outlook, stop_text};
 use crate::text::{counted, grouped};
 
 /// A run that is prepared, being sent, or over.
-#[derive(Debug, Default)]
-pub struct Live(Mutex<LiveState>);
+#[derive(Debug)]
+pub struct Live {
+    state: Mutex<LiveState>,
+    stop: mpsc::Sender<()>,
+}
 
 #[derive(Debug, Default, Clone)]
 pub struct LiveState {
@@ -58,8 +61,15 @@ pub struct RunEnd {
 }
 
 impl Live {
+    /// A run that has not begun, and where it is told to stop.
+    pub fn new() -> (Live, mpsc::Receiver<()>) {
+        let (stop, stopped) = mpsc::channel(1);
+        let state = Mutex::default();
+        (Live { state, stop }, stopped)
+    }
+
     fn lock(&self) -> MutexGuard<'_, LiveState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn now(&self) -> LiveState {
@@ -77,9 +87,12 @@ impl Live {
         end.results.clone()
     }
 
-    /// The user has asked it to stop.
-    pub fn is_stopping(&self) {
-        self.lock().is_stopping = true;
+    /// Stops the run as Ctrl-C does, or ends its wait for its turn. Only the first call does
+    /// something: a second message would not wait for the answers that are on their way.
+    pub fn stop(&self) {
+        if !std::mem::replace(&mut self.lock().is_stopping, true) {
+            let _ = self.stop.try_send(());
+        }
     }
 
     /// The run has broken off.
@@ -124,9 +137,9 @@ pub struct LiveObserver {
     pub job: Arc<Job>,
     /// After so many settled leads the run is stopped.
     most: Option<u64>,
-    stop: mpsc::Sender<()>,
+    /// The problems of the list, which the user has seen.
+    problems: Option<Vec<String>>,
     settled: u64,
-    latest_rows: u64,
 }
 
 impl LiveObserver {
@@ -134,15 +147,14 @@ impl LiveObserver {
         live: Arc<Live>,
         job: Arc<Job>,
         most: Option<u64>,
-        stop: mpsc::Sender<()>,
+        problems: Option<Vec<String>>,
     ) -> LiveObserver {
         LiveObserver {
             live,
             job,
             most,
-            stop,
+            problems,
             settled: 0,
-            latest_rows: 0,
         }
     }
 
@@ -170,8 +182,7 @@ impl LiveObserver {
         }
         self.settled += 1;
         if self.most == Some(self.settled) {
-            self.live.lock().is_stopping = true;
-            let _ = self.stop.try_send(());
+            self.live.stop();
         }
     }
 }
@@ -179,12 +190,13 @@ impl LiveObserver {
 impl Observer for LiveObserver {
     fn begun(&mut self, begun: Option<&Begun>) {
         if let Some(begun) = begun {
-            self.job.begin_run(begun.run);
+            self.job.begin_run(begun.run, self.problems.take());
         }
+        // Not while the live state is locked: pages lock it behind that of the job.
+        let name = self.job.record().name;
         let mut live = self.live.lock();
         live.has_begun = true;
         live.run = begun.map(|begun| begun.run);
-        let name = self.job.record().name;
         live.said = format!("Sending {name} has begun.");
         drop(live);
         self.job.has_changed();
@@ -193,7 +205,6 @@ impl Observer for LiveObserver {
     fn event(&mut self, event: &RunEvent<'_>, listeners: &Listeners) {
         if let RunEvent::Settled { outcome, sent, .. } = event {
             self.count_settled(outcome.status, *sent);
-            self.latest_rows += 1;
         }
         // For rows it is enough to look at them together, once a second.
         let is_seldom = !matches!(event, RunEvent::Settled { .. } | RunEvent::Retrying { .. });

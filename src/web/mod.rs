@@ -12,7 +12,7 @@
 //! |-|-|
 //! | `site` | what all pages share: settings, service, jobs |
 //! | `job`, `jobs` | a list on its way, and the folder of all lists |
-//! | `reading`, `checking`, `sending`, `test_call` | the work for a list, on threads of their own |
+//! | `reading`, `checking`, `sending`, `test_call`, `work` | the work for a list, on threads of their own |
 //! | `live` | what a run is doing right now |
 //! | `steps` | a screen for each step |
 //! | `history`, `files`, `quit` | earlier runs, downloads, the end |
@@ -48,6 +48,7 @@ mod times;
 mod trouble;
 mod visit;
 mod words;
+mod work;
 
 pub use kept_files::remove_pruned;
 pub use pages::Pages;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use axum::Router;
@@ -12,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::layout::{Screen, see_other};
 use super::site::Site;
@@ -19,10 +19,11 @@ use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
 use super::{files, history, quit, reading_form, summary};
 use crate::exit::Failure;
+use crate::import::service::block_on;
 use crate::options::Options;
 use crate::report::Log;
 
-/// How often to look whether a run has ended that was told to stop.
+/// How often to look whether a run has begun that is to be told to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The pages, and what is to be done before the program ends.
@@ -42,19 +43,24 @@ impl Pages {
         Ok(Pages {
             router: router(Arc::clone(&site)),
             quit: Arc::clone(&site.quit),
-            wind_down: Box::new(move || wind_down(&site)),
+            wind_down: Box::new(move || {
+                // Without a thread to wait on, it ends as if it were killed.
+                let _ = block_on(wind_down(&site));
+            }),
         })
     }
 }
 
-fn wind_down(site: &Site) {
+/// Tells what is sent to stop, and takes the right to send when that has ended. It is not given
+/// back, so that nothing can begin any more.
+async fn wind_down(site: &Site) -> Result<(), Failure> {
     loop {
         let at_work = site.jobs.at_work();
-        if at_work.is_empty() {
-            return;
-        }
         at_work.iter().for_each(|job| job.state().sending.stop());
-        thread::sleep(LOOK);
+        if let Ok(Ok(turn)) = timeout(LOOK, site.turn.acquire()).await {
+            turn.forget();
+            return Ok(());
+        }
     }
 }
 

@@ -1,16 +1,20 @@
 //! Sends a job's list, on a thread of its own. The run belongs to the process: a page that is
 //! closed stops nothing.
+//!
+//! Promise: one list is sent at a time. The others wait in the order in which they were sent off,
+//! and the first of them for other programs too. One that is cancelled while it waits begins
+//! nothing and holds nothing.
 
 use std::sync::Arc;
-use std::thread;
 
 use tokio::sync::mpsc;
 
-use super::job::{Job, JobRecord};
+use super::job::{Job, JobRecord, NotChanged};
 use super::kept_files;
 use super::live::{Live, LiveObserver};
 use super::site::Site;
 use super::trouble::Trouble;
+use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
@@ -33,10 +37,7 @@ pub enum SendState {
 
 /// A list that is being sent, or waits for its turn.
 #[derive(Debug)]
-pub struct Sending {
-    pub live: Arc<Live>,
-    stop: mpsc::Sender<()>,
-}
+pub struct Sending(Arc<Live>);
 
 impl SendState {
     pub fn is_at_work(&self) -> bool {
@@ -44,67 +45,66 @@ impl SendState {
     }
 
     pub fn is_sending(&self) -> bool {
-        matches!(self, SendState::Sending(sending) if sending.live.has_begun())
+        matches!(self, SendState::Sending(Sending(live)) if live.has_begun())
     }
 
     pub fn live(&self) -> Option<&Arc<Live>> {
         match self {
-            SendState::Sending(sending) => Some(&sending.live),
-            SendState::Ended(live) => Some(live),
+            SendState::Sending(Sending(live)) | SendState::Ended(live) => Some(live),
             SendState::NotBegun | SendState::Failed(_) => None,
         }
     }
 
     /// Stops a run as Ctrl-C does, or ends its wait for its turn.
     pub fn stop(&self) {
-        if let SendState::Sending(sending) = self {
-            sending.live.is_stopping();
-            // A second message would not wait for the answers that are on their way.
-            if sending.stop.capacity() == sending.stop.max_capacity() {
-                let _ = sending.stop.try_send(());
-            }
+        if let SendState::Sending(Sending(live)) = self {
+            live.stop();
         }
     }
 }
 
-/// Begins to send the list, unless that is being done. With `only_first` it stops
-/// when the first few leads are settled.
-pub fn begin(site: &Arc<Site>, job: &Arc<Job>, only_first: bool) {
-    let mut state = job.state();
-    if state.sending.is_at_work() {
-        return;
-    }
-    let (stop, stopped) = mpsc::channel(1);
-    let live = Arc::new(Live::default());
-    state.sending = SendState::Sending(Sending {
-        live: Arc::clone(&live),
-        stop: stop.clone(),
-    });
-    let record = state.record.clone();
-    drop(state);
-    job.has_changed();
-    let most = only_first.then_some(FIRST);
-    let (site, job) = (Arc::clone(site), Arc::clone(job));
-    thread::spawn(move || {
-        let mut observer = LiveObserver::new(Arc::clone(&live), Arc::clone(&job), most, stop);
-        let sent = service::block_on(run(&site, &record, stopped, &mut observer));
-        let mut state = job.state();
-        state.sending = match sent {
-            Ok(()) => SendState::Ended(Arc::clone(&live)),
-            Err(failure) if failure.stopped_by == StoppedBy::Signal => SendState::NotBegun,
-            Err(failure) if live.has_begun() => {
-                live.fail(Trouble::of(&failure));
-                SendState::Ended(Arc::clone(&live))
-            }
-            Err(failure) => SendState::Failed(Trouble::of(&failure)),
-        };
-        drop(state);
-        job.has_changed();
+/// What the user has seen of a list that is to be sent.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The version of the job; `None` if a run goes on, with the settings that it has.
+    pub version: Option<u64>,
+    /// The kinds of problems that rows have.
+    pub problems: Option<Vec<String>>,
+    /// Whether to stop when the first few leads are settled.
+    pub only_first: bool,
+}
+
+/// Begins to send the list, unless that is being done.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChanged> {
+    let (live, stopped) = Live::new();
+    let live = Arc::new(live);
+    let record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
+    let most = seen.only_first.then_some(FIRST);
+    let of = (Arc::clone(&live), Arc::clone(job));
+    let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
+    let (site, at) = (Arc::clone(site), Arc::clone(site));
+    let sending = async move || run(&site, &record, stopped, &mut observer).await;
+    work::begin(sending, move |sent| {
+        let (live, job) = of;
+        job.end_sending(ended(Arc::clone(&live), sent));
         if let Some(results) = live.results_of_complete() {
-            let removing = kept_files::remove_sent(&site, &job, results);
+            let removing = kept_files::remove_sent(&at, &job, results);
             let _ = service::block_on(async { Ok(removing.await) });
         }
     });
+    Ok(())
+}
+
+fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
+    match sent {
+        Ok(()) => SendState::Ended(live),
+        Err(failure) if live.has_begun() => {
+            live.fail(Trouble::of(&failure));
+            SendState::Ended(live)
+        }
+        Err(failure) if failure.stopped_by == StoppedBy::Signal => SendState::NotBegun,
+        Err(failure) => SendState::Failed(Trouble::of(&failure)),
+    }
 }
 
 async fn run(
@@ -115,8 +115,12 @@ async fn run(
 ) -> Result<(), Failure> {
     let mut interrupts = Interrupts::new(stopped);
     let time = WorkTime::start();
-    let preparing = prepare(site, record, observer);
-    let prepared = tokio::select! {
+    let preparing = async {
+        // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
+        let turn = site.turn.acquire().await;
+        Ok::<_, Failure>((turn, prepare(site, record, observer).await?))
+    };
+    let (_turn, prepared) = tokio::select! {
         biased;
         _ = interrupts.next() => {
             let cancelled = anyhow::anyhow!("cancelled before anything was sent");
@@ -143,7 +147,10 @@ async fn prepare(
     }
     let mut request = site.request(&record)?;
     let service = site.service(&request.layers)?;
-    let surveyed = inputs::survey(&mut request).await?;
+    let surveyed = match observer.job.inspected(&record) {
+        Some(list) => inputs::known(&mut request, vec![list])?,
+        None => inputs::survey(&mut request).await?,
+    };
     // May wait for another run to end.
     let opened = Record::open(&request.settings()?).await?;
     observer.has_its_turn();

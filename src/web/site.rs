@@ -2,14 +2,14 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
 use super::checking::CheckState;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
 use super::reading::ReadState;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::campaign::Campaign;
@@ -24,11 +24,18 @@ use crate::results::OutputChoice;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Layers, Service, environment, ledger_place};
 
+/// How many lists of text are remembered, with what was found in them.
+const REMEMBERED: usize = 4;
+
 #[derive(Debug)]
 pub struct Site {
     pub log: Log,
     pub jobs: Jobs,
     pub campaigns: Campaigns,
+    /// The right to send: one list is sent at a time.
+    pub turn: Semaphore,
+    /// The lists that were read lately, the latest first.
+    lately: Mutex<Vec<JobId>>,
     /// The options that the program was started with.
     typed: Options,
     practice: Option<Practice>,
@@ -70,6 +77,8 @@ impl Site {
             log,
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
+            turn: Semaphore::new(1),
+            lately: Mutex::default(),
             typed,
             practice,
             quit: Arc::new(Notify::new()),
@@ -160,11 +169,18 @@ impl Site {
         Ok(place.as_ref().map(Ledger::read).transpose()?.flatten())
     }
 
-    /// Frees the memory that other lists take: spreadsheets are held whole.
-    pub fn forget_facts_but(self: &Arc<Site>, job: JobId) {
+    /// Frees the memory that other lists take: spreadsheets, which are held whole, and lists of
+    /// text that were not read lately.
+    pub fn forget_facts_but(&self, job: JobId) {
+        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        lately.retain(|other| *other != job);
+        lately.insert(0, job);
+        lately.truncate(REMEMBERED);
         for other in self.jobs.newest_first() {
             let mut state = other.state();
-            if other.id != job && !state.sending.is_at_work() && state.read.is_done() {
+            let is_kept = lately.contains(&other.id) && !state.read.is_spreadsheet();
+            let is_idle = !state.sending.is_at_work() && state.read.is_done();
+            if other.id != job && is_idle && !is_kept {
                 state.read = ReadState::default();
                 state.check = CheckState::default();
             }

@@ -1,32 +1,54 @@
 //! A test call: one lead to the user's own number.
 
 use std::sync::Arc;
-use std::thread;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::job::{Job, JobRecord};
 use super::site::Site;
 use super::trouble::{Trouble, sentence};
+use super::work;
 use crate::exit::Failure;
-use crate::import::{TestLead, inputs, service};
+use crate::import::{TestLead, inputs};
 use crate::lead::Status;
 use crate::options::Given;
 use crate::report::stop_text;
 use crate::signals::Interrupts;
 
-/// Sends it, and says what became of it.
-pub async fn send(site: &Arc<Site>, job: &Job, number: &str) -> Result<String, Trouble> {
-    let mut record = job.record();
+#[derive(Debug, Default)]
+pub enum TestState {
+    #[default]
+    NotBegun,
+    Calling,
+    /// What became of it.
+    Told(Result<String, Trouble>),
+}
+
+impl TestState {
+    pub fn is_at_work(&self) -> bool {
+        matches!(self, TestState::Calling)
+    }
+}
+
+/// Begins to send it, unless one is on its way.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, number: &str) {
+    let mut state = job.state();
+    if state.test.is_at_work() {
+        return;
+    }
+    state.test = TestState::Calling;
+    let mut record = state.record.clone();
+    drop(state);
     record.options.delivery.test_to = Some(Given::text_of(number));
-    let site = Arc::clone(site);
-    let (sender, sent) = oneshot::channel();
-    thread::spawn(move || {
-        let _ = sender.send(service::block_on(attempt(&site, &record)));
-    });
-    let broke_off = |_| Trouble::new("The test call broke off.", "Try it again.");
-    let sent = sent.await.map_err(broke_off)?;
-    sent.map_err(|failure| Trouble::of(&failure))?
+    let (site, job) = (Arc::clone(site), Arc::clone(job));
+    work::begin(
+        async move || attempt(&site, &record).await,
+        move |sent| {
+            let told = sent.map_err(|failure| Trouble::of(&failure));
+            job.state().test = TestState::Told(told.flatten());
+            job.has_changed();
+        },
+    );
 }
 
 async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Trouble>, Failure> {

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{facts, job, not_changed, screen, trouble_of_check};
+use super::{facts, facts_for_form, job, not_changed, screen, trouble_of_check};
 use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
@@ -395,11 +395,12 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     let received = match upload::receive(request, &folder).await {
         Ok(received) => received,
         Err(error) => {
+            let _ = std::fs::remove_dir(&folder);
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
             return shown(&visit, &job, errors, false).await;
         }
     };
-    let facts = match facts(&visit, &job).await {
+    let facts = match facts_for_form(&visit, &job).await {
         Ok(facts) => facts,
         Err(response) => return response,
     };
@@ -409,7 +410,10 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     let chosen = ColumnForm::from_fields(fields, &columns, &facts);
     let chosen = match chosen {
         Ok(chosen) => chosen,
-        Err(errors) => return shown(&visit, &job, errors, false).await,
+        Err(errors) => {
+            let _ = std::fs::remove_dir_all(&folder);
+            return shown(&visit, &job, errors, false).await;
+        }
     };
     let goes_on = action == "continue";
     let is_asking = goes_on && !chosen.sends_something() && fields.get("nothing").is_none();
@@ -423,6 +427,7 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         ColumnForm::change_lists(record, lists, blocked, &action);
     });
     if let Err(why) = changed {
+        let _ = std::fs::remove_dir_all(&folder);
         return not_changed(&visit, &job, "columns", &why);
     }
     job.state().asks_about_nothing = is_asking;
@@ -439,7 +444,8 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
 /// On to the problems, if there are any.
 async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     checking::begin(&visit.site, job);
-    job.await_moment(|state| state.check.is_over()).await;
+    job.wait_until(visit.until, |state| state.check.is_over())
+        .await;
     let mut state = job.state();
     let has_asked = std::mem::replace(&mut state.has_asked_for_country, true);
     let next = match &state.check {

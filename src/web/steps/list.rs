@@ -151,7 +151,8 @@ fn sample(folder: &Path) -> Result<Upload, String> {
 /// straight to sending.
 async fn after_upload(visit: &Visit, job: &Arc<Job>) -> Response {
     crate::web::reading::begin(&visit.site, job);
-    job.await_moment(|state| state.read.is_done()).await;
+    job.wait_until(visit.until, |state| state.read.is_done())
+        .await;
     see_other(&visit.job_path(job.id, "begin"))
 }
 
@@ -236,6 +237,7 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     };
     let received = upload::receive(request, &folder).await;
     let refused = |text: String| {
+        let _ = fs::remove_dir_all(&folder);
         let errors = vec![FieldError::at("list", text)];
         shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY)
     };
@@ -253,10 +255,10 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
         record.is_corrected = false;
     });
     if let Err(why) = changed {
+        let _ = fs::remove_dir_all(&folder);
         return not_changed(&visit, &job, "list", &why);
     }
-    job.state().sending = Default::default();
-    if old.list.starts_with(&job.folder) && old.run.is_none() {
+    if job.has_own(&old.list) && old.run.is_none() {
         let _ = fs::remove_file(&old.list);
     }
     let next = match old.has_columns {

@@ -1,6 +1,5 @@
 //! *Problems*: the rows that cannot be sent as they are, by reason.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -9,12 +8,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{checked, job, not_changed, screen};
+use super::{checked, checked_for_form, job, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
 use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
-use crate::web::corrections;
+use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other};
 use crate::web::server::FormFields;
@@ -36,17 +35,35 @@ pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) 
             let page = query
                 .as_deref()
                 .and_then(|query| query.strip_prefix("page="));
-            shown(&visit, &job, page_number(page), &BTreeMap::new()).await
+            shown(&visit, &job, page_number(page)).await
         }
         Err(response) => response,
     }
 }
 
-/// What is wrong with corrections that were typed: by row, what was typed and why it cannot be
-/// sent.
-pub type Refused = BTreeMap<u64, (String, String)>;
+/// The corrections that were typed and could not be kept, once the others are kept.
+async fn refused(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Refused>, Response> {
+    job.wait_until(visit.until, |state| !state.corrections.is_at_work())
+        .await;
+    let mut state = job.state();
+    let why = match &state.corrections {
+        CorrectState::NotBegun => return Ok(Arc::default()),
+        CorrectState::Refused(refused) => return Ok(Arc::clone(refused)),
+        CorrectState::Keeping => None,
+        CorrectState::Failed(_) => Some(std::mem::take(&mut state.corrections)),
+    };
+    drop(state);
+    Err(match why {
+        Some(CorrectState::Failed(why)) => not_changed(visit, job, "problems", &why),
+        _ => waiting(visit, job, "Keeping the corrections …", 0),
+    })
+}
 
-async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) -> Response {
+async fn shown(visit: &Visit, job: &Arc<Job>, page: usize) -> Response {
+    let refused = match refused(visit, job).await {
+        Ok(refused) => refused,
+        Err(response) => return response,
+    };
     let checked = match checked(visit, job).await {
         Ok(checked) => checked,
         Err(response) => return response,
@@ -85,7 +102,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
                     " When they are fixed, choose that file as a list: its settings are known."
                 }
             }
-            (correctable(visit, job, &checked, page, refused))
+            (correctable(visit, job, &checked, page, &refused))
             p.buttons {
                 @if ready > 0 && checked.lookup.unclear().is_none() {
                     a.button.primary href=(visit.job_path(job.id, "send")) { "Continue" }
@@ -220,22 +237,14 @@ pub async fn correct(
         Ok(job) => job,
         Err(response) => return response,
     };
-    let checked = match checked(&visit, &job).await {
+    let checked = match checked_for_form(&visit, &job).await {
         Ok(checked) => checked,
         Err(response) => return response,
     };
-    let page = page_number(fields.get("page"));
-    if job.state().record.version != fields.version() {
-        return not_changed(
-            &visit,
-            &job,
-            "problems",
-            &crate::web::job::NotChanged::Stale,
-        );
+    if let Err(why) = corrections::begin(&job, &checked, &fields) {
+        return not_changed(&visit, &job, "problems", &why);
     }
-    match corrections::take(&job, &checked, &fields).await {
-        Err(why) => not_changed(&visit, &job, "problems", &why),
-        Ok(refused) if refused.is_empty() => see_other(&visit.job_path(job.id, "problems")),
-        Ok(refused) => shown(&visit, &job, page, &refused).await,
-    }
+    // Once the list is checked again, other rows stand on the page.
+    let page = page_number(fields.get("page")) + 1;
+    see_other(&(visit.job_path(job.id, "problems") + &format!("?page={page}")))
 }

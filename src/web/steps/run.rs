@@ -16,7 +16,7 @@ use crate::web::campaigns::Campaigns;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, see_other};
 use crate::web::live::{LiveState, RunEnd};
-use crate::web::sending::{self, SendState};
+use crate::web::sending::{self, Seen, SendState};
 use crate::web::visit::Visit;
 use crate::web::words;
 
@@ -26,7 +26,7 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
         Err(response) => return response,
     };
     // The campaign is shown by its name.
-    let _ = Campaigns::within_a_moment(&visit.site).await;
+    let _ = Campaigns::until(visit.until, &visit.site).await;
     let state = job.state();
     let (live, failed) = match &state.sending {
         SendState::Failed(_) => (None, true),
@@ -191,7 +191,8 @@ pub async fn stop(visit: Visit, Path(id): Path<u64>) -> Response {
 pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
     match job(&visit, id) {
         Ok(job) => {
-            sending::begin(&visit.site, &job, false);
+            // If it is being sent already, the page shows that.
+            let _ = sending::begin(&visit.site, &job, Seen::default());
             see_other(&visit.job_path(job.id, "run"))
         }
         Err(response) => response,
