@@ -164,7 +164,9 @@ impl UnclearNames {
 
     pub fn message(&self) -> Message {
         let on_page = "Correct the names in the list, or make the campaigns in the calling service. Or choose one campaign for all rows.";
-        Message::new(self.lines().join("\n"), self.hint()).hint_on_page(on_page)
+        let errors = self.errors.iter().map(|error| error.message.what.clone());
+        let errors: Vec<String> = errors.collect();
+        Message::new(self.lines().join("\n"), self.hint()).on_page(errors.join("; "), on_page)
     }
 }
 

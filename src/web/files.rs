@@ -19,6 +19,7 @@ use super::site::Site;
 use super::steps::{checked, job};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::words;
 use crate::exit::Failure;
 use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
@@ -65,8 +66,7 @@ fn gone() -> Trouble {
 }
 
 fn unreadable(error: &io::Error) -> Trouble {
-    let what = format!("The file cannot be made: {error}.");
-    Trouble::new(what, "Free some space on this computer and try again.")
+    Trouble::new("The file can't be made.", words::disk(error))
 }
 
 fn failed(visit: &Visit, job: &Job, trouble: &Trouble) -> Response {

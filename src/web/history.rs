@@ -106,7 +106,7 @@ async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
     found.ok_or_else(|| see_other(&visit.path("history")))
 }
 
-fn list_name(run: &RunRecord) -> String {
+pub fn list_name(run: &RunRecord) -> String {
     let names = run.inputs.iter().filter_map(|input| input.name.as_deref());
     let names = names.map(|name| FilePath::new(name).file_name().unwrap_or(name.as_ref()));
     let names: Vec<_> = names
@@ -289,12 +289,8 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
             .and_then(|output| output.path.clone())
             .map(|path| Given::new(path.clone(), path));
     }
-    let failed = |error: std::io::Error| {
-        Trouble::new(
-            format!("The run cannot be resumed: {error}."),
-            "Free some space and try again.",
-        )
-    };
+    let failed =
+        |error: std::io::Error| Trouble::new("The run can't be resumed.", words::disk(&error));
     let (id, folder) = visit.site.jobs.new_folder().map_err(failed)?;
     let mut record = JobRecord::new(&visit.site, list_name(run), path);
     (record.options, record.has_columns, record.run) = (options, true, Some(run.run));

@@ -26,6 +26,7 @@ use super::reading::ReadState;
 use super::sending::{SendState, Sending};
 use super::site::Site;
 use super::test_call::TestState;
+use super::trouble::Trouble;
 use super::visit::Visit;
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
@@ -150,6 +151,8 @@ pub enum NotChanged {
     BeingSent,
     /// It cannot be written down.
     Io(io::Error),
+    /// What it needs cannot be made.
+    Failed(Trouble),
 }
 
 impl Job {

@@ -159,7 +159,18 @@ impl LiveObserver {
     }
 
     pub fn has_its_turn(&self) {
-        self.live.lock().has_turn = true;
+        let mut live = self.live.lock();
+        live.has_turn = true;
+        live.waits_for = None;
+    }
+
+    /// What this list waits for, in words.
+    pub fn waits_for(&self, what: String) {
+        let mut live = self.live.lock();
+        if live.waits_for.as_ref() != Some(&what) {
+            live.said.clone_from(&what);
+            live.waits_for = Some(what);
+        }
     }
 
     pub fn rows_total(&self) -> Option<u64> {
@@ -236,7 +247,7 @@ impl RunEnd {
         RunEnd {
             is_complete: stop.is_none(),
             is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
-            trouble: stop.map(|stop| Trouble::of_stop(stop.by(), &stop_text(stop))),
+            trouble: stop.map(|stop| Trouble::of_message(stop.by(), &stop_text(stop))),
             results: ended.written.results.clone(),
             rejects: ended.written.rejects_paths().next().map(Into::into),
             problems: problems

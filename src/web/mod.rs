@@ -17,7 +17,7 @@
 //! | `steps` | a screen for each step |
 //! | `history`, `files`, `quit` | earlier runs, downloads, the end |
 //! | `layout`, `visit` | what all screens have in common |
-//! | `words`, `trouble` | texts without flags |
+//! | `words`, `trouble`, `notes` | texts without flags |
 //! | `server` | connections and sign-in: who is let in, and how much each may take |
 
 mod campaigns;
@@ -33,6 +33,7 @@ mod jobs;
 mod kept_files;
 mod layout;
 mod live;
+mod notes;
 mod pages;
 mod previews;
 mod quit;

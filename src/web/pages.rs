@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -101,6 +103,8 @@ fn router(site: Arc<Site>) -> Router {
         .route("/script.js", get(script))
         .route("/icon.svg", get(icon))
         .fallback(nowhere)
+        .method_not_allowed_fallback(nowhere)
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), as_page))
         .with_state(site)
 }
 
@@ -110,6 +114,21 @@ async fn first(visit: Visit) -> Response {
         true => see_other(&visit.path("list")),
         false => see_other(&visit.path("service")),
     }
+}
+
+/// Shows a screen in place of an error that is no page: what the framework answers by itself, for
+/// example to an address with a number that is none.
+async fn as_page(visit: Visit, request: Request, next: Next) -> Response {
+    let answer = next.run(request).await;
+    let is_page = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| {
+        let kind = kind.to_str().unwrap_or_default();
+        kind.starts_with("text/html")
+    });
+    let status = answer.status();
+    if is_page || !status.is_client_error() && !status.is_server_error() {
+        return answer;
+    }
+    nowhere(visit).await
 }
 
 /// The screen at an address where there is nothing.

@@ -5,9 +5,12 @@
 //! and the first of them for other programs too. One that is cancelled while it waits begins
 //! nothing and holds nothing.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::job::{Job, JobRecord, NotChanged};
 use super::kept_files;
@@ -20,7 +23,11 @@ use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
 use crate::options::Given;
 use crate::report::Metrics;
+use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+
+/// How often to look who else is sending.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How many leads are settled before a run stops that is to be looked at first.
 pub const FIRST: u64 = 10;
@@ -133,6 +140,23 @@ async fn run(
     Ok(())
 }
 
+/// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
+/// it is.
+async fn open(
+    site: &Site,
+    settings: &ImportSettings,
+    observer: &LiveObserver,
+) -> Result<Option<Record>, Failure> {
+    let mut opening = pin!(Record::open(settings));
+    loop {
+        tokio::select! {
+            biased;
+            opened = &mut opening => return opened,
+            () = sleep(LOOK) => observer.waits_for(site.who_sends()),
+        }
+    }
+}
+
 async fn prepare(
     site: &Site,
     record: &JobRecord,
@@ -151,8 +175,7 @@ async fn prepare(
         Some(list) => inputs::known(&mut request, vec![list])?,
         None => inputs::survey(&mut request).await?,
     };
-    // May wait for another run to end.
-    let opened = Record::open(&request.settings()?).await?;
+    let opened = open(site, &request.settings()?, observer).await?;
     observer.has_its_turn();
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
 use super::checking::CheckState;
+use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
 use super::reading::ReadState;
@@ -151,6 +152,22 @@ impl Site {
             line: CommandLine::of(&args),
             warnings: Warnings::default(),
         })
+    }
+
+    /// Which list another program is sending, in words.
+    pub fn who_sends(&self) -> String {
+        let service = self.service_name();
+        let runs = self
+            .ledger()
+            .ok()
+            .flatten()
+            .and_then(|ledger| ledger.runs().ok());
+        let mut runs = runs.iter().flatten();
+        let run = runs.find(|run| run.is_at_work && run.service == service);
+        let what = run.map_or_else(|| "A list".to_owned(), list_name);
+        format!(
+            "{what} is being sent by another leadload on this computer. This list starts after it."
+        )
     }
 
     pub async fn list_campaigns(&self) -> Result<Vec<Campaign>, Failure> {

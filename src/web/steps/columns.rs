@@ -32,6 +32,8 @@ const HELP: &str = "The phone number is always sent. Tick only what the agent ne
 
 const NOTHING_TICKED: &str = "Nothing is ticked, so the agent will know only the phone number. Press Continue again if that is what you want.";
 
+const UNKNOWN_ROWS: &str = "These are rows to fix, but leadload does not know of which list, so the settings of that list are not known. Choose them all again, above all the do-not-call list.";
+
 /// How much is shown of a value.
 const VALUE: usize = 30;
 
@@ -74,7 +76,11 @@ async fn shown(
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let question = trouble
+        .as_ref()
+        .and_then(|trouble| trouble.question.as_ref());
     let sections = Sections {
+        question,
         visit,
         job,
         facts: &facts,
@@ -88,7 +94,8 @@ async fn shown(
         back: Some(visit.job_path(job.id, "campaign")),
         errors,
         body: Some(html! {
-            @if let Some(Question::Sheet(sheets)) = trouble.as_ref().and_then(|t| t.question.as_ref()) {
+            @if facts.inspected.runs.is_some() && record.taken_from.is_none() && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
+            @if let Some(Question::Sheet(sheets)) = question {
                 (reading_form::sheets(visit, job, sheets))
             }
             (sections.form(is_asking))
@@ -132,6 +139,7 @@ struct Sections<'a> {
     columns: &'a FormColumns,
     form: &'a ColumnForm,
     record: &'a JobRecord,
+    question: Option<&'a Question>,
 }
 
 impl Sections<'_> {
@@ -176,7 +184,11 @@ impl Sections<'_> {
                 (labelled("phone", "Phone number", html! {
                     select #phone name="phone" required {
                         option value="" { "Choose a column" }
-                        (self.column_options(chosen.first().copied()))
+                        @for (at, name) in self.columns.named() {
+                            option value=(at) selected[chosen.first() == Some(&at)] {
+                                (shortened(&name, 60)) (self.numbers(at))
+                            }
+                        }
                     }
                 }))
                 @for at in 1..further {
@@ -189,6 +201,21 @@ impl Sections<'_> {
                 }
             }
         }
+    }
+
+    /// How many numbers a column has, if several have some.
+    fn numbers(&self, at: usize) -> String {
+        let Some(Question::PhoneColumns(candidates)) = self.question else {
+            return String::new();
+        };
+        let mut candidates = candidates.iter();
+        let found = candidates.find(|one| self.columns.find(&one.name) == Some(at));
+        found.map_or_else(String::new, |one| {
+            format!(
+                " ({} in the first rows)",
+                counted(one.numbers as u64, "number")
+            )
+        })
     }
 
     fn country(&self) -> Markup {
@@ -451,7 +478,7 @@ async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     let next = match &state.check {
         CheckState::Failed(_) => "columns",
         CheckState::Done(checked) if checked.doubt.is_some() => "columns",
-        CheckState::Done(checked) if checked.asks_for_country && !has_asked => "columns",
+        CheckState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",
         CheckState::Done(checked) if checked.problems() == 0 => "send",
         _ => "problems",
     };

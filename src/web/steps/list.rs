@@ -19,7 +19,7 @@ use crate::web::server::upload::{self, Upload};
 use crate::web::times;
 use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
-use crate::web::words::upload_error;
+use crate::web::words::{disk, upload_error};
 
 const HEADING: &str = "Choose your contact list";
 const HELP: &str = "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.";
@@ -127,12 +127,6 @@ pub async fn take(visit: Visit, request: Request) -> Response {
             chooser(&visit, vec![FieldError::at("list", text)])
         }
     }
-}
-
-fn disk(error: &std::io::Error) -> String {
-    format!(
-        "The list cannot be kept on this computer: {error}. Free some space and choose it again."
-    )
 }
 
 /// The list of the practice.

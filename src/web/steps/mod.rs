@@ -21,6 +21,7 @@ use super::layout::{FieldError, Screen, progress, see_other, steps};
 use super::reading::{self, ListFacts, ReadState};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::words::disk;
 use crate::text::printable;
 
 /// How long a form that was filled in waits for a list that is read or checked again.
@@ -153,9 +154,10 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
         ),
         NotChanged::Io(error) => (
             StatusCode::INSUFFICIENT_STORAGE,
-            format!("The change cannot be written to this computer's disk: {error}."),
+            disk(error),
             step,
         ),
+        NotChanged::Failed(trouble) => (StatusCode::INTERNAL_SERVER_ERROR, trouble.text(), step),
     };
     let screen = Screen {
         heading: "Nothing was changed".into(),
@@ -174,8 +176,10 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
 pub fn trouble_of_check(job: &Job) -> Option<Trouble> {
     match &job.state().check {
         CheckState::Failed(trouble) => Some(trouble.clone()),
-        CheckState::Done(checked) if checked.asks_for_country => Some(Trouble::without_country()),
-        CheckState::Done(checked) => checked.doubt.clone(),
+        CheckState::Done(checked) => {
+            let without = checked.without_country.map(Trouble::without_country);
+            without.or_else(|| checked.doubt.clone())
+        }
         _ => None,
     }
 }

@@ -10,13 +10,16 @@ use maud::{Markup, html};
 
 use super::{checked, checked_for_form, job, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
+use crate::lead::ErrorCode;
 use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other};
+use crate::web::notes;
 use crate::web::server::FormFields;
+use crate::web::trouble::plain;
 use crate::web::visit::Visit;
 use crate::web::words::cure;
 
@@ -95,6 +98,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize) -> Response {
         back: Some(visit.job_path(job.id, "columns")),
         errors: errors.collect(),
         body: Some(html! {
+            (notes::section(&checked))
             (groups(visit, job, &checked))
             @if problems > 0 {
                 p {
@@ -129,7 +133,7 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             article.problem {
                 h2 { "Campaigns that are not clear" }
                 p { "Nothing can be sent before the service has exactly one campaign with each of these names." }
-                ul { @for line in unclear.lines() { li { (line.replace('`', "")) } } }
+                ul { @for line in unclear.lines() { li { (plain(&line)) } } }
                 p { a href=(visit.job_path(job.id, "campaign")) { "Choose one campaign for all rows" } }
             }
         }
@@ -137,20 +141,37 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             @let advice = Advice::of(status, code, group, outlook);
             article.problem {
                 h2 { (advice.title) ": " (counted(group.rows, "row")) }
-                p { (advice.meaning) }
+                p { (meaning(&advice, code, checked)) }
                 p.hint { (places(group.rows, &group.first.iter().map(|place| place.line).collect::<Vec<_>>())) }
                 @if let Some((step, text)) = cure(code) {
                     p { a href=(visit.job_path(job.id, step)) { (text) } }
                 }
                 details {
                     summary { "How to fix it" }
-                    ul.steps { @for step in advice.steps_without_flags() { li { (step.replace('`', "")) } } }
+                    ul.steps { @for step in advice.steps_without_flags() { li { (plain(&step)) } } }
                 }
             }
         }
         @for (status, _, group) in left_out {
             p.left-out { (crate::web::words::left_out(status, group.rows)) }
         }
+    }
+}
+
+/// What a kind of problem means. For numbers that Excel has shortened it shows one.
+fn meaning(advice: &Advice, code: ErrorCode, checked: &Checked) -> String {
+    let is_shortened = |row: &&RowToCorrect| {
+        row.code == ErrorCode::PhoneDamaged
+            && row.cell().contains(['e', 'E'])
+            && !row.cell().contains('#')
+    };
+    let mut rows = checked.to_correct.rows.iter();
+    match rows.find(is_shortened) {
+        Some(row) if code == ErrorCode::PhoneDamaged => format!(
+            "Excel has shortened these phone numbers, like {}. The missing digits aren't in this file. Export it again and choose it here without opening it in Excel.",
+            row.cell().trim()
+        ),
+        _ => plain(advice.meaning),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::web::column_form::file_names;
 use crate::web::job::{Job, JobState, NotChanged};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;
+use crate::web::notes;
 use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call::{self, TestState};
@@ -93,6 +94,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
         body: Some(html! {
             @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
             (summary(visit, job, &checked))
+            (notes::section(&checked))
             (at_once(&checked))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
