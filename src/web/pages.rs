@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
 
-use super::layout::see_other;
+use super::layout::{self, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
@@ -20,6 +20,7 @@ use super::{files, history, quit, reading_form, summary};
 use crate::exit::Failure;
 use crate::options::Options;
 use crate::report::Log;
+use crate::text::printable_lines;
 
 /// How often to look whether a run has ended that was told to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -86,6 +87,7 @@ fn router(site: Arc<Site>) -> Router {
         .route("/lists/{id}/resume", post(run::resume))
         .route("/lists/{id}/summary", get(summary::show))
         .route("/lists/{id}/files/{name}", get(files::download))
+        .route("/sending", get(sending))
         .route("/history", get(history::show))
         .route("/history/{run}", get(history::show_run))
         .route("/history/{run}/resume", post(history::resume))
@@ -102,6 +104,12 @@ async fn first(visit: Visit) -> Response {
         true => see_other(&visit.path("list")),
         false => see_other(&visit.path("service")),
     }
+}
+
+/// What is being sent, for the pages that are open.
+async fn sending(visit: Visit) -> Response {
+    let text = printable_lines(&layout::sending(&visit, None).into_string());
+    Html(text).into_response()
 }
 
 async fn style() -> Response {
