@@ -69,6 +69,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let can_go_on = ready > 0 && checked.lookup.unclear().is_none();
     let errors = refused
         .iter()
         .map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
@@ -80,19 +81,19 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
         body: Some(html! {
             (groups(visit, job, &checked))
             @if problems > 0 {
-                p {
+                p.buttons {
                     a.button href=(visit.job_path(job.id, "files/rows-to-fix.xlsx")) download { "Download rows to fix" }
-                    " When they are fixed, choose that file as a list: its settings are known."
-                }
-            }
-            (correctable(visit, job, &checked, page, refused))
-            p.buttons {
-                @if ready > 0 && checked.lookup.unclear().is_none() {
-                    a.button.primary href=(visit.job_path(job.id, "send")) { "Continue" }
-                } @else {
                     a.button href=(visit.job_path(job.id, "list")) { "Use a newer version" }
                 }
+                p.hint { "When the rows are fixed, choose that file as a list: its settings are known." }
             }
+            (job_form(visit, job, "problems", html! {
+                (correctable(&checked, page, refused))
+                p.buttons {
+                    @if can_go_on { button.primary type="submit" name="action" value="continue" { "Continue" } }
+                }
+            }))
+            (pages(visit, job, &checked, page))
         }),
         status,
         ..screen(visit, job, "Problems", "problems")
@@ -120,7 +121,7 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             @let advice = Advice::of(status, code, group, outlook);
             article.problem {
                 h2 { (advice.title) ": " (counted(group.rows, "row")) }
-                p { (advice.meaning) }
+                p { (advice.meaning.replace('`', "")) }
                 p.hint { (places(group.rows, &group.first.iter().map(|place| place.line).collect::<Vec<_>>())) }
                 @if let Some((step, text)) = cure(code) {
                     p { a href=(visit.job_path(job.id, step)) { (text) } }
@@ -144,43 +145,43 @@ fn places(rows: u64, lines: &[u64]) -> String {
 }
 
 /// The rows whose phone cell can be corrected here.
-fn correctable(
-    visit: &Visit,
-    job: &Job,
-    checked: &Checked,
-    page: usize,
-    refused: &Refused,
-) -> Markup {
+fn correctable(checked: &Checked, page: usize, refused: &Refused) -> Markup {
     let to_correct = &checked.to_correct;
     let rows = &to_correct.rows;
     let (Some(list), false) = (checked.intake.inputs.first(), rows.is_empty()) else {
         return html! {};
     };
-    let pages = rows.len().div_ceil(ROWS_ON_PAGE);
-    let page = page.min(pages - 1);
+    let page = page.min(page_count(checked) - 1);
     let here = rows.iter().skip(page * ROWS_ON_PAGE).take(ROWS_ON_PAGE);
     html! {
         h2 { "Correct phone numbers" }
         @if to_correct.total > rows.len() as u64 {
             p { "The first " (grouped(rows.len() as u64)) " of " (grouped(to_correct.total)) " can be corrected here." }
         }
-        (job_form(visit, job, "problems", html! {
-            input type="hidden" name="page" value=(page + 1);
-            div.scroll {
-                table.fixable {
-                    thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
-                    tbody { @for row in here { (correction(list, row, refused.get(&row.row.0))) } }
-                }
+        input type="hidden" name="page" value=(page + 1);
+        div.scroll {
+            table.fixable {
+                thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
+                tbody { @for row in here { (correction(list, row, refused.get(&row.row.0))) } }
             }
-            p.buttons {
-                button type="submit" { "Keep corrections" }
-            }
-        }))
+        }
+        p { button type="submit" { "Keep corrections" } }
+    }
+}
+
+fn page_count(checked: &Checked) -> usize {
+    checked.to_correct.rows.len().div_ceil(ROWS_ON_PAGE)
+}
+
+/// The pages of rows that can be corrected.
+fn pages(visit: &Visit, job: &Job, checked: &Checked, page: usize) -> Markup {
+    let pages = page_count(checked);
+    html! {
         @if pages > 1 {
-            nav aria-label="Pages" {
+            nav.pages aria-label="Pages" {
                 @for at in 0..pages {
                     a href={ (visit.job_path(job.id, "problems")) "?page=" (at + 1) }
-                        aria-current=[(at == page).then_some("page")] aria-label={ "Page " (at + 1) } { (at + 1) }
+                        aria-current=[(at == page.min(pages - 1)).then_some("page")] aria-label={ "Page " (at + 1) } { (at + 1) }
                     " "
                 }
             }
@@ -235,7 +236,13 @@ pub async fn correct(
     }
     match corrections::take(&job, &checked, &fields).await {
         Err(why) => not_changed(&visit, &job, "problems", &why),
-        Ok(refused) if refused.is_empty() => see_other(&visit.job_path(job.id, "problems")),
+        Ok(refused) if refused.is_empty() => {
+            let next = match fields.get("action") {
+                Some(_) => "send",
+                None => "problems",
+            };
+            see_other(&visit.job_path(job.id, next))
+        }
         Ok(refused) => shown(&visit, &job, page, &refused).await,
     }
 }
