@@ -166,9 +166,10 @@ impl ColumnForm {
         self.variables.iter().any(|variable| variable.is_sent)
     }
 
-    /// Whether a column has another use, so that it cannot be sent too.
-    pub fn is_used(&self, at: usize) -> bool {
-        self.used.contains(&at)
+    /// The columns that the agent can be told about: those that have no other use.
+    pub fn can_be_sent(&self, columns: &FormColumns) -> impl Iterator<Item = usize> {
+        let named = columns.named().map(|(at, _)| at);
+        named.filter(|at| !self.used.contains(at))
     }
 
     /// Keeps what was chosen. `action` is the button that was pressed.

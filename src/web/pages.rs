@@ -7,13 +7,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::layout::{Screen, see_other};
+use super::layout::{self, Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
@@ -22,6 +22,7 @@ use crate::exit::Failure;
 use crate::import::service::block_on;
 use crate::options::Options;
 use crate::report::Log;
+use crate::text::printable_lines;
 
 /// How often to look whether a run has begun that is to be told to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -93,6 +94,7 @@ fn router(site: Arc<Site>) -> Router {
         .route("/lists/{id}/resume", post(run::resume))
         .route("/lists/{id}/summary", get(summary::show))
         .route("/lists/{id}/files/{name}", get(files::download))
+        .route("/sending", get(sending))
         .route("/history", get(history::show))
         .route("/history/{run}", get(history::show_run))
         .route("/history/{run}/resume", post(history::resume))
@@ -122,6 +124,12 @@ async fn nowhere(visit: Visit) -> Response {
         ..Screen::default()
     };
     screen.respond(&visit)
+}
+
+/// What is being sent, for the pages that are open.
+async fn sending(visit: Visit) -> Response {
+    let text = printable_lines(&layout::sending(&visit, None).into_string());
+    Html(text).into_response()
 }
 
 async fn style() -> Response {

@@ -365,7 +365,8 @@ mod tests {
 
     #[test]
     fn a_form_that_arrives_whole_while_its_first_part_is_looked_for_is_read() {
-        const FORM: &[u8] = b"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n";
+        const FORM: &[u8] =
+            b"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n";
         let mut polls = 0;
         let mut chunks: Chunks = Box::pin(stream::poll_fn(move |_| {
             polls += 1;
