@@ -33,7 +33,8 @@ pub struct ColumnForm {
     pub blocked: Vec<String>,
     /// Of each column.
     pub variables: Vec<VariableChoice>,
-    /// Variables that were sent last time, or were not.
+    /// Variables that were sent to the campaign last time and are not ticked now, and the other way
+    /// round.
     pub lost: Vec<String>,
     pub new: Vec<String>,
     /// The agent's opening line, to try the names in.
@@ -160,6 +161,19 @@ impl ColumnForm {
             names.push(&variable.name);
         }
         errors
+    }
+
+    /// Compares what is ticked with the variables that were last sent to the campaign.
+    pub fn compare(&mut self, last: &[String]) {
+        let sent = self.variables.iter().filter(|variable| variable.is_sent);
+        let sent: Vec<&String> = sent.map(|variable| &variable.name).collect();
+        let lost = last.iter().filter(|name| !sent.contains(name));
+        let new = sent.iter().filter(|name| !last.contains(name));
+        let (lost, new) = (
+            lost.cloned().collect(),
+            new.map(|name| (*name).clone()).collect(),
+        );
+        (self.lost, self.new) = (lost, new);
     }
 
     pub fn sends_something(&self) -> bool {

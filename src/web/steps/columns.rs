@@ -11,12 +11,15 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{checked, facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use crate::exit::Failure;
+use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
 use crate::text::{counted, shortened};
 use crate::web::checking::{self, CheckState};
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
+use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
 use crate::web::layout::{FieldError, Screen, labelled, see_other};
@@ -76,7 +79,10 @@ async fn shown(
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
     let options = visit.site.options_of(&record);
-    let form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    let mut form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    if let Some(last) = last_sent(visit, &record).await {
+        form.compare(&last);
+    }
     let first = form.can_be_sent(&columns).next();
     let is_asking = errors.is_empty() && job.state().asks_about_nothing;
     if let Some(first) = first.filter(|_| is_asking) {
@@ -108,6 +114,16 @@ async fn shown(
     screen.respond(visit)
 }
 
+/// The variables that were last sent to the campaign of this list.
+async fn last_sent(visit: &Visit, record: &JobRecord) -> Option<Vec<String>> {
+    let campaign = record.options.mapping.campaign.as_deref()?.clone();
+    let site = Arc::clone(&visit.site);
+    let looking = on_a_thread(move || -> Result<_, Failure> {
+        Ok(earlier::variables_last_sent(&site, &campaign))
+    });
+    looking.await.ok()?
+}
+
 /// Applies the settings to the first rows of the list.
 async fn plan(
     visit: &Visit,
@@ -117,7 +133,7 @@ async fn plan(
     let request = visit.site.request(record).map_err(|f| Trouble::of(&f))?;
     let settings = request.settings().map_err(|f| Trouble::of(&f))?;
     let facts = Arc::clone(facts);
-    let planning = crate::import::service::on_a_thread(move || -> Result<_, MappingError> {
+    let planning = on_a_thread(move || -> Result<_, MappingError> {
         PlannedInput::new(facts.inspected.clone(), &settings.reading.mapping)
     });
     planning.await.map_err(|failure| Trouble::of(&failure))
