@@ -96,7 +96,8 @@ impl Message {
         self.page.as_ref().or(next.page.as_ref())?;
         let ((first, hint), (second, next_hint)) = (self.for_page(), next.for_page());
         let hints: Vec<&str> = [hint, next_hint].into_iter().flatten().collect();
-        Some(Box::new((format!("{first}\n\n{second}"), hints.join("; "))))
+        let what = format!("{}. {second}", first.trim_end_matches('.'));
+        Some(Box::new((what, hints.join("; "))))
     }
 
     /// The same with another one in between: its own hint comes last.

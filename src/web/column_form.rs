@@ -33,7 +33,8 @@ pub struct ColumnForm {
     pub blocked: Vec<String>,
     /// Of each column.
     pub variables: Vec<VariableChoice>,
-    /// Variables that were sent last time, or were not.
+    /// Variables that were sent to the campaign last time and are not ticked now, and the other way
+    /// round.
     pub lost: Vec<String>,
     pub new: Vec<String>,
     /// The agent's opening line, to try the names in.
@@ -162,13 +163,27 @@ impl ColumnForm {
         errors
     }
 
+    /// Compares what is ticked with the variables that were last sent to the campaign.
+    pub fn compare(&mut self, last: &[String]) {
+        let sent = self.variables.iter().filter(|variable| variable.is_sent);
+        let sent: Vec<&String> = sent.map(|variable| &variable.name).collect();
+        let lost = last.iter().filter(|name| !sent.contains(name));
+        let new = sent.iter().filter(|name| !last.contains(name));
+        let (lost, new) = (
+            lost.cloned().collect(),
+            new.map(|name| (*name).clone()).collect(),
+        );
+        (self.lost, self.new) = (lost, new);
+    }
+
     pub fn sends_something(&self) -> bool {
         self.variables.iter().any(|variable| variable.is_sent)
     }
 
-    /// Whether a column has another use, so that it cannot be sent too.
-    pub fn is_used(&self, at: usize) -> bool {
-        self.used.contains(&at)
+    /// The columns that the agent can be told about: those that have no other use.
+    pub fn can_be_sent(&self, columns: &FormColumns) -> impl Iterator<Item = usize> {
+        let named = columns.named().map(|(at, _)| at);
+        named.filter(|at| !self.used.contains(at))
     }
 
     /// Keeps what was chosen. `action` is the button that was pressed.

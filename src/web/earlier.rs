@@ -124,3 +124,20 @@ fn keep_lists(job: &Job, options: &Options) -> Option<Vec<Given<PathBuf>>> {
             .collect(),
     )
 }
+
+/// The names of the variables that were last sent to this campaign; `None` if there were none.
+pub fn variables_last_sent(site: &Site, campaign: &str) -> Option<Vec<String>> {
+    let runs = site.ledger().ok()??.runs().ok()?;
+    let service = site.service_name();
+    let is_of_campaign = |run: &&RunRecord| {
+        let options = run.options.as_ref();
+        let chosen = options.and_then(|options| options["campaign"].as_str());
+        let is_id = chosen == Some(campaign);
+        let by_name = || run.campaign_called(chosen?).map(|id| id.to_string());
+        run.service == service && (is_id || by_name().as_deref() == Some(campaign))
+    };
+    let has_sent = |run: &&RunRecord| run.counts.of(Status::Created) > 0;
+    let mut latest_first = runs.iter().rev().filter(is_of_campaign).filter(has_sent);
+    let variables = &latest_first.next()?.options.as_ref()?["variables"];
+    Some(variables.as_object()?.keys().cloned().collect())
+}

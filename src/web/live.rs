@@ -112,6 +112,14 @@ impl LiveState {
         self.counts.total()
     }
 
+    /// `312 people were added to the campaign`
+    pub fn created(&self) -> String {
+        match self.counts.of(Status::Created) {
+            1 => "1 person was added to the campaign".to_owned(),
+            created => format!("{} people were added to the campaign", grouped(created)),
+        }
+    }
+
     /// When it should be over, as people say it.
     pub fn finish(&self) -> Option<String> {
         let left = self.left.filter(|_| self.end.is_none())?;
@@ -231,9 +239,9 @@ impl Observer for LiveObserver {
         live.waits_for = None;
         let end = RunEnd::of(ended);
         live.said = match (&end.trouble, end.is_complete) {
-            (_, true) => format!("Finished. {}.", created(&live.counts)),
+            (_, true) => format!("Finished. {}.", live.created()),
             (Some(trouble), _) if !end.is_interrupted => trouble.what.clone(),
-            _ => format!("Stopped. {}.", created(&live.counts)),
+            _ => format!("Stopped. {}.", live.created()),
         };
         live.end = Some(end);
         Ok(())
@@ -258,14 +266,6 @@ impl RunEnd {
                 .collect(),
             ended_at: Timestamp::now(),
         }
-    }
-}
-
-/// How many leads there are: `312 people are in the campaign`.
-fn created(counts: &Counts) -> String {
-    match counts.of(Status::Created) {
-        1 => "1 person was added to the campaign".to_owned(),
-        created => format!("{} people were added to the campaign", grouped(created)),
     }
 }
 

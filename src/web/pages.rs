@@ -9,13 +9,13 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::layout::{Screen, see_other};
+use super::layout::{self, Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
@@ -24,6 +24,7 @@ use crate::exit::Failure;
 use crate::import::service::block_on;
 use crate::options::Options;
 use crate::report::Log;
+use crate::text::printable_lines;
 
 /// How often to look whether a run has begun that is to be told to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -95,6 +96,7 @@ fn router(site: Arc<Site>) -> Router {
         .route("/lists/{id}/resume", post(run::resume))
         .route("/lists/{id}/summary", get(summary::show))
         .route("/lists/{id}/files/{name}", get(files::download))
+        .route("/sending", get(sending))
         .route("/history", get(history::show))
         .route("/history/{run}", get(history::show_run))
         .route("/history/{run}/resume", post(history::resume))
@@ -141,6 +143,12 @@ async fn nowhere(visit: Visit) -> Response {
         ..Screen::default()
     };
     screen.respond(&visit)
+}
+
+/// What is being sent, for the pages that are open.
+async fn sending(visit: Visit) -> Response {
+    let text = printable_lines(&layout::sending(&visit, None).into_string());
+    Html(text).into_response()
 }
 
 async fn style() -> Response {

@@ -5,18 +5,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request};
+use axum::extract::{Path, RawQuery, Request};
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use super::{checked, facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use crate::exit::Failure;
+use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
 use crate::text::{counted, shortened};
 use crate::web::checking::{self, CheckState};
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
+use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
 use crate::web::layout::{FieldError, Screen, labelled, see_other};
@@ -34,27 +37,34 @@ const NOTHING_TICKED: &str = "Nothing is ticked, so the agent will know only the
 
 const UNKNOWN_ROWS: &str = "These are rows to fix, but leadload does not know of which list, so the settings of that list are not known. Choose them all again, above all the do-not-call list.";
 
+/// The query of the screen after `Preview`.
+const PREVIEW: &str = "preview";
+
 /// How much is shown of a value.
 const VALUE: usize = 30;
 
-pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
+pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
     let job = match job(&visit, id) {
         Ok(job) => job,
         Err(response) => return response,
     };
-    let is_asking = job.state().asks_about_nothing;
-    if is_asking {
-        let errors = vec![FieldError::at("columns", NOTHING_TICKED)];
-        return shown(&visit, &job, errors, true).await;
+    // `Preview` was pressed: it is shown as soon as the list is checked.
+    if query.as_deref() == Some(PREVIEW)
+        && let Err(response) = checked(&visit, &job).await
+    {
+        let has_failed = matches!(job.state().check, CheckState::Failed(_));
+        if !has_failed {
+            return response;
+        }
     }
-    shown(&visit, &job, Vec::new(), false).await
+    shown(&visit, &job, Vec::new(), StatusCode::OK).await
 }
 
 async fn shown(
     visit: &Visit,
     job: &Arc<Job>,
     mut errors: Vec<FieldError>,
-    is_asking: bool,
+    status: StatusCode,
 ) -> Response {
     let facts = match facts(visit, job).await {
         Ok(facts) => facts,
@@ -71,11 +81,15 @@ async fn shown(
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
     let options = visit.site.options_of(&record);
-    let form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let mut form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    if let Some(last) = last_sent(visit, &record).await {
+        form.compare(&last);
+    }
+    let first = form.can_be_sent(&columns).next();
+    let is_asking = errors.is_empty() && job.state().asks_about_nothing;
+    if let Some(first) = first.filter(|_| is_asking) {
+        errors.push(FieldError::at(&format!("send-{first}"), NOTHING_TICKED));
+    }
     let question = trouble
         .as_ref()
         .and_then(|trouble| trouble.question.as_ref());
@@ -107,6 +121,16 @@ async fn shown(
     screen.respond(visit)
 }
 
+/// The variables that were last sent to the campaign of this list.
+async fn last_sent(visit: &Visit, record: &JobRecord) -> Option<Vec<String>> {
+    let campaign = record.options.mapping.campaign.as_deref()?.clone();
+    let site = Arc::clone(&visit.site);
+    let looking = on_a_thread(move || -> Result<_, Failure> {
+        Ok(earlier::variables_last_sent(&site, &campaign))
+    });
+    looking.await.ok()?
+}
+
 /// Applies the settings to the first rows of the list.
 async fn plan(
     visit: &Visit,
@@ -116,7 +140,7 @@ async fn plan(
     let request = visit.site.request(record).map_err(|f| Trouble::of(&f))?;
     let settings = request.settings().map_err(|f| Trouble::of(&f))?;
     let facts = Arc::clone(facts);
-    let planning = crate::import::service::on_a_thread(move || -> Result<_, MappingError> {
+    let planning = on_a_thread(move || -> Result<_, MappingError> {
         PlannedInput::new(facts.inspected.clone(), &settings.reading.mapping)
     });
     planning.await.map_err(|failure| Trouble::of(&failure))
@@ -150,12 +174,17 @@ impl Sections<'_> {
                 input type="hidden" name="form_token" value=(self.visit.form_token);
                 input type="hidden" name="version" value=(self.record.version);
                 @if is_asking { input type="hidden" name="nothing" value="yes"; }
-                // The button that Enter presses.
-                button.first-button type="submit" name="action" value="continue" tabindex="-1" aria-hidden="true" { "Continue" }
-                (self.phones())
-                (self.country())
-                (self.only())
-                (self.blocked())
+                // The button that Enter presses: the first one of a form. `Continue` stands below.
+                button.first-button type="submit" name="action" value="continue" tabindex="-1" aria-hidden="true" {}
+                fieldset {
+                    legend { "Who is called" }
+                    div.choices {
+                        div { (self.phones()) }
+                        div { (self.country()) }
+                        div { (self.only()) }
+                        div { (self.blocked()) }
+                    }
+                }
                 (self.variables())
                 (previews::opening_line(self.form))
                 p.buttons {
@@ -179,26 +208,23 @@ impl Sections<'_> {
         let chosen = &self.form.phones;
         let further = (chosen.len().max(1) + 1).min(MAX_PHONE_COLUMNS);
         html! {
-            fieldset {
-                legend { "Who is called" }
-                (labelled("phone", "Phone number", html! {
-                    select #phone name="phone" required {
-                        option value="" { "Choose a column" }
-                        @for (at, name) in self.columns.named() {
-                            option value=(at) selected[chosen.first() == Some(&at)] {
-                                (shortened(&name, 60)) (self.numbers(at))
-                            }
+            (labelled("phone", "Phone number", html! {
+                select #phone name="phone" required {
+                    option value="" { "Choose a column" }
+                    @for (at, name) in self.columns.named() {
+                        option value=(at) selected[chosen.first() == Some(&at)] {
+                            (shortened(&name, 60)) (self.numbers(at))
                         }
                     }
-                }))
-                @for at in 1..further {
-                    (labelled(&format!("phone-{at}"), "If empty, use", html! {
-                        select id={ "phone-" (at) } name="phone" {
-                            option value="" { "no other column" }
-                            (self.column_options(chosen.get(at).copied()))
-                        }
-                    }))
                 }
+            }))
+            @for at in 1..further {
+                (labelled(&format!("phone-{at}"), "If empty, use", html! {
+                    select id={ "phone-" (at) } name="phone" {
+                        option value="" { "no other column" }
+                        (self.column_options(chosen.get(at).copied()))
+                    }
+                }))
             }
         }
     }
@@ -255,21 +281,21 @@ impl Sections<'_> {
     fn only(&self) -> Markup {
         let rules = &self.form.only;
         html! {
-            fieldset {
-                legend { "Only send rows where" }
-                @for (rule, (column, values)) in rules.iter().enumerate() {
-                    (self.only_column(rule, Some(*column)))
-                    (self.only_values(rule, *column, values))
-                }
-                (self.only_column(rules.len(), None))
-                p { button type="submit" name="action" value="values" { "Show values" } }
+            @for (rule, (column, values)) in rules.iter().enumerate() {
+                (self.only_column(rule, Some(*column)))
+                (self.only_values(rule, *column, values))
             }
+            (self.only_column(rules.len(), None))
+            p { button type="submit" name="action" value="values" { "Show values" } }
         }
     }
 
     fn only_column(&self, rule: usize, chosen: Option<usize>) -> Markup {
         let id = format!("only-{rule}");
-        let label = if rule == 0 { "Column" } else { "And column" };
+        let label = match rule {
+            0 => "Only send rows where",
+            _ => "And where",
+        };
         html! {
             (labelled(&id, label, html! {
                 select id=(id) name=(id) {
@@ -292,7 +318,7 @@ impl Sections<'_> {
             chosen.iter().any(|one| one.trim().to_lowercase() == value)
         };
         html! {
-            ul.values {
+            ul.values aria-label={ "Values of " (self.columns.name(column)) } {
                 @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))) {
                     li {
                         label {
@@ -308,24 +334,21 @@ impl Sections<'_> {
 
     fn blocked(&self) -> Markup {
         html! {
-            fieldset {
-                legend { "Do-not-call list" }
-                @if !self.form.blocked.is_empty() {
-                    ul {
-                        @for (at, name) in self.form.blocked.iter().enumerate() {
-                            li {
-                                bdi { (name) } " "
-                                button type="submit" name="action" value={ "remove-" (at) } {
-                                    "Remove" span.unseen { " " (name) }
-                                }
+            (labelled("blocked", "Do-not-call list", html! {
+                input #blocked type="file" name="list";
+            }))
+            p { button type="submit" name="action" value="block" { "Add this list" } }
+            @if !self.form.blocked.is_empty() {
+                ul.blocked {
+                    @for (at, name) in self.form.blocked.iter().enumerate() {
+                        li {
+                            bdi { (name) } " "
+                            button type="submit" name="action" value={ "remove-" (at) } {
+                                "Remove" span.unseen { " " (name) }
                             }
                         }
                     }
                 }
-                (labelled("blocked", "Do-not-call list", html! {
-                    input #blocked type="file" name="list";
-                }))
-                p { button type="submit" name="action" value="block" { "Add this list" } }
             }
         }
     }
@@ -356,9 +379,7 @@ impl Sections<'_> {
                             }
                         }
                         tbody {
-                            @for (at, name) in self.columns.named() {
-                                @if !self.form.is_used(at) { (self.variable(at, &name)) }
-                            }
+                            @for at in self.form.can_be_sent(self.columns) { (self.variable(at)) }
                         }
                     }
                 }
@@ -366,34 +387,38 @@ impl Sections<'_> {
         }
     }
 
-    fn variable(&self, at: usize, name: &str) -> Markup {
-        let choice = &self.form.variables[at];
+    fn variable(&self, at: usize) -> Markup {
+        let (choice, name) = (&self.form.variables[at], self.columns.name(at));
+        let examples = choice.examples.iter().map(|value| shortened(value, VALUE));
         let (rows, filled) = (self.facts.rows(), self.facts.filled(at));
         let empty = rows.saturating_sub(filled);
         html! {
             tr {
-                td {
+                td.tick {
                     label {
                         input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
-                            checked[choice.is_sent] aria-describedby={ "column-" (at) };
-                        span.unseen { "Send" }
+                            checked[choice.is_sent] aria-describedby={ "column-" (at) " about-" (at) };
+                        span { " Send" }
                     }
                 }
-                th scope="row" {
-                    span id={ "column-" (at) } { bdi { (shortened(name, 60)) } }
-                    @if choice.is_private {
-                        p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
-                    }
-                    @if choice.is_sent && empty > 0 {
-                        p.warning {
-                            (people(empty)) " no " bdi { (shortened(name, 60)) } ". "
-                            "The agent may use a default. Leave them out, or check the script."
+                th id={ "column-" (at) } scope="row" { bdi { (shortened(&name, 60)) } }
+                td.number { (share(filled, rows)) }
+                td.examples {
+                    bdi { (examples.collect::<Vec<_>>().join(" · ")) }
+                    div id={ "about-" (at) } {
+                        @if choice.is_private {
+                            p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
+                        }
+                        @if empty > 0 {
+                            // Shown while the column is ticked.
+                            p.warning.lacking {
+                                (people(empty)) " no " bdi { (shortened(&name, 60)) } ". "
+                                "The agent may use a default. Leave them out, or check the script."
+                            }
                         }
                     }
                 }
-                td.number { (share(filled, rows)) }
-                td { bdi { (choice.examples.iter().map(|value| shortened(value, VALUE)).collect::<Vec<_>>().join(" · ")) } }
-                td {
+                td.called {
                     input type="text" id={ "name-" (at) } name={ "name-" (at) } value=(choice.name)
                         aria-label={ "Name for " (name) } spellcheck="false" autocomplete="off";
                 }
@@ -424,7 +449,7 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         Err(error) => {
             let _ = std::fs::remove_dir(&folder);
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
-            return shown(&visit, &job, errors, false).await;
+            return shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
     };
     let facts = match facts_for_form(&visit, &job).await {
@@ -439,11 +464,13 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         Ok(chosen) => chosen,
         Err(errors) => {
             let _ = std::fs::remove_dir_all(&folder);
-            return shown(&visit, &job, errors, false).await;
+            return shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
     };
     let goes_on = action == "continue";
-    let is_asking = goes_on && !chosen.sends_something() && fields.get("nothing").is_none();
+    let has_more = chosen.can_be_sent(&columns).next().is_some();
+    let is_asking =
+        goes_on && has_more && !chosen.sends_something() && fields.get("nothing").is_none();
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
     let lists = visit.site.options_of(&job.record()).phones.suppress;
     // Without a list in it the folder is empty, and goes.
@@ -462,7 +489,8 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         ("continue", false) => go_on(&visit, &job).await,
         ("preview", _) => {
             checking::begin(&visit.site, &job);
-            see_other(&(visit.job_path(job.id, "columns") + "#preview"))
+            let columns = visit.job_path(job.id, "columns");
+            see_other(&format!("{columns}?{PREVIEW}#preview"))
         }
         _ => see_other(&visit.job_path(job.id, "columns")),
     }

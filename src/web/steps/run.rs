@@ -57,6 +57,7 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState, mut errors: Vec<FieldE
         (None, false) => format!("{} waits for its turn", job.record().name),
     };
     let help = match &live.end {
+        Some(end) if end.is_complete => format!("{}.", live.created()),
         Some(_) => String::new(),
         None => "You can close this tab. Keep the leadload window open.".to_owned(),
     };
@@ -76,23 +77,37 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState, mut errors: Vec<FieldE
         back: Some(visit.path("history")),
         errors,
         body: Some(html! {
-            p.said role="status" #said { (live.said) }
-            div #live data-live=[live.end.is_none().then(|| visit.job_path(job.id, "live"))] {
+            // For screen readers: the numbers say it too, and the screen says how it ended.
+            p #said .unseen role="status" { (live.said) }
+            div #live data-live=[live.end.is_none().then(|| visit.job_path(job.id, "live"))] data-stage=(stage(live)) {
                 (numbers(live))
             }
-            @match &live.end {
-                None => {
-                    noscript { p { a.button href=(visit.job_path(job.id, "run")) { "Show how it is now" } } }
-                    (button(visit, &visit.job_path(job.id, "stop"), if live.has_begun { "Stop" } else { "Cancel" }))
+            div #rest {
+                @match &live.end {
+                    None => {
+                        noscript { p { a.button href=(visit.job_path(job.id, "run")) { "Show how it is now" } } }
+                        (button(visit, &visit.job_path(job.id, "stop"), if live.has_begun { "Stop" } else { "Cancel" }))
+                    }
+                    Some(end) => (after(visit, job, live, end, &campaign)),
                 }
-                Some(end) => (after(visit, job, live, end, &campaign)),
             }
         }),
+        shows_sending: Some(job.id),
         // What was sent stays as it was sent.
         steps: None,
         ..screen(visit, job, "Run", "run")
     };
     screen.respond(visit)
+}
+
+/// What the screen is about. When it changes, more of the screen is renewed than the numbers.
+fn stage(live: &LiveState) -> &'static str {
+    match (&live.end, live.has_begun, live.has_turn) {
+        (Some(_), ..) => "over",
+        (None, true, _) => "begun",
+        (None, false, true) => "turn",
+        (None, false, false) => "waiting",
+    }
 }
 
 /// Whether another list is sent before this one.
@@ -204,7 +219,7 @@ pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
         .map(|live| live.now())
         .unwrap_or_default();
     let text = html! {
-        div data-said=(live.said) data-over=[live.end.is_some().then_some("yes")] data-begun=[live.has_begun.then_some("yes")] {
+        div data-said=(live.said) data-stage=(stage(&live)) {
             (numbers(&live))
         }
     };

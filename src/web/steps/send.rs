@@ -157,9 +157,7 @@ fn campaigns(checked: &Checked) -> Markup {
     let state = |id| {
         let mut all = checked.campaigns.iter();
         let found = all.find(|campaign| campaign.lead_campaign().ok() == Some(id));
-        found
-            .map(|campaign| campaign.status.replace('_', " "))
-            .unwrap_or_default()
+        found.map(super::campaign::state).unwrap_or_default()
     };
     html! {
         @if targets.is_empty() { "no row is for a campaign" }
