@@ -75,6 +75,12 @@ impl<'b> Page<'b> {
         self.must(async |driver| driver.back().await);
     }
 
+    /// Closes the tab.
+    #[track_caller]
+    pub fn close(&self) {
+        self.must(async |driver| driver.close_window().await);
+    }
+
     #[track_caller]
     pub fn url(&self) -> String {
         self.must(async |driver| driver.current_url().await).into()

@@ -469,8 +469,11 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     };
     let goes_on = action == "continue";
     let has_more = chosen.can_be_sent(&columns).next().is_some();
-    let is_asking =
-        goes_on && has_more && !chosen.sends_something() && fields.get("nothing").is_none();
+    let is_asking = goes_on
+        && has_more
+        && !chosen.sends_something()
+        && fields.get("nothing").is_none()
+        && !has_agreed_to_nothing(&job.record());
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
     let lists = visit.site.options_of(&job.record()).phones.suppress;
     // Without a list in it the folder is empty, and goes.
@@ -494,6 +497,12 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         }
         _ => see_other(&visit.job_path(job.id, "columns")),
     }
+}
+
+/// Whether somebody has gone on before with nothing ticked.
+fn has_agreed_to_nothing(record: &JobRecord) -> bool {
+    let sent = record.options.mapping.var.as_ref();
+    record.has_columns && sent.is_some_and(Vec::is_empty)
 }
 
 /// On to the problems, if there are any.
