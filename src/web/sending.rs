@@ -21,10 +21,12 @@ use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
+use crate::lead::RunId;
 use crate::options::Given;
 use crate::report::Metrics;
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::text::printable;
 
 /// How often to look who else is sending.
 const LOOK: Duration = Duration::from_secs(1);
@@ -90,7 +92,8 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     let of = (Arc::clone(&live), Arc::clone(job));
     let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
     let (site, at) = (Arc::clone(site), Arc::clone(site));
-    let sending = async move || run(&site, &record, stopped, &mut observer).await;
+    let goes_on = seen.version.is_none().then_some(record.run).flatten();
+    let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;
     work::begin(sending, move |sent| {
         let (live, job) = of;
         job.end_sending(ended(Arc::clone(&live), sent));
@@ -117,6 +120,7 @@ fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
 async fn run(
     site: &Site,
     record: &JobRecord,
+    goes_on: Option<RunId>,
     stopped: mpsc::Receiver<()>,
     observer: &mut LiveObserver,
 ) -> Result<(), Failure> {
@@ -125,7 +129,9 @@ async fn run(
     let preparing = async {
         // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
         let turn = site.turn.acquire().await;
-        Ok::<_, Failure>((turn, prepare(site, record, observer).await?))
+        let prepared = prepare(site, record, observer).await?;
+        refuse_another_run(record, &prepared, goes_on)?;
+        Ok::<_, Failure>((turn, prepared))
     };
     let (_turn, prepared) = tokio::select! {
         biased;
@@ -138,6 +144,28 @@ async fn run(
     let rows = observer.rows_total();
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
     Ok(())
+}
+
+/// Refuses to go on with a run if its list or its settings are others by now: they would be sent
+/// without having been looked at.
+fn refuse_another_run(
+    record: &JobRecord,
+    prepared: &Prepared,
+    goes_on: Option<RunId>,
+) -> Result<(), Failure> {
+    let (Some(run), Some(planned)) = (goes_on, &prepared.planned) else {
+        return Ok(());
+    };
+    if planned.predecessors.going_on == Some(run) {
+        return Ok(());
+    }
+    let name = printable(&record.name);
+    Err(Failure::usage(
+        format!(
+            "{name} or its settings were changed after it was sent in part, so nothing more was sent"
+        ),
+        "look at what would be sent now; who has been sent is left out",
+    ))
 }
 
 /// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
