@@ -213,7 +213,10 @@ fn unusable_settings(error: anyhow::Error) -> Failure {
     if message.has_words_for_page() {
         return Failure::new(StoppedBy::Usage, error);
     }
-    let what = match message.what.contains("--") {
+    let names_typed = ["--", "profile"]
+        .iter()
+        .any(|word| message.what.contains(word));
+    let what = match names_typed {
         true => "leadload's settings on this computer can't be used".to_owned(),
         false => format!(
             "leadload's settings on this computer can't be used: {}",
