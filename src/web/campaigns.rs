@@ -52,6 +52,13 @@ impl Campaigns {
         found.map_or_else(|| chosen.to_owned(), |campaign| campaign.name.clone())
     }
 
+    /// Asks for the names if they are not known, such as after a start.
+    pub async fn learn_names(site: &Arc<Site>) {
+        if site.campaigns.known().is_none() {
+            Campaigns::within_a_moment(site).await;
+        }
+    }
+
     /// Forgets the answer, since the service or the token has changed.
     pub fn forget(&self) {
         let mut state = self.lock();

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use super::campaigns::Campaigns;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other};
 use super::sending;
@@ -26,6 +27,7 @@ use crate::text::{counted, grouped, printable};
 const MAX_RUNS: usize = 200;
 
 pub async fn show(visit: Visit) -> Response {
+    Campaigns::learn_names(&visit.site).await;
     let runs = match runs(&visit).await {
         Ok(runs) => runs,
         Err(trouble) => return failed(&visit, &trouble),

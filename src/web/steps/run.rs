@@ -12,6 +12,7 @@ use super::{job, screen};
 use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::text::{counted, grouped, printable_lines};
+use crate::web::campaigns::Campaigns;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, see_other};
 use crate::web::live::{LiveState, RunEnd};
@@ -24,6 +25,7 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
         Ok(job) => job,
         Err(response) => return response,
     };
+    Campaigns::learn_names(&visit.site).await;
     // A list that is short may be over in a moment.
     let state = job.state();
     let (live, failed) = match &state.sending {
