@@ -15,8 +15,13 @@ const SPRING: &str = "Spring promo (in progress)";
 
 /// What became of the rows: a line of the results each.
 fn results(file: &Path) -> Vec<BTreeMap<String, String>> {
-    let rows = csv::Reader::from_path(file).unwrap().into_deserialize();
-    rows.map(Result::unwrap).collect()
+    // The results have the separator of their list.
+    let text = std::fs::read_to_string(file).unwrap();
+    let separator = text.trim_start_matches("row").bytes().next().unwrap();
+    let reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .from_reader(text.as_bytes());
+    reader.into_deserialize().map(Result::unwrap).collect()
 }
 
 /// How many rows have each status.
