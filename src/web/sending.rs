@@ -21,6 +21,7 @@ use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
+use crate::message::Message;
 use crate::options::Given;
 use crate::report::Metrics;
 use crate::settings::ImportSettings;
@@ -79,6 +80,18 @@ pub struct Seen {
     pub problems: Option<Vec<String>>,
     /// Whether to stop when the first few leads are settled.
     pub only_first: bool,
+    /// Whether a run goes on that has stopped: nothing else may be sent then.
+    pub resumes: bool,
+}
+
+impl Seen {
+    /// A run that has stopped is to go on, with the settings that it has.
+    pub fn of_stopped() -> Seen {
+        Seen {
+            resumes: true,
+            ..Seen::default()
+        }
+    }
 }
 
 /// Begins to send the list, unless that is being done.
@@ -89,11 +102,14 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     let most = seen.only_first.then_some(FIRST);
     let of = (Arc::clone(&live), Arc::clone(job));
     let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
+    let resumes = seen.resumes;
     let (site, at) = (Arc::clone(site), Arc::clone(site));
-    let sending = async move || run(&site, &record, stopped, &mut observer).await;
+    let sending = async move || run(&site, &record, resumes, stopped, &mut observer).await;
     work::begin(sending, move |sent| {
         let (live, job) = of;
         job.end_sending(ended(Arc::clone(&live), sent));
+        // Other lists may have the same people.
+        at.jobs.forget_checks();
         if let Some(results) = live.results_of_complete() {
             let removing = kept_files::remove_sent(&at, &job, results);
             let _ = service::block_on(async { Ok(removing.await) });
@@ -117,6 +133,7 @@ fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
 async fn run(
     site: &Site,
     record: &JobRecord,
+    resumes: bool,
     stopped: mpsc::Receiver<()>,
     observer: &mut LiveObserver,
 ) -> Result<(), Failure> {
@@ -125,7 +142,7 @@ async fn run(
     let preparing = async {
         // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
         let turn = site.turn.acquire().await;
-        Ok::<_, Failure>((turn, prepare(site, record, observer).await?))
+        Ok::<_, Failure>((turn, prepare(site, record, resumes, observer).await?))
     };
     let (_turn, prepared) = tokio::select! {
         biased;
@@ -136,6 +153,16 @@ async fn run(
         prepared = preparing => prepared?,
     };
     let rows = observer.rows_total();
+    let most = prepared
+        .import
+        .settings
+        .options
+        .delivery
+        .max_duration
+        .as_deref()
+        .copied();
+    let deadline = most.and_then(|most| time.began.checked_add(most));
+    interrupts.set_deadline(deadline.map(Into::into));
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
     Ok(())
 }
@@ -160,8 +187,10 @@ async fn open(
 async fn prepare(
     site: &Site,
     record: &JobRecord,
+    resumes: bool,
     observer: &LiveObserver,
 ) -> Result<Prepared, Failure> {
+    refuse_other_service(site, record)?;
     let mut record = record.clone();
     record.options.delivery.wait = Some(true);
     record.options.delivery.yes = Some(true);
@@ -188,5 +217,32 @@ async fn prepare(
         metrics: Metrics::default(),
         is_watched: false,
     };
-    Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
+    let run = record.run;
+    let prepared = Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await?;
+    let planned = prepared.planned.as_ref();
+    let goes_on = planned.and_then(|planned| planned.predecessors.going_on);
+    if resumes && (goes_on.is_none() || goes_on != run) {
+        return Err(another_run());
+    }
+    Ok(prepared)
+}
+
+/// A list that was prepared for another service: that one has other campaigns with the same ids.
+pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failure> {
+    if record.service == site.service_name() {
+        return Ok(());
+    }
+    let message = Message::new(
+        "this list was prepared for another service",
+        "choose its campaign again",
+    );
+    Err(Failure::new(StoppedBy::Usage, message))
+}
+
+fn another_run() -> Failure {
+    let message = Message::new(
+        "the list or its settings have changed since the run stopped, so it cannot go on as it was",
+        "choose the list as a new one: what was sent is not sent again",
+    );
+    Failure::new(StoppedBy::Usage, message)
 }

@@ -37,10 +37,8 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
 
 async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
     let record = job.record();
-    let has_campaign = record.options.mapping.campaign.is_some()
-        || record.options.mapping.campaign_column.is_some();
     // Another service has other campaigns with the same ids.
-    if !has_campaign || record.service != visit.site.service_name() {
+    if !record.has_campaign() || record.service != visit.site.service_name() {
         return see_other(&visit.job_path(job.id, "campaign"));
     }
     if !record.has_columns {
@@ -313,6 +311,7 @@ pub async fn send(
         version: Some(fields.version()),
         problems: Some(checked.kinds_of_problems().into_iter().collect()),
         only_first: fields.get("only-first").is_some(),
+        resumes: false,
     };
     if let Err(why) = sending::begin(&visit.site, &job, seen) {
         return not_changed(&visit, &job, "send", &why);
