@@ -114,7 +114,7 @@ impl LedgerError {
                 format!("cannot be used: {error}"),
                 "fix that, then run the same command again",
                 "the disk may be full or broken",
-                "Check that, then try again.",
+                "Free some space, then try again.",
             ),
         };
         let error = LedgerError::new(format!("the ledger `{place}` {what}"), hint);

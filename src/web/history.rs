@@ -248,7 +248,7 @@ pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
     match job {
         Ok(job) => {
             // If it is being sent already, its page shows that.
-            let _ = sending::begin(&visit.site, &job, Seen::of_stopped());
+            let _ = sending::begin(&visit.site, &job, Seen::default());
             see_other(&visit.job_path(job.id, "run"))
         }
         Err(trouble) => failed(&visit, &trouble),

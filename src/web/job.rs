@@ -264,7 +264,9 @@ impl Job {
     ) -> Result<JobRecord, NotChanged> {
         let _changing = self.changing();
         let mut state = self.state();
-        let version = version.unwrap_or(state.record.version);
+        // Only a run that was begun goes on with what there is.
+        let present = state.record.run.map(|_| state.record.version);
+        let version = version.or(present).ok_or(NotChanged::Stale)?;
         let record = state.of_version(version)?.clone();
         state.sending = SendState::Sending(sending);
         drop(state);

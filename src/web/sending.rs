@@ -21,11 +21,13 @@ use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
+use crate::lead::RunId;
 use crate::message::Message;
 use crate::options::Given;
 use crate::report::Metrics;
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::text::printable;
 
 /// How often to look who else is sending.
 const LOOK: Duration = Duration::from_secs(1);
@@ -80,18 +82,6 @@ pub struct Seen {
     pub problems: Option<Vec<String>>,
     /// Whether to stop when the first few leads are settled.
     pub only_first: bool,
-    /// Whether a run goes on that has stopped: nothing else may be sent then.
-    pub resumes: bool,
-}
-
-impl Seen {
-    /// A run that has stopped is to go on, with the settings that it has.
-    pub fn of_stopped() -> Seen {
-        Seen {
-            resumes: true,
-            ..Seen::default()
-        }
-    }
 }
 
 /// Begins to send the list, unless that is being done.
@@ -102,9 +92,9 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     let most = seen.only_first.then_some(FIRST);
     let of = (Arc::clone(&live), Arc::clone(job));
     let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
-    let resumes = seen.resumes;
     let (site, at) = (Arc::clone(site), Arc::clone(site));
-    let sending = async move || run(&site, &record, resumes, stopped, &mut observer).await;
+    let goes_on = seen.version.is_none().then_some(record.run).flatten();
+    let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;
     work::begin(sending, move |sent| {
         let (live, job) = of;
         job.end_sending(ended(Arc::clone(&live), sent));
@@ -133,7 +123,7 @@ fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
 async fn run(
     site: &Site,
     record: &JobRecord,
-    resumes: bool,
+    goes_on: Option<RunId>,
     stopped: mpsc::Receiver<()>,
     observer: &mut LiveObserver,
 ) -> Result<(), Failure> {
@@ -142,7 +132,9 @@ async fn run(
     let preparing = async {
         // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
         let turn = site.turn.acquire().await;
-        Ok::<_, Failure>((turn, prepare(site, record, resumes, observer).await?))
+        let prepared = prepare(site, record, observer).await?;
+        refuse_another_run(record, &prepared, goes_on)?;
+        Ok::<_, Failure>((turn, prepared))
     };
     let (_turn, prepared) = tokio::select! {
         biased;
@@ -167,6 +159,28 @@ async fn run(
     Ok(())
 }
 
+/// Refuses to go on with a run if its list or its settings are others by now: they would be sent
+/// without having been looked at.
+fn refuse_another_run(
+    record: &JobRecord,
+    prepared: &Prepared,
+    goes_on: Option<RunId>,
+) -> Result<(), Failure> {
+    let (Some(run), Some(planned)) = (goes_on, &prepared.planned) else {
+        return Ok(());
+    };
+    if planned.predecessors.going_on == Some(run) {
+        return Ok(());
+    }
+    let name = printable(&record.name);
+    Err(Failure::usage(
+        format!(
+            "{name} or its settings were changed after it was sent in part, so nothing more was sent"
+        ),
+        "look at what would be sent now; who has been sent is left out",
+    ))
+}
+
 /// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
 /// it is.
 async fn open(
@@ -187,7 +201,6 @@ async fn open(
 async fn prepare(
     site: &Site,
     record: &JobRecord,
-    resumes: bool,
     observer: &LiveObserver,
 ) -> Result<Prepared, Failure> {
     refuse_other_service(site, record)?;
@@ -217,14 +230,7 @@ async fn prepare(
         metrics: Metrics::default(),
         is_watched: false,
     };
-    let run = record.run;
-    let prepared = Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await?;
-    let planned = prepared.planned.as_ref();
-    let goes_on = planned.and_then(|planned| planned.predecessors.going_on);
-    if resumes && (goes_on.is_none() || goes_on != run) {
-        return Err(another_run());
-    }
-    Ok(prepared)
+    Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
 }
 
 /// A list that was prepared for another service: that one has other campaigns with the same ids.
@@ -237,12 +243,4 @@ pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failu
         "choose its campaign again",
     );
     Err(Failure::new(StoppedBy::Usage, message))
-}
-
-fn another_run() -> Failure {
-    let message = Message::new(
-        "the list or its settings have changed since the run stopped, so it cannot go on as it was",
-        "choose the list as a new one: what was sent is not sent again",
-    );
-    Failure::new(StoppedBy::Usage, message)
 }

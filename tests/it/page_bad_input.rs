@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::page_client::{Form, Screen, Visitor};
+use crate::page_client::{Screen, Visitor};
 use crate::util::{Folder, contacts, scenario, service};
 
 /// Words that the page never uses: what is typed at a terminal, and names of files and statuses
@@ -230,7 +230,7 @@ fn rows_to_fix_of_an_unknown_list_ask_for_its_settings_again() {
     folder.import_leads(&service, &[]).expect(1);
     let visitor = Visitor::practice(&folder);
     let rejects = folder.read("leads.rejects.csv");
-    let screen = columns(&visitor, "leads.rejects.csv", rejects);
+    let screen = columns(&visitor, "to fix.csv", rejects);
     is_page(&screen);
     assert!(
         screen
@@ -252,7 +252,7 @@ fn rows_to_fix_of_an_unknown_list_ask_for_its_settings_again() {
 fn several_phone_columns_are_asked_for_with_their_numbers() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
-    let list = "Mobile,Office,Name\n+447911123456,,Ada\n,+442079460001,Bob\n+447911123457,,Eve\n";
+    let list = "Mobile,Phone,Name\n+447911123456,,Ada\n,+442079460001,Bob\n+447911123457,,Eve\n";
     let screen = columns(&visitor, "two.csv", list);
     says(
         &screen,
@@ -271,7 +271,7 @@ fn several_phone_columns_are_asked_for_with_their_numbers() {
         "{labels:?}"
     );
     assert!(
-        labels.contains(&"Office (1 number in the first rows)"),
+        labels.contains(&"Phone (1 number in the first rows)"),
         "{labels:?}"
     );
     let screen = visitor.send(
@@ -446,7 +446,7 @@ fn do_not_call_lists_without_numbers_say_what_to_do() {
     let visitor = Visitor::practice(&folder);
     for (bytes, part) in [
         ("email\nada@example.com\n", "only e-mail addresses"),
-        ("name\nAda\n", "has no phone column"),
+        ("name\nAda\n", "has no phone number on it"),
         ("phone\n+44123\n", "lines that cannot be used"),
         ("%PDF-1.7", "is a PDF"),
         ("", "has no phone number on it"),
@@ -780,7 +780,7 @@ fn a_damaged_record_of_what_was_sent_is_said_to_be_and_nothing_is_sent() {
 #[test]
 fn a_list_waits_while_another_program_sends_and_says_who() {
     let folder = Folder::with_leads(&contacts(400));
-    let service = scenario("[[rule]]\ndelay = 0.05");
+    let service = scenario("latency_ms = 50");
     let slow = [
         "import",
         "leads.csv",
@@ -806,14 +806,56 @@ fn a_list_waits_while_another_program_sends_and_says_who() {
     is_page(&run);
 }
 
+/// The list of a run that a command line began stays at its place, where others can change it.
 #[test]
-fn a_list_that_somebody_else_changes_on_the_disk_is_not_sent() {
-    let folder = Folder::new();
-    let visitor = Visitor::of(folder.leadload(&["web", "--no-open"]).at(&service()));
-    let _ = visitor;
+fn a_list_that_somebody_else_changes_on_the_disk_does_not_go_on_as_that_run() {
+    let folder = Folder::with_leads(&contacts(10));
+    let service = scenario("token_revoked_after = 4");
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(3);
+    let service = crate::util::replaced(service, "");
+    folder.write("leads.csv", "phone,name\n+447911999999,Eve\n");
+    let visitor = page_of(&folder, &service);
+    let history = visitor.get("history/1");
+    assert!(history.html.contains("Resume"), "{}", history.text());
+    let screen = visitor.send(&history.form("history/1/resume"));
+    let end = visitor.wait(&screen.at, |screen| {
+        screen.heading() != "Getting ready to send"
+    });
+    says(
+        &end,
+        &[
+            "leads.csv or its settings were changed after it was sent in part",
+            "Look at what would be sent now",
+        ],
+    );
+    assert_eq!(end.heading(), "Check, then send");
+    assert!(end.text().contains("Send 1 lead"), "{}", end.text());
+    assert_eq!(service.stats().lead_requests, 0);
 }
 
-/// Files that grow beyond this many bytes cannot be written, as on a full disk.
+#[test]
+fn a_list_that_is_gone_is_said_to_be() {
+    let folder = Folder::with_leads(&contacts(10));
+    let service = scenario("token_revoked_after = 4");
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(3);
+    let visitor = page_of(&folder, &service);
+    let form = visitor.get("history/1").form("history/1/resume");
+    fs::remove_file(folder.path("leads.csv")).unwrap();
+    let screen = visitor.send(&form);
+    says(
+        &screen,
+        &[
+            "The list of this run is not at its place.",
+            "Put it back there, or send it as a new list.",
+        ],
+    );
+}
+
+/// Files cannot grow beyond this limit, as on a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_said_to_be_when_a_list_arrives_and_when_it_is_sent() {

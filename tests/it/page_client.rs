@@ -145,11 +145,6 @@ impl Visitor {
         let form = self.get("list").form("list").file(name, bytes);
         self.send(&form)
     }
-
-    /// The process that serves the page.
-    pub fn process(&self) -> &Child {
-        self.process.as_ref().unwrap()
-    }
 }
 
 impl Drop for Visitor {

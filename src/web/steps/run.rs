@@ -252,6 +252,6 @@ pub async fn resume(
         return shown(&visit, &job, &live.unwrap_or_default(), errors);
     }
     // If it is being sent already, the page shows that.
-    let _ = sending::begin(&visit.site, &job, Seen::of_stopped());
+    let _ = sending::begin(&visit.site, &job, Seen::default());
     see_other(&visit.job_path(job.id, "run"))
 }

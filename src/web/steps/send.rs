@@ -311,7 +311,6 @@ pub async fn send(
         version: Some(fields.version()),
         problems: Some(checked.kinds_of_problems().into_iter().collect()),
         only_first: fields.get("only-first").is_some(),
-        resumes: false,
     };
     if let Err(why) = sending::begin(&visit.site, &job, seen) {
         return not_changed(&visit, &job, "send", &why);
