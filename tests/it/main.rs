@@ -41,6 +41,7 @@ mod outputs;
 mod overview;
 mod pacing;
 mod page;
+mod page_runs;
 #[cfg(unix)]
 mod picker;
 mod properties;
@@ -70,6 +71,7 @@ mod tokens;
 mod totals;
 mod transcript;
 mod util;
+mod visitor;
 mod web_security;
 mod wire;
 mod workbooks;

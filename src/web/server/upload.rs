@@ -159,17 +159,25 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
     received
 }
 
-/// The chunks of a body as long as there is room for them.
+/// The chunks of a body as long as there is room for them. They come one at a time: the form is
+/// read on another thread than the connection, and whoever reads it would take all that there are
+/// before it passes on the first.
 struct Metered<'a> {
     chunks: &'a mut Chunks,
     room: Arc<AtomicU64>,
+    has_given: bool,
 }
 
 impl Stream for Metered<'_> {
     type Item = Result<Bytes, BodyError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if std::mem::take(&mut self.has_given) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let next = std::task::ready!(self.chunks.as_mut().poll_next(cx));
+        self.has_given = true;
         Poll::Ready(match next {
             Some(Ok(chunk)) => {
                 let taken = |room: u64| room.checked_sub(chunk.len() as u64);
@@ -203,6 +211,7 @@ impl<'a> Reading<'a> {
         let metered = Metered {
             chunks,
             room: Arc::clone(&room),
+            has_given: false,
         };
         Reading {
             multipart: Multipart::new(metered, boundary),
@@ -342,5 +351,6 @@ fn write(mut chunks: mpsc::Receiver<Bytes>, folder: PathBuf) -> io::Result<TempP
     while let Some(chunk) = chunks.blocking_recv() {
         file.write_all(&chunk)?;
     }
+    file.as_file().sync_all()?;
     Ok(file.into_temp_path())
 }
