@@ -88,7 +88,7 @@ impl Checked {
             rejects: vec![Some(place.to_owned())],
             report: None,
         };
-        let label = format!("list-{}", job.id).parse().ok();
+        let label = job.record().label.parse().ok();
         // Otherwise the earlier file would be kept under another name.
         let _ = std::fs::remove_file(place);
         service::apart(async move || {

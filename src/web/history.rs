@@ -20,7 +20,7 @@ use super::words;
 use crate::import::service;
 use crate::lead::{RunId, Status};
 use crate::ledger::{OutputKind, RunRecord, RunState};
-use crate::options::{Given, Options};
+use crate::options::{Given, Options, Scope};
 use crate::text::{counted, grouped, printable};
 
 /// How many runs the list shows.
@@ -302,14 +302,17 @@ fn complete(options: &mut Options, run: &RunRecord) {
     let Some(known) = run.options.as_ref().and_then(|options| options.as_object()) else {
         return;
     };
-    let is_missing =
-        |declared: &crate::options::Declaration, has: bool| declared.is_identity && !has;
     for (declared, field) in options.fields_mut() {
-        if is_missing(declared, field.is_given())
+        let is_form = declared.scope == Scope::Reading;
+        if (declared.is_identity || is_form)
+            && !field.is_given()
             && let Some(json) = known.get(declared.key).filter(|json| !json.is_null())
         {
             // A value that cannot be read makes it another run, which is refused.
             let _ = field.set_json(json, FilePath::new(""));
         }
+    }
+    if known.get("has_header").and_then(|has| has.as_bool()) == Some(false) {
+        options.reading.no_header = Some(true);
     }
 }

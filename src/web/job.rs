@@ -48,7 +48,8 @@ impl std::fmt::Display for JobId {
 }
 
 /// What is kept of a job on disk.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct JobRecord {
     /// The file's name as people know it.
     pub name: String,
@@ -58,6 +59,8 @@ pub struct JobRecord {
     /// The service and the ledger that the settings are for.
     pub service: String,
     pub ledger: PathBuf,
+    /// What rows to fix of a check say of where they are from: `list-` and a random number.
+    pub label: String,
     /// Whether the list is a copy with corrections that were made here.
     pub is_corrected: bool,
     /// Whether somebody has been through the columns and chosen what is sent.
@@ -76,15 +79,24 @@ pub struct JobRecord {
     pub run: Option<RunId>,
 }
 
+/// The settings of a list for which nothing was chosen: what leaves this computer is chosen one by
+/// one, so no column is sent.
+pub fn untouched() -> Options {
+    let mut options = Options::default();
+    options.mapping.var = Some(Vec::new());
+    options
+}
+
 impl JobRecord {
     pub fn new(site: &Site, name: String, list: PathBuf) -> JobRecord {
         let ledger = site.ledger_place().ok().flatten();
         JobRecord {
             name,
             list,
-            options: Options::default(),
+            options: untouched(),
             service: site.service_name(),
             ledger: ledger.map(|place| place.absolute()).unwrap_or_default(),
+            label: format!("list-{:016x}", fastrand::u64(..)),
             is_corrected: false,
             has_columns: false,
             only_columns: Vec::new(),
@@ -102,6 +114,11 @@ impl JobRecord {
     /// The record of the job in a folder.
     pub fn read(folder: &Path) -> io::Result<JobRecord> {
         Ok(serde_json::from_slice(&fs::read(folder.join(RECORD))?)?)
+    }
+
+    pub fn has_campaign(&self) -> bool {
+        let mapping = &self.options.mapping;
+        mapping.campaign.is_some() || mapping.campaign_column.is_some()
     }
 
     /// The campaign as people call it.
@@ -255,7 +272,9 @@ impl Job {
     ) -> Result<JobRecord, NotChanged> {
         let _changing = self.changing();
         let mut state = self.state();
-        let version = version.unwrap_or(state.record.version);
+        // Only a run that was begun goes on with what there is.
+        let present = state.record.run.map(|_| state.record.version);
+        let version = version.or(present).ok_or(NotChanged::Stale)?;
         let record = state.of_version(version)?.clone();
         state.sending = SendState::Sending(sending);
         drop(state);

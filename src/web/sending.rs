@@ -22,6 +22,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
 use crate::lead::RunId;
+use crate::message::Message;
 use crate::options::Given;
 use crate::report::Metrics;
 use crate::settings::ImportSettings;
@@ -97,6 +98,8 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     work::begin(sending, move |sent| {
         let (live, job) = of;
         job.end_sending(ended(Arc::clone(&live), sent));
+        // Other lists may have the same people.
+        at.jobs.forget_checks();
         if let Some(results) = live.results_of_complete() {
             let removing = kept_files::remove_sent(&at, &job, results);
             let _ = service::block_on(async { Ok(removing.await) });
@@ -142,6 +145,16 @@ async fn run(
         prepared = preparing => prepared?,
     };
     let rows = observer.rows_total();
+    let most = prepared
+        .import
+        .settings
+        .options
+        .delivery
+        .max_duration
+        .as_deref()
+        .copied();
+    let deadline = most.and_then(|most| time.began.checked_add(most));
+    interrupts.set_deadline(deadline.map(Into::into));
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
     Ok(())
 }
@@ -190,6 +203,7 @@ async fn prepare(
     record: &JobRecord,
     observer: &LiveObserver,
 ) -> Result<Prepared, Failure> {
+    refuse_other_service(site, record)?;
     let mut record = record.clone();
     record.options.delivery.wait = Some(true);
     record.options.delivery.yes = Some(true);
@@ -217,4 +231,16 @@ async fn prepare(
         is_watched: false,
     };
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
+}
+
+/// A list that was prepared for another service: that one has other campaigns with the same ids.
+pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failure> {
+    if record.service == site.service_name() {
+        return Ok(());
+    }
+    let message = Message::new(
+        "this list was prepared for another service",
+        "choose its campaign again",
+    );
+    Err(Failure::new(StoppedBy::Usage, message))
 }

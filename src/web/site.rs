@@ -104,6 +104,13 @@ impl Site {
     /// meanwhile.
     pub fn layers(&self, of_job: &Options) -> Result<Layers, Failure> {
         let mut options = of_job.clone();
+        if let Some(own) = &mut options.phones.suppress {
+            // The do-not-call lists of the profile apply too.
+            let of_profile = self.layers(&Options::default())?.given().phones.suppress;
+            let of_profile = of_profile.into_iter().flatten();
+            let missing: Vec<_> = of_profile.filter(|list| !own.contains(list)).collect();
+            own.splice(0..0, missing);
+        }
         options.complete(&self.typed);
         // A profile's results files are for lists of the command line.
         let writes_outputs = false;

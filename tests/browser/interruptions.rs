@@ -118,7 +118,7 @@ fn a_second_list_waits_for_its_turn_and_can_be_cancelled() {
     page.click("Send 200 leads");
     page.wait_for_heading("Sending to Spring promo");
     page.click("New list");
-    page.choose(&folder.path("second.csv"), "Follow-up calls (paused)");
+    page.choose(&folder.path("second.csv"), "Autumn survey (stopped)");
     page.go_on_to_send();
     page.wait_for("leads.csv is being sent");
     page.wait_for("This list starts after it. You can close the tab.");

@@ -56,9 +56,10 @@ fn phone_numbers_are_corrected_in_place() {
     page.click("Continue");
     page.wait_for_heading("Check, then send");
     let corrected = page.download("Download the corrected list");
+    // As Excel reads it without damage.
     assert_eq!(
         std::fs::read_to_string(corrected).unwrap(),
-        "phone,name\n+447911000001,Ada\n+447911000002,Ben\n+447911000003,Cara\n"
+        "\u{feff}\"phone\",\"name\"\n\"+447911000001\",\"Ada\"\n\"+447911000002\",\"Ben\"\n\"+447911000003\",\"Cara\"\n"
     );
     page.click("Send 3 leads");
     page.wait_for_heading("Sent");

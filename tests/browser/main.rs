@@ -24,6 +24,7 @@ mod page;
 mod screens;
 mod screenshots;
 mod scripts;
+mod services;
 mod site;
 mod speech;
 mod tabs;

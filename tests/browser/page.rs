@@ -151,7 +151,7 @@ impl Page<'_> {
     pub fn fill(&self, label: &str, text: &str) {
         self.on("CONTROLS", label, async |control| {
             if control.tag_name().await? == "select" {
-                let option = format!("option[normalize-space()={}]", quoted(text));
+                let option = format!(".//option[normalize-space()={}]", quoted(text));
                 return control.find(By::XPath(option)).await?.click().await;
             }
             control.clear().await?;

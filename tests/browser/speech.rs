@@ -1,7 +1,7 @@
 //! What a screen reader says by itself.
 
 use crate::browser::Browser;
-use crate::util::{Folder, contacts, service};
+use crate::util::{Folder, contacts, scenario};
 use crate::web::Web;
 
 #[test]
@@ -10,7 +10,8 @@ fn a_run_of_1000_rows_speaks_at_the_start_at_each_tenth_and_at_the_end() {
         return;
     };
     let (page, folder) = (browser.page(), Folder::with_leads(&contacts(1000)));
-    let web = Web::start(&folder, &service());
+    let service = scenario("latency_ms = 5\nmax_concurrent = 1");
+    let web = Web::start(&folder, &service);
     web.open(&page);
     page.choose(&folder.path("leads.csv"), "Spring promo (in progress)");
     page.go_on_to_send();

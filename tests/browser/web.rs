@@ -24,9 +24,18 @@ impl Web {
         Web::of(folder.leadload(&["web", "--no-open", "--sandbox"]))
     }
 
-    /// Sends to a service of the test.
+    /// Sends to a service of the test at a pace that is set.
     pub fn start(folder: &Folder, service: &Sandbox) -> Web {
-        Web::of(folder.leadload(&["web", "--no-open"]).at(service))
+        folder.write("config.toml", "[profiles.test]\nrate = '200/s'\n");
+        let args = [
+            "web",
+            "--no-open",
+            "--config",
+            "config.toml",
+            "--profile",
+            "test",
+        ];
+        Web::of(folder.leadload(&args).at(service))
     }
 
     /// Knows no service yet.

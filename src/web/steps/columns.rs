@@ -57,15 +57,19 @@ pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) 
             return response;
         }
     }
-    shown(&visit, &job, Vec::new(), StatusCode::OK).await
+    shown(&visit, &job, Vec::new(), None).await
 }
 
 async fn shown(
     visit: &Visit,
     job: &Arc<Job>,
     mut errors: Vec<FieldError>,
-    status: StatusCode,
+    typed: Option<ColumnForm>,
 ) -> Response {
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
     let facts = match facts(visit, job).await {
         Ok(facts) => facts,
         Err(response) => return response,
@@ -82,6 +86,9 @@ async fn shown(
     }
     let options = visit.site.options_of(&record);
     let mut form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    if let Some(typed) = typed {
+        form.take_typed(typed);
+    }
     if let Some(last) = last_sent(visit, &record).await {
         form.compare(&last);
     }
@@ -286,6 +293,14 @@ impl Sections<'_> {
                 (self.only_values(rule, *column, values))
             }
             (self.only_column(rules.len(), None))
+            @for text in &self.form.only_lost {
+                p.field {
+                    label {
+                        input type="checkbox" name="keep-only" value=(text) checked;
+                        " " bdi { (text.replacen('=', " = ", 1)) } ": this list has no such column"
+                    }
+                }
+            }
             p { button type="submit" name="action" value="values" { "Show values" } }
         }
     }
@@ -313,13 +328,20 @@ impl Sections<'_> {
     fn only_values(&self, rule: usize, column: usize, chosen: &[String]) -> Markup {
         let known = self.facts.values(column).unwrap_or_default();
         let empty = self.facts.rows() - self.facts.filled(column);
+        let is_known = |chosen: &&String| {
+            let same = |value: &str| value.trim().to_lowercase() == chosen.trim().to_lowercase();
+            chosen.trim().is_empty() && empty > 0 || known.iter().any(|value| same(&value.text))
+        };
+        // Values that were chosen before and do not occur in this list.
+        let absent = chosen.iter().filter(|chosen| !is_known(chosen));
+        let absent = absent.map(|value| (value.as_str(), 0));
         let is_chosen = |value: &str| {
             let value = value.trim().to_lowercase();
             chosen.iter().any(|one| one.trim().to_lowercase() == value)
         };
         html! {
             ul.values aria-label={ "Values of " (self.columns.name(column)) } {
-                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))) {
+                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))).chain(absent) {
                     li {
                         label {
                             input type="checkbox" name={ "only-" (rule) "-value" } value=(value) checked[is_chosen(value)];
@@ -338,6 +360,9 @@ impl Sections<'_> {
                 input #blocked type="file" name="list";
             }))
             p { button type="submit" name="action" value="block" { "Add this list" } }
+            @for name in &self.form.blocked_by_settings {
+                p.hint { bdi { (name) } " applies too: the settings of leadload name it." }
+            }
             @if !self.form.blocked.is_empty() {
                 ul.blocked {
                     @for (at, name) in self.form.blocked.iter().enumerate() {
@@ -449,22 +474,26 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         Err(error) => {
             let _ = std::fs::remove_dir(&folder);
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
-            return shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY).await;
+            return shown(&visit, &job, errors, None).await;
         }
     };
     let facts = match facts_for_form(&visit, &job).await {
         Ok(facts) => facts,
-        Err(response) => return response,
+        Err(response) => {
+            let _ = std::fs::remove_dir_all(&folder);
+            return response;
+        }
     };
     let columns = FormColumns::of(&facts.inspected);
     let fields = &received.fields;
     let action = fields.get("action").unwrap_or("continue").to_owned();
-    let chosen = ColumnForm::from_fields(fields, &columns, &facts);
+    let present = visit.site.options_of(&job.record());
+    let chosen = ColumnForm::from_fields(fields, &columns, &facts, &present, &action);
     let chosen = match chosen {
         Ok(chosen) => chosen,
-        Err(errors) => {
+        Err((errors, typed)) => {
             let _ = std::fs::remove_dir_all(&folder);
-            return shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY).await;
+            return shown(&visit, &job, errors, Some(*typed)).await;
         }
     };
     let goes_on = action == "continue";
@@ -475,13 +504,12 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         && fields.get("nothing").is_none()
         && !has_agreed_to_nothing(&job.record());
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
-    let lists = visit.site.options_of(&job.record()).phones.suppress;
     // Without a list in it the folder is empty, and goes.
     let _ = std::fs::remove_dir(&folder);
     let changed = job.change(fields.version(), |record| {
-        chosen.apply(record, &columns, &action);
+        chosen.apply(record, &present, &columns, &action);
         record.has_columns |= goes_on && !is_asking;
-        ColumnForm::change_lists(record, lists, blocked, &action);
+        ColumnForm::change_lists(record, blocked, &action);
     });
     if let Err(why) = changed {
         let _ = std::fs::remove_dir_all(&folder);

@@ -212,14 +212,11 @@ pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
         Ok(job) => job,
         Err(response) => return response,
     };
-    let live = job
-        .state()
-        .sending
-        .live()
-        .map(|live| live.now())
-        .unwrap_or_default();
+    let live = job.state().sending.live().map(|live| live.now());
+    let stage = live.as_ref().map_or("gone", stage);
+    let live = live.unwrap_or_default();
     let text = html! {
-        div data-said=(live.said) data-stage=(stage(&live)) {
+        div data-said=(live.said) data-stage=(stage) {
             (numbers(&live))
         }
     };

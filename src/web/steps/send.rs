@@ -16,7 +16,7 @@ use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::job::{Job, JobState, NotChanged};
+use crate::web::job::{Job, JobState, NotChanged, untouched};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;
 use crate::web::notes;
@@ -37,10 +37,8 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
 
 async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
     let record = job.record();
-    let has_campaign = record.options.mapping.campaign.is_some()
-        || record.options.mapping.campaign_column.is_some();
     // Another service has other campaigns with the same ids.
-    if !has_campaign || record.service != visit.site.service_name() {
+    if !record.has_campaign() || record.service != visit.site.service_name() {
         return see_other(&visit.job_path(job.id, "campaign"));
     }
     if !record.has_columns {
@@ -333,7 +331,7 @@ pub async fn scratch(
         Err(response) => return response,
     };
     let changed = job.change(fields.version(), |record| {
-        record.options = Default::default();
+        record.options = untouched();
         record.has_columns = false;
         record.taken_from = None;
         record.known_problems = Vec::new();
