@@ -1,7 +1,8 @@
 //! `leadload web`: serves the page until it is ended, or opens the one that is open already.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use crate::cli::web::WebArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -9,7 +10,7 @@ use crate::import::service;
 use crate::message::Message;
 use crate::paths::with_reason;
 use crate::report::{Log, console};
-use crate::settings::{Layers, has_display, home_folder, page_folder};
+use crate::settings::{Layers, has_display, home_folder, ledger_place, page_folder};
 use crate::signals;
 use crate::web::{Limits, PageFolder, Pages, Published, Server, open_browser};
 
@@ -32,6 +33,7 @@ leadload is running already. Open the link above in your browser. It works once.
 ";
 
 pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
+    refuse_no_ledger(layers)?;
     let place = page_folder(layers).or_stopped(StoppedBy::Usage)?;
     let opens = !args.no_open && has_display();
     service::block_on(async {
@@ -44,7 +46,16 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
                 true => RUNNING_ALREADY,
                 false => RUNNING_ALREADY_PRINTED,
             };
-            announce(&found.link, found.redirect.as_deref(), text)?;
+            let opening = announce(&found.link, found.redirect, text)?;
+            let opened = service::on_a_thread(move || {
+                // If it has panicked, nothing was opened, and the link is printed.
+                let _ = opening.map(JoinHandle::join);
+                Ok::<(), Failure>(())
+            });
+            tokio::select! {
+                opened = opened => opened?,
+                _ = signals.next() => {}
+            }
             return Ok(ExitCode::Complete);
         }
         let server = bind(args.port, folder.last_port())?;
@@ -57,7 +68,7 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         let pages = service::on_a_thread(pages).await?;
         let _running = server.start(pages.router).or_stopped(StoppedBy::Usage)?;
         let text = if opens { OPENED } else { PRINTED };
-        announce(&link, redirect.as_deref(), text)?;
+        announce(&link, redirect, text)?;
         tokio::select! {
             _ = signals.next() => {}
             () = pages.quit.notified() => {}
@@ -75,14 +86,28 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
     })
 }
 
+/// Without a ledger, what the page says of stopping and resuming would not be true.
+fn refuse_no_ledger(layers: &Layers) -> Result<(), Failure> {
+    let options = layers.options();
+    let place = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
+    if place.is_some() || options.connection.sandbox == Some(true) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "the page needs a ledger, and the ledger is set to `none`",
+        "name a file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
+    ))
+}
+
 /// Prints the link, alone on its line, and opens the browser.
-fn announce(link: &str, redirect: Option<&Path>, text: &str) -> Result<(), Failure> {
+fn announce(
+    link: &str,
+    redirect: Option<PathBuf>,
+    text: &str,
+) -> Result<Option<JoinHandle<()>>, Failure> {
     console::print(&format!("{link}\n")).or_stopped(StoppedBy::Disk)?;
     console::note(text);
-    if let Some(redirect) = redirect {
-        open_browser(redirect);
-    }
-    Ok(())
+    Ok(redirect.map(open_browser))
 }
 
 /// The port that was asked for and no other; else that of last time, or any free one.

@@ -160,14 +160,19 @@ impl Record {
             ),
             (None, None) => return Ok(()),
         };
-        Err(Failure::usage(
+        let message = Message::new(
             format!(
                 "{what}; with duplicates allowed, they would be created and called a second time"
             ),
             format!(
                 "leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
             ),
-        ))
+        );
+        let on_page = message.on_page(
+            "This list may have been sent before, and on this computer people are sent again who are in the campaign: they would be called a second time",
+            "Look at “History”. Or ask whoever has set up leadload on this computer.",
+        );
+        Err(Failure::new(StoppedBy::Usage, on_page))
     }
 }
 
@@ -255,7 +260,11 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
         return Ok(ledger.lock_sender(service)?);
     }
     let hint = "wait until it has ended, or let leadload wait with `--wait`";
-    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
+    let message = Message::new(who, hint).on_page(
+        "Another leadload on this computer is sending a list",
+        "Wait until it has ended, then try again.",
+    );
+    Err(Failure::new(StoppedBy::Busy, message))
 }
 
 impl Run {

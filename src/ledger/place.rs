@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use super::ServiceId;
 use super::network::network_file_system;
@@ -29,6 +29,11 @@ impl fmt::Display for LedgerPlace {
 impl LedgerPlace {
     pub fn file(path: impl Into<PathBuf>) -> LedgerPlace {
         LedgerPlace { file: path.into() }
+    }
+
+    /// Its path, wherever the program is started.
+    pub fn absolute(&self) -> PathBuf {
+        absolute(&self.file).unwrap_or_else(|_| self.file.clone())
     }
 
     /// Whether the ledger's file exists; `true` if the file system cannot tell.

@@ -30,7 +30,7 @@ pub use environment::{environment, has_display};
 pub use import::{ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::ledger_place;
-pub use page::{home_folder, page_folder};
+pub use page::{home_folder, page_folder, pages_folder};
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};

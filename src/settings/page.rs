@@ -17,12 +17,17 @@ const DEFAULT: &str = "default";
 /// The folder of the page for these settings. Those with the same service, profile and ledger
 /// have the same folder, so a second start opens the page of the first.
 pub fn page_folder(layers: &Layers) -> Result<PathBuf> {
-    let folder = state_folder().ok_or_else(|| {
+    let folder = pages_folder().ok_or_else(|| {
         Message::without_hint("there is no home folder to keep the page's files in")
     })?;
     let digest = Sha256::digest(key(layers)?);
     let name: String = digest[..16].iter().map(|b| format!("{b:02x}")).collect();
-    Ok(folder.join("web").join(name))
+    Ok(folder.join(name))
+}
+
+/// The folder of all pages of the user.
+pub fn pages_folder() -> Option<PathBuf> {
+    Some(state_folder()?.join("web"))
 }
 
 /// Where the user's own files are, for a browser to read one.

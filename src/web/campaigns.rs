@@ -11,6 +11,9 @@ use super::trouble::Trouble;
 use super::work;
 use crate::campaign::Campaign;
 
+/// How soon the service is asked again that did not list its campaigns.
+const AGAIN: Duration = Duration::from_secs(2);
+
 /// How long a list of campaigns is shown before the service is asked again.
 const FRESH: Duration = Duration::from_secs(30);
 
@@ -81,14 +84,15 @@ impl Campaigns {
 
     fn ask(&self, site: &Arc<Site>) {
         let mut state = self.lock();
-        let is_fresh = state.asked_at.is_some_and(|at| at.elapsed() < FRESH);
-        if state.is_asking || is_fresh && matches!(state.answer, Some(Ok(_))) {
+        let fresh = match state.answer {
+            Some(Err(_)) => AGAIN,
+            _ => FRESH,
+        };
+        // An error stays the answer until there is another: it is shown however long that takes.
+        if state.is_asking || state.asked_at.is_some_and(|at| at.elapsed() < fresh) {
             return;
         }
         state.is_asking = true;
-        if matches!(state.answer, Some(Err(_))) {
-            state.answer = None;
-        }
         let asked = state.service;
         drop(state);
         let of = Arc::clone(site);

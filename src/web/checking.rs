@@ -13,7 +13,7 @@ use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, Found};
-use crate::import::{inputs, remember, service};
+use crate::import::{Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, Status};
 use crate::report::{Estimate, Lookup, Preview, ToCorrect};
@@ -42,10 +42,11 @@ pub struct Checked {
     pub estimate: Option<Estimate>,
     pub campaigns: Arc<[Campaign]>,
     pub lookup: Lookup,
+    pub warnings: Warnings,
     /// Too many numbers may be of another country, so nothing is sent.
     pub doubt: Option<Trouble>,
-    /// Whether many numbers have no country code, and no country is chosen.
-    pub asks_for_country: bool,
+    /// How many numbers have no country code, if these are many and no country is chosen.
+    pub without_country: Option<u64>,
 }
 
 impl std::fmt::Debug for Checked {
@@ -87,7 +88,7 @@ impl Checked {
             rejects: vec![Some(place.to_owned())],
             report: None,
         };
-        let label = format!("list-{}", job.id).parse().ok();
+        let label = job.record().label.parse().ok();
         // Otherwise the earlier file would be kept under another name.
         let _ = std::fs::remove_file(place);
         service::apart(async move || {
@@ -209,7 +210,7 @@ async fn check(
         .as_deref()
         .is_some_and(Option::is_some);
     let without = without_country(&found);
-    let asks_for_country = !has_region && are_many(without, found.ready() + without);
+    let is_asked = !has_region && are_many(without, found.ready() + without);
     Ok(Checked {
         settings,
         book,
@@ -219,8 +220,9 @@ async fn check(
         estimate,
         campaigns: campaigns.unwrap_or_default(),
         lookup,
+        warnings: request.warnings,
         doubt,
-        asks_for_country,
+        without_country: is_asked.then_some(without),
         intake,
     })
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::checking::Checked;
 use super::job::{Job, NotChanged};
 use super::server::FormFields;
+use super::trouble::Trouble;
 use super::words::row_error;
 use super::work;
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -104,12 +105,19 @@ fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<PathBuf, Fa
 
 /// Makes the corrected copy the list.
 fn take(job: &Job, version: u64, written: Result<PathBuf, Failure>) -> Result<(), NotChanged> {
-    let place =
-        written.map_err(|failure| NotChanged::Io(std::io::Error::other(failure.message().what)))?;
-    let changed = job.change(version, |record| record.list.clone_from(&place));
-    changed.inspect_err(|_| {
-        let _ = fs::remove_dir_all(folder_of(&place));
-    })
+    let place = written.map_err(|failure| NotChanged::Failed(Trouble::of(&failure)))?;
+    let before = job.record().list;
+    let changed = job.change(version, |record| {
+        record.list.clone_from(&place);
+        record.is_corrected = true;
+    });
+    match &changed {
+        // The corrected copy has all of it.
+        Ok(()) if job.has_own(&before) => drop(fs::remove_file(&before)),
+        Ok(()) => {}
+        Err(_) => drop(fs::remove_dir_all(folder_of(&place))),
+    }
+    changed
 }
 
 /// What the corrected copy is called: `october.corrected.csv`.

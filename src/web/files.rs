@@ -15,9 +15,11 @@ use super::checking::Checked;
 use super::history;
 use super::job::Job;
 use super::layout::{FieldError, Screen};
+use super::site::Site;
 use super::steps::{checked, job};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::words;
 use crate::exit::Failure;
 use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
@@ -64,8 +66,7 @@ fn gone() -> Trouble {
 }
 
 fn unreadable(error: &io::Error) -> Trouble {
-    let what = format!("The file cannot be made: {error}.");
-    Trouble::new(what, "Free some space on this computer and try again.")
+    Trouble::new("The file can't be made.", words::disk(error))
 }
 
 fn failed(visit: &Visit, job: &Job, trouble: &Trouble) -> Response {
@@ -128,29 +129,37 @@ fn of_ledger(visit: &Visit, job: &Job, kind: OutputKind) -> Option<PathBuf> {
     history::output(&run, kind)
 }
 
-/// The list and its results in one workbook. It is made when it is asked for.
 async fn workbook(visit: &Visit, job: &Arc<Job>) -> Result<(PathBuf, &'static str), Trouble> {
     let results = results(visit, job)?;
-    let place = job.beside_list(".results.xlsx");
-    let request = visit.site.request(&job.record());
-    let to = place.clone();
-    let made = async {
-        let mut request = request?;
-        let surveyed = inputs::survey(&mut request).await?;
-        let settings = request.settings()?;
-        service::on_a_thread(move || -> Result<(), Failure> {
-            let mut planned = surveyed.into_iter();
-            let Some(first) = planned.next() else {
-                return Ok(());
-            };
-            let planned = PlannedInput::new(first, &settings.reading.mapping)?;
-            make(&to, |file| write_results_workbook(&planned, &results, file))
-        })
-        .await
-    };
-    made.await
-        .map_err(|failure: Failure| Trouble::of(&failure))?;
+    let made = results_workbook(&visit.site, job, results).await;
+    let place = made.map_err(|failure| Trouble::of(&failure))?;
     Ok((place, WORKBOOK))
+}
+
+/// The list and its results in one workbook: made now, as long as the list is there.
+pub async fn results_workbook(
+    site: &Site,
+    job: &Job,
+    results: PathBuf,
+) -> Result<PathBuf, Failure> {
+    let (record, place) = (job.record(), job.beside_list(".results.xlsx"));
+    if place.is_file() && !record.list.is_file() {
+        return Ok(place);
+    }
+    let mut request = site.request(&record)?;
+    let surveyed = inputs::survey(&mut request).await?;
+    let settings = request.settings()?;
+    let to = place.clone();
+    let making = service::on_a_thread(move || -> Result<(), Failure> {
+        let mut planned = surveyed.into_iter();
+        let Some(first) = planned.next() else {
+            return Ok(());
+        };
+        let planned = PlannedInput::new(first, &settings.reading.mapping)?;
+        make(&to, |file| write_results_workbook(&planned, &results, file))
+    });
+    making.await?;
+    Ok(place)
 }
 
 /// The rows of a check that cannot be sent, in a workbook that names its list.

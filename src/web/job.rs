@@ -24,7 +24,9 @@ use super::checking::CheckState;
 use super::corrections::CorrectState;
 use super::reading::ReadState;
 use super::sending::{SendState, Sending};
+use super::site::Site;
 use super::test_call::TestState;
+use super::trouble::Trouble;
 use super::visit::Visit;
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
@@ -46,13 +48,21 @@ impl std::fmt::Display for JobId {
 }
 
 /// What is kept of a job on disk.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct JobRecord {
     /// The file's name as people know it.
     pub name: String,
     /// Where the list is: a path in the job's folder, or that of a list that a command line began.
     pub list: PathBuf,
     pub options: Options,
+    /// The service and the ledger that the settings are for.
+    pub service: String,
+    pub ledger: PathBuf,
+    /// What rows to fix of a check say of where they are from: `list-` and a random number.
+    pub label: String,
+    /// Whether the list is a copy with corrections that were made here.
+    pub is_corrected: bool,
     /// Whether somebody has been through the columns and chosen what is sent.
     pub has_columns: bool,
     /// Columns that were chosen for `Only send rows where` and have no value yet.
@@ -70,11 +80,16 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
-    pub fn new(name: String, list: PathBuf) -> JobRecord {
+    pub fn new(site: &Site, name: String, list: PathBuf) -> JobRecord {
+        let ledger = site.ledger_place().ok().flatten();
         JobRecord {
             name,
             list,
             options: Options::default(),
+            service: site.service_name(),
+            ledger: ledger.map(|place| place.absolute()).unwrap_or_default(),
+            label: format!("list-{:016x}", fastrand::u64(..)),
+            is_corrected: false,
             has_columns: false,
             only_columns: Vec::new(),
             opening_line: String::new(),
@@ -88,6 +103,16 @@ impl JobRecord {
 }
 
 impl JobRecord {
+    /// The record of the job in a folder.
+    pub fn read(folder: &Path) -> io::Result<JobRecord> {
+        Ok(serde_json::from_slice(&fs::read(folder.join(RECORD))?)?)
+    }
+
+    pub fn has_campaign(&self) -> bool {
+        let mapping = &self.options.mapping;
+        mapping.campaign.is_some() || mapping.campaign_column.is_some()
+    }
+
     /// The campaign as people call it.
     pub fn campaign_name(&self, visit: &Visit) -> String {
         match self.options.mapping.campaign.as_deref() {
@@ -135,6 +160,8 @@ pub enum NotChanged {
     BeingSent,
     /// It cannot be written down.
     Io(io::Error),
+    /// What it needs cannot be made.
+    Failed(Trouble),
 }
 
 impl Job {
@@ -160,8 +187,7 @@ impl Job {
 
     /// The job that is kept in a folder.
     pub fn open(id: JobId, folder: PathBuf) -> io::Result<Job> {
-        let text = fs::read(folder.join(RECORD))?;
-        let record = serde_json::from_slice(&text)?;
+        let record = JobRecord::read(&folder)?;
         Ok(Job::new(id, folder, record))
     }
 
@@ -238,7 +264,9 @@ impl Job {
     ) -> Result<JobRecord, NotChanged> {
         let _changing = self.changing();
         let mut state = self.state();
-        let version = version.unwrap_or(state.record.version);
+        // Only a run that was begun goes on with what there is.
+        let present = state.record.run.map(|_| state.record.version);
+        let version = version.or(present).ok_or(NotChanged::Stale)?;
         let record = state.of_version(version)?.clone();
         state.sending = SendState::Sending(sending);
         drop(state);

@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use jiff::Timestamp;
-
+use super::checking::CheckState;
 use super::job::{Job, JobId, JobRecord};
+use super::kept_files;
 use crate::lead::RunId;
 use crate::private_file;
-
-/// How long drafts and lists are kept that were not sent.
-const KEPT: Duration = Duration::from_hours(30 * 24);
 
 #[derive(Debug)]
 pub struct Jobs {
@@ -33,10 +29,9 @@ impl Jobs {
                 continue;
             };
             match Job::open(JobId(id), entry.path()) {
-                Ok(job) if is_old(&job) => drop(fs::remove_dir_all(entry.path())),
+                Ok(job) if kept_files::remove_old(&job) => {}
                 Ok(job) => drop(all.insert(job.id, Arc::new(job))),
-                // An upload that did not come to its end.
-                Err(_) => drop(fs::remove_dir_all(entry.path())),
+                Err(error) => kept_files::remove_unfinished(&entry.path(), &error),
             }
         }
         Ok(Jobs {
@@ -73,12 +68,27 @@ impl Jobs {
     }
 
     pub fn get(&self, id: JobId) -> Option<Arc<Job>> {
-        self.all().get(&id).cloned()
+        let job = self.all().get(&id).cloned();
+        job.filter(|job| job.folder.is_dir())
     }
 
     /// All jobs, the newest first.
     pub fn newest_first(&self) -> Vec<Arc<Job>> {
-        self.all().values().rev().cloned().collect()
+        // The files of a run that was pruned or forgotten are gone.
+        let all = self.all().values().rev().cloned().collect::<Vec<_>>();
+        all.into_iter().filter(|job| job.folder.is_dir()).collect()
+    }
+
+    /// Whether the page keeps this file.
+    pub fn has(&self, file: &Path) -> bool {
+        file.starts_with(&self.folder)
+    }
+
+    /// Has every list checked again: what was new may have been sent meanwhile.
+    pub fn forget_checks(&self) {
+        for job in self.newest_first() {
+            job.state().check = CheckState::default();
+        }
     }
 
     /// The job whose list this run has sent.
@@ -95,12 +105,4 @@ impl Jobs {
         jobs.sort_by_cached_key(|job| !job.state().sending.is_sending());
         jobs
     }
-}
-
-fn is_old(job: &Job) -> bool {
-    let record = job.record();
-    let age = Timestamp::now()
-        .duration_since(record.made_at)
-        .unsigned_abs();
-    record.run.is_none() && age > KEPT
 }

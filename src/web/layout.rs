@@ -7,12 +7,12 @@ use maud::{DOCTYPE, Markup, html};
 use super::job::{Job, JobId};
 use super::trouble::Trouble;
 use super::visit::Visit;
-use crate::text::{counted, grouped, printable_lines};
+use crate::text::{counted, printable_lines};
 
 /// One screen.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// The title of the window, without the program's name.
+    /// The title of the window.
     pub title: String,
     pub heading: String,
     /// The line below the heading.
@@ -25,6 +25,8 @@ pub struct Screen {
     pub body: Option<Markup>,
     /// Whether the screen shows work that is not done yet, and is to be loaded again.
     pub is_waiting: bool,
+    /// The list that this screen shows being sent, with a button of its own that stops it.
+    pub shows_sending: Option<JobId>,
     pub status: StatusCode,
 }
 
@@ -71,10 +73,7 @@ impl Screen {
                     @if self.is_waiting {
                         noscript { meta http-equiv="refresh" content="1"; }
                     }
-                    title {
-                        @if !self.errors.is_empty() { "Problem: " }
-                        (self.title) " – leadload"
-                    }
+                    title { (self.title) }
                     link rel="stylesheet" href={ (base) "style.css" };
                     link rel="icon" href={ (base) "icon.svg" };
                     script src={ (base) "script.js" } defer {}
@@ -82,12 +81,15 @@ impl Screen {
                 body.app data-waiting[self.is_waiting] {
                     a.skip href="#heading" { "Skip to content" }
                     (top(visit))
+                    aside #sending .sending aria-label="Being sent" data-live={ (base) "sending" } {
+                        (sending(visit, self.shows_sending))
+                    }
                     main {
                         @if let Some(back) = &self.back { p.back { a href=(back) { "Back" } } }
                         @if let Some(steps) = &self.steps { (steps) }
                         (error_summary(&self.errors))
                         h1 #heading tabindex="-1" { bdi { (self.heading) } }
-                        @if !self.help.is_empty() { p.help { (self.help) } }
+                        @if !self.help.is_empty() || self.shows_sending.is_some() { p #help .help { (self.help) } }
                         @if let Some(body) = &self.body { (body) }
                     }
                     p #gone .gone role="alert" hidden {}
@@ -100,7 +102,6 @@ impl Screen {
 /// The frame above every screen: where else one can go, and what is being sent.
 fn top(visit: &Visit) -> Markup {
     let base = &visit.base;
-    let at_work = visit.site.jobs.at_work();
     html! {
         header.top {
             nav aria-label="leadload" {
@@ -114,35 +115,30 @@ fn top(visit: &Visit) -> Markup {
                 p.practice { strong { "practice" } " Nothing leaves this computer, and nobody is called." }
             }
         }
-        @if !at_work.is_empty() {
-            aside.sending aria-label="Being sent" {
-                @for job in &at_work { (sending(visit, job)) }
-            }
-        }
+    }
+}
+
+/// The lists that are being sent or wait, except the one that the screen itself shows.
+pub fn sending(visit: &Visit, but: Option<JobId>) -> Markup {
+    let at_work = visit.site.jobs.at_work();
+    html! {
+        @for job in at_work.iter().filter(|job| Some(job.id) != but) { (at_work_row(visit, job)) }
     }
 }
 
 /// A list that is being sent or waits, with the button that stops it.
-fn sending(visit: &Visit, job: &Job) -> Markup {
+fn at_work_row(visit: &Visit, job: &Job) -> Markup {
     let state = job.state();
-    let live = state
-        .sending
-        .live()
-        .map(|live| live.now())
-        .unwrap_or_default();
+    let is_sending = state.sending.is_sending();
     let name = state.record.name.clone();
     drop(state);
     html! {
         div {
             a href=(visit.job_path(job.id, "run")) {
-                bdi { (name) }
-                @if live.has_begun {
-                    " is being sent: " (grouped(live.rows_done()))
-                    @if let Some(total) = live.rows_total { " of " (counted(total, "row")) }
-                } @else { " waits for its turn" }
+                bdi { (name) } @if is_sending { " is being sent" } @else { " waits for its turn" }
             }
             (form(visit, &visit.job_path(job.id, "stop"), html! {
-                button type="submit" { @if live.has_begun { "Stop" } @else { "Cancel" } }
+                button type="submit" { @if is_sending { "Stop" } @else { "Cancel" } }
             }))
         }
     }
@@ -230,7 +226,7 @@ pub fn labelled(id: &str, label: &str, control: Markup) -> Markup {
 /// How far work has come that the screen waits for.
 pub fn progress(what: &str, rows: u64) -> Markup {
     html! {
-        p.progress { (what) @if rows > 0 { " " (counted(rows, "row")) " so far." } }
+        p #progress .progress { @if rows > 0 { (counted(rows, "row")) " so far." } }
         progress aria-label=(what) {}
     }
 }

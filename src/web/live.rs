@@ -80,6 +80,13 @@ impl Live {
         self.lock().has_begun
     }
 
+    /// The results of a run that is complete.
+    pub fn results_of_complete(&self) -> Option<PathBuf> {
+        let live = self.lock();
+        let end = live.end.as_ref().filter(|end| end.is_complete)?;
+        end.results.clone()
+    }
+
     /// Stops the run as Ctrl-C does, or ends its wait for its turn. Only the first call does
     /// something: a second message would not wait for the answers that are on their way.
     pub fn stop(&self) {
@@ -103,6 +110,14 @@ impl Live {
 impl LiveState {
     pub fn rows_done(&self) -> u64 {
         self.counts.total()
+    }
+
+    /// `312 people were added to the campaign`
+    pub fn created(&self) -> String {
+        match self.counts.of(Status::Created) {
+            1 => "1 person was added to the campaign".to_owned(),
+            created => format!("{} people were added to the campaign", grouped(created)),
+        }
     }
 
     /// When it should be over, as people say it.
@@ -152,7 +167,18 @@ impl LiveObserver {
     }
 
     pub fn has_its_turn(&self) {
-        self.live.lock().has_turn = true;
+        let mut live = self.live.lock();
+        live.has_turn = true;
+        live.waits_for = None;
+    }
+
+    /// What this list waits for, in words.
+    pub fn waits_for(&self, what: String) {
+        let mut live = self.live.lock();
+        if live.waits_for.as_ref() != Some(&what) {
+            live.said.clone_from(&what);
+            live.waits_for = Some(what);
+        }
     }
 
     pub fn rows_total(&self) -> Option<u64> {
@@ -213,9 +239,9 @@ impl Observer for LiveObserver {
         live.waits_for = None;
         let end = RunEnd::of(ended);
         live.said = match (&end.trouble, end.is_complete) {
-            (_, true) => format!("Finished. {}.", created(&live.counts)),
+            (_, true) => format!("Finished. {}.", live.created()),
             (Some(trouble), _) if !end.is_interrupted => trouble.what.clone(),
-            _ => format!("Stopped. {}.", created(&live.counts)),
+            _ => format!("Stopped. {}.", live.created()),
         };
         live.end = Some(end);
         Ok(())
@@ -229,7 +255,7 @@ impl RunEnd {
         RunEnd {
             is_complete: stop.is_none(),
             is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
-            trouble: stop.map(|stop| Trouble::of_stop(stop.by(), &stop_text(stop))),
+            trouble: stop.map(|stop| Trouble::of_message(stop.by(), &stop_text(stop))),
             results: ended.written.results.clone(),
             rejects: ended.written.rejects_paths().next().map(Into::into),
             problems: problems
@@ -240,14 +266,6 @@ impl RunEnd {
                 .collect(),
             ended_at: Timestamp::now(),
         }
-    }
-}
-
-/// How many leads there are: `312 people are in the campaign`.
-fn created(counts: &Counts) -> String {
-    match counts.of(Status::Created) {
-        1 => "1 person was added to the campaign".to_owned(),
-        created => format!("{} people were added to the campaign", grouped(created)),
     }
 }
 

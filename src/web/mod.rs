@@ -17,7 +17,7 @@
 //! | `steps` | a screen for each step |
 //! | `history`, `files`, `quit` | earlier runs, downloads, the end |
 //! | `layout`, `visit` | what all screens have in common |
-//! | `words`, `trouble` | texts without flags |
+//! | `words`, `trouble`, `notes` | texts without flags |
 //! | `server` | connections and sign-in: who is let in, and how much each may take |
 
 mod campaigns;
@@ -30,8 +30,10 @@ mod form_columns;
 mod history;
 mod job;
 mod jobs;
+mod kept_files;
 mod layout;
 mod live;
+mod notes;
 mod pages;
 mod previews;
 mod quit;
@@ -49,5 +51,9 @@ mod visit;
 mod words;
 mod work;
 
+pub use kept_files::remove_pruned;
 pub use pages::Pages;
 pub use server::{Found, Limits, PageFolder, Published, Running, Server, open_browser};
+
+/// The folder of all lists, in the folder of a page.
+const LISTS: &str = "lists";

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::middleware::{self, Next};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::layout::see_other;
+use super::layout::{self, Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
@@ -21,6 +24,7 @@ use crate::exit::Failure;
 use crate::import::service::block_on;
 use crate::options::Options;
 use crate::report::Log;
+use crate::text::printable_lines;
 
 /// How often to look whether a run has begun that is to be told to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -37,7 +41,7 @@ pub struct Pages {
 impl Pages {
     /// The pages, with the options that the program was started with. Lists are kept in `folder`.
     pub fn new(typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
-        let site = Site::open(typed, folder.join("lists"), log)?;
+        let site = Site::open(typed, folder.join(super::LISTS), log)?;
         let site = Arc::new(site);
         Ok(Pages {
             router: router(Arc::clone(&site)),
@@ -92,6 +96,7 @@ fn router(site: Arc<Site>) -> Router {
         .route("/lists/{id}/resume", post(run::resume))
         .route("/lists/{id}/summary", get(summary::show))
         .route("/lists/{id}/files/{name}", get(files::download))
+        .route("/sending", get(sending))
         .route("/history", get(history::show))
         .route("/history/{run}", get(history::show_run))
         .route("/history/{run}/resume", post(history::resume))
@@ -99,6 +104,9 @@ fn router(site: Arc<Site>) -> Router {
         .route("/style.css", get(style))
         .route("/script.js", get(script))
         .route("/icon.svg", get(icon))
+        .fallback(nowhere)
+        .method_not_allowed_fallback(nowhere)
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), as_page))
         .with_state(site)
 }
 
@@ -108,6 +116,39 @@ async fn first(visit: Visit) -> Response {
         true => see_other(&visit.path("list")),
         false => see_other(&visit.path("service")),
     }
+}
+
+/// Shows a screen in place of an error that is no page: what the framework answers by itself, for
+/// example to an address with a number that is none.
+async fn as_page(visit: Visit, request: Request, next: Next) -> Response {
+    let answer = next.run(request).await;
+    let is_page = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| {
+        let kind = kind.to_str().unwrap_or_default();
+        kind.starts_with("text/html")
+    });
+    let status = answer.status();
+    if is_page || !status.is_client_error() && !status.is_server_error() {
+        return answer;
+    }
+    nowhere(visit).await
+}
+
+/// The screen at an address where there is nothing.
+async fn nowhere(visit: Visit) -> Response {
+    let screen = Screen {
+        title: "Nothing here".into(),
+        heading: "There is nothing at this address".into(),
+        back: Some(visit.path("list")),
+        status: StatusCode::NOT_FOUND,
+        ..Screen::default()
+    };
+    screen.respond(&visit)
+}
+
+/// What is being sent, for the pages that are open.
+async fn sending(visit: Visit) -> Response {
+    let text = printable_lines(&layout::sending(&visit, None).into_string());
+    Html(text).into_response()
 }
 
 async fn style() -> Response {

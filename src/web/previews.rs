@@ -33,12 +33,10 @@ pub fn section(job: &Job, form: &ColumnForm) -> Markup {
         section #preview tabindex="-1" aria-labelledby="preview-heading" {
             h2 #preview-heading { "Preview" }
             @if let Some(first) = &preview.first {
-                p { "For the first row, line " (first.line) ", the service would get:" }
-                pre { (first.body) }
+                (row(&format!("What the service would get for the first row, line {}", first.line), &first.body))
             }
             @if let Some(emptiest) = &preview.emptiest {
-                p { "For the row with most empty cells, line " (emptiest.line) ":" }
-                pre { (emptiest.body) }
+                (row(&format!("For the row with most empty cells, line {}", emptiest.line), &emptiest.body))
             }
             @if preview.first.is_none() {
                 p { "No row can be sent as the list is." }
@@ -48,6 +46,25 @@ pub fn section(job: &Job, form: &ColumnForm) -> Markup {
                 ul.lines {
                     @for body in bodies {
                         li { (filled_in(&form.opening_line, &variables(body))) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is in the body of a request.
+fn row(caption: &str, body: &str) -> Markup {
+    let sent: Value = serde_json::from_str(body).unwrap_or_default();
+    html! {
+        table.sent {
+            caption { (caption) }
+            tbody {
+                tr { th scope="row" { "Phone number" } td { (sent["phone_number"].as_str().unwrap_or_default()) } }
+                @for (name, value) in variables(body) {
+                    tr {
+                        th scope="row" { bdi { (name) } }
+                        td { @if value.trim().is_empty() { em { "empty" } } @else { bdi { (value) } } }
                     }
                 }
             }

@@ -8,8 +8,9 @@ use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
 use crate::exit::Failure;
-use crate::import::{inputs, service};
+use crate::import::{inputs, results_file, service};
 use crate::intake::{ColumnSurvey, ColumnValue, InspectedInput};
+use crate::results::has_results_header;
 
 #[derive(Debug, Default)]
 pub enum ReadState {
@@ -104,6 +105,9 @@ async fn read(site: &Site, job: &Arc<Job>, rows: &Arc<AtomicU64>) -> Result<List
     let Some(inspected) = surveyed.pop() else {
         return Err(Failure::usage("there is no list", "choose one"));
     };
+    if has_results_header(&inspected.header.names) {
+        return Err(results_file(inspected.input.name()));
+    }
     let (job, rows) = (Arc::clone(job), Arc::clone(rows));
     let reading = service::on_a_thread(move || -> Result<ListFacts, Failure> {
         let survey = inspected.survey_columns(|read| {

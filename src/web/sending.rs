@@ -5,21 +5,32 @@
 //! and the first of them for other programs too. One that is cancelled while it waits begins
 //! nothing and holds nothing.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::job::{Job, JobRecord, NotChanged};
+use super::kept_files;
 use super::live::{Live, LiveObserver};
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
-use crate::import::{Import, Prepared, Record, WorkTime, inputs, send};
+use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
+use crate::lead::RunId;
+use crate::message::Message;
 use crate::options::Given;
 use crate::report::Metrics;
+use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::text::printable;
+
+/// How often to look who else is sending.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How many leads are settled before a run stops that is to be looked at first.
 pub const FIRST: u64 = 10;
@@ -81,11 +92,18 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     let most = seen.only_first.then_some(FIRST);
     let of = (Arc::clone(&live), Arc::clone(job));
     let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
-    let site = Arc::clone(site);
-    let sending = async move || run(&site, &record, stopped, &mut observer).await;
+    let (site, at) = (Arc::clone(site), Arc::clone(site));
+    let goes_on = seen.version.is_none().then_some(record.run).flatten();
+    let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;
     work::begin(sending, move |sent| {
         let (live, job) = of;
-        job.end_sending(ended(live, sent));
+        job.end_sending(ended(Arc::clone(&live), sent));
+        // Other lists may have the same people.
+        at.jobs.forget_checks();
+        if let Some(results) = live.results_of_complete() {
+            let removing = kept_files::remove_sent(&at, &job, results);
+            let _ = service::block_on(async { Ok(removing.await) });
+        }
     });
     Ok(())
 }
@@ -105,6 +123,7 @@ fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
 async fn run(
     site: &Site,
     record: &JobRecord,
+    goes_on: Option<RunId>,
     stopped: mpsc::Receiver<()>,
     observer: &mut LiveObserver,
 ) -> Result<(), Failure> {
@@ -113,7 +132,9 @@ async fn run(
     let preparing = async {
         // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
         let turn = site.turn.acquire().await;
-        Ok::<_, Failure>((turn, prepare(site, record, observer).await?))
+        let prepared = prepare(site, record, observer).await?;
+        refuse_another_run(record, &prepared, goes_on)?;
+        Ok::<_, Failure>((turn, prepared))
     };
     let (_turn, prepared) = tokio::select! {
         biased;
@@ -124,8 +145,57 @@ async fn run(
         prepared = preparing => prepared?,
     };
     let rows = observer.rows_total();
+    let most = prepared
+        .import
+        .settings
+        .options
+        .delivery
+        .max_duration
+        .as_deref()
+        .copied();
+    let deadline = most.and_then(|most| time.began.checked_add(most));
+    interrupts.set_deadline(deadline.map(Into::into));
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
     Ok(())
+}
+
+/// Refuses to go on with a run if its list or its settings are others by now: they would be sent
+/// without having been looked at.
+fn refuse_another_run(
+    record: &JobRecord,
+    prepared: &Prepared,
+    goes_on: Option<RunId>,
+) -> Result<(), Failure> {
+    let (Some(run), Some(planned)) = (goes_on, &prepared.planned) else {
+        return Ok(());
+    };
+    if planned.predecessors.going_on == Some(run) {
+        return Ok(());
+    }
+    let name = printable(&record.name);
+    Err(Failure::usage(
+        format!(
+            "{name} or its settings were changed after it was sent in part, so nothing more was sent"
+        ),
+        "look at what would be sent now; who has been sent is left out",
+    ))
+}
+
+/// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
+/// it is.
+async fn open(
+    site: &Site,
+    settings: &ImportSettings,
+    observer: &LiveObserver,
+) -> Result<Option<Record>, Failure> {
+    let mut opening = pin!(Record::open(settings));
+    loop {
+        tokio::select! {
+            biased;
+            opened = &mut opening => return opened,
+            () = sleep(LOOK) => observer.waits_for(site.who_sends()),
+        }
+    }
 }
 
 async fn prepare(
@@ -133,6 +203,7 @@ async fn prepare(
     record: &JobRecord,
     observer: &LiveObserver,
 ) -> Result<Prepared, Failure> {
+    refuse_other_service(site, record)?;
     let mut record = record.clone();
     record.options.delivery.wait = Some(true);
     record.options.delivery.yes = Some(true);
@@ -146,8 +217,7 @@ async fn prepare(
         Some(list) => inputs::known(&mut request, vec![list])?,
         None => inputs::survey(&mut request).await?,
     };
-    // May wait for another run to end.
-    let opened = Record::open(&request.settings()?).await?;
+    let opened = open(site, &request.settings()?, observer).await?;
     observer.has_its_turn();
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
@@ -161,4 +231,16 @@ async fn prepare(
         is_watched: false,
     };
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
+}
+
+/// A list that was prepared for another service: that one has other campaigns with the same ids.
+pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failure> {
+    if record.service == site.service_name() {
+        return Ok(());
+    }
+    let message = Message::new(
+        "this list was prepared for another service",
+        "choose its campaign again",
+    );
+    Err(Failure::new(StoppedBy::Usage, message))
 }

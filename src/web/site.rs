@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
 use super::checking::CheckState;
+use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
 use super::reading::ReadState;
@@ -15,8 +16,8 @@ use crate::api::{BaseUrl, Certificates, Token};
 use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::import::Request;
 use crate::import::campaign_list::listed_by;
+use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::{Given, Options, Progress};
 use crate::report::Log;
@@ -102,6 +103,13 @@ impl Site {
     /// meanwhile.
     pub fn layers(&self, of_job: &Options) -> Result<Layers, Failure> {
         let mut options = of_job.clone();
+        if let Some(own) = &mut options.phones.suppress {
+            // The do-not-call lists of the profile apply too.
+            let of_profile = self.layers(&Options::default())?.given().phones.suppress;
+            let of_profile = of_profile.into_iter().flatten();
+            let missing: Vec<_> = of_profile.filter(|list| !own.contains(list)).collect();
+            own.splice(0..0, missing);
+        }
         options.complete(&self.typed);
         // A profile's results files are for lists of the command line.
         let writes_outputs = false;
@@ -130,6 +138,16 @@ impl Site {
         layers.is_ok_and(|layers| self.service(&layers).is_ok())
     }
 
+    /// The options of a job with those of the profile, which the screens show too: a do-not-call
+    /// list or a rule of the profile must not disappear without a word. What is told to the agent
+    /// is chosen in the page alone.
+    pub fn options_of(&self, record: &JobRecord) -> Options {
+        let layers = self.layers(&record.options);
+        let mut options = layers.map_or_else(|_| record.options.clone(), |layers| layers.given());
+        options.mapping.var.clone_from(&record.options.mapping.var);
+        options
+    }
+
     /// The request to read and send a job's list.
     pub fn request(&self, record: &JobRecord) -> Result<Request, Failure> {
         let path = &record.list;
@@ -139,7 +157,24 @@ impl Site {
             unnamed: OutputChoice::BesideInput,
             layers: self.layers(&record.options)?,
             line: CommandLine::of(&args),
+            warnings: Warnings::default(),
         })
+    }
+
+    /// Which list another program is sending, in words.
+    pub fn who_sends(&self) -> String {
+        let service = self.service_name();
+        let runs = self
+            .ledger()
+            .ok()
+            .flatten()
+            .and_then(|ledger| ledger.runs().ok());
+        let mut runs = runs.iter().flatten();
+        let run = runs.find(|run| run.is_at_work && run.service == service);
+        let what = run.map_or_else(|| "A list".to_owned(), list_name);
+        format!(
+            "{what} is being sent by another leadload on this computer. This list starts after it."
+        )
     }
 
     pub async fn list_campaigns(&self) -> Result<Vec<Campaign>, Failure> {

@@ -6,7 +6,8 @@ use tokio::sync::mpsc;
 
 use super::job::{Job, JobRecord};
 use super::site::Site;
-use super::trouble::{Trouble, sentence};
+use super::trouble::Trouble;
+use super::words::row_error;
 use super::work;
 use crate::exit::Failure;
 use crate::import::{TestLead, inputs};
@@ -60,7 +61,7 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
     let (_stop, stopped) = mpsc::channel(1);
     let sent = test.send(&mut Interrupts::new(stopped)).await;
     if let Some(stop) = &sent.single.stop {
-        return Ok(Err(Trouble::of_stop(stop.by(), &stop_text(stop))));
+        return Ok(Err(Trouble::of_message(stop.by(), &stop_text(stop))));
     }
     let outcome = sent.single.outcome.as_ref();
     Ok(
@@ -69,7 +70,9 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
                 "The test lead is in the campaign. Your phone rings when the campaign calls."
                     .to_owned(),
             ),
-            Some((_, Some(error))) => Err(Trouble::new(sentence(&error), "Nothing else was sent.")),
+            Some((_, Some(error))) => {
+                Err(Trouble::new(row_error(&error), "Nothing else was sent."))
+            }
             _ => Err(Trouble::new(
                 "The service did not take the test lead.",
                 "Nothing else was sent.",

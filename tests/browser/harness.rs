@@ -154,7 +154,9 @@ fn pages_work_without_javascript_and_in_two_tabs() {
     second.wait_for("With JavaScript.");
 
     first.click("Continue");
-    assert_eq!(first.heading(), "What should the agent know?");
+    first.wait_until("the next page", |page| {
+        page.heading() == "What should the agent know?"
+    });
     first.javascript(true);
     first.click("Back");
     first.wait_for("With JavaScript.");

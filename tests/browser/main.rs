@@ -14,10 +14,21 @@ mod axe;
 mod browser;
 mod harness;
 mod installed;
+mod interruptions;
+mod keyboard;
+mod known_lists;
 mod listening;
+mod lists;
+mod looks;
 mod page;
+mod screens;
 mod screenshots;
+mod scripts;
+mod services;
 mod site;
+mod speech;
+mod tabs;
 #[path = "../it/util.rs"]
 #[allow(dead_code, reason = "the other integration tests use all of it")]
 mod util;
+mod web;

@@ -75,6 +75,12 @@ impl<'b> Page<'b> {
         self.must(async |driver| driver.back().await);
     }
 
+    /// Closes the tab.
+    #[track_caller]
+    pub fn close(&self) {
+        self.must(async |driver| driver.close_window().await);
+    }
+
     #[track_caller]
     pub fn url(&self) -> String {
         self.must(async |driver| driver.current_url().await).into()
@@ -145,7 +151,7 @@ impl Page<'_> {
     pub fn fill(&self, label: &str, text: &str) {
         self.on("CONTROLS", label, async |control| {
             if control.tag_name().await? == "select" {
-                let option = format!("option[normalize-space()={}]", quoted(text));
+                let option = format!(".//option[normalize-space()={}]", quoted(text));
                 return control.find(By::XPath(option)).await?.click().await;
             }
             control.clear().await?;

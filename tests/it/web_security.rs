@@ -384,7 +384,7 @@ fn with_browser(folder: &Folder, args: &[&str]) -> crate::util::Run {
     use std::os::unix::fs::PermissionsExt;
     folder.write(
         "browser",
-        "#!/bin/sh\nprintf '%s\\n' \"$@\" > opened.new && mv opened.new opened\nexec sleep 30\n",
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" > opened.new && mv opened.new opened\nsleep 30\n",
     );
     let browser = folder.path("browser");
     fs::set_permissions(&browser, fs::Permissions::from_mode(0o700)).unwrap();

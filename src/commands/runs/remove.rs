@@ -3,6 +3,7 @@
 //! Rule: never while a run is being sent, which may be about to look up that data.
 
 use jiff::Timestamp;
+use tracing::warn;
 
 use super::KnownRuns;
 use crate::cli::runs::{ForgetArgs, PruneArgs};
@@ -12,8 +13,11 @@ use crate::lead::Status;
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
 use crate::message::Message;
 use crate::options::{Format, LogFormat};
+use crate::paths::with_reason;
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
+use crate::settings::pages_folder;
 use crate::text::counted;
+use crate::web;
 
 /// Removes cells, texts and file names of old runs. Returns the text for standard output.
 pub(super) fn prune(
@@ -29,8 +33,10 @@ pub(super) fn prune(
     let pruned = match known.ledger {
         None => Pruned::default(),
         Some(_) => {
-            let (mut ledger, _locks) = alone(ledger)?;
-            ledger.prune(older_than)?
+            let (mut open, _locks) = alone(ledger)?;
+            let pruned = open.prune(older_than)?;
+            remove_files_of_page(ledger);
+            pruned
         }
     };
     Ok(match format {
@@ -67,18 +73,34 @@ pub(super) fn forget(
     let leads = if known.ledger.is_none() {
         0
     } else {
-        let (mut ledger, _locks) = alone(ledger)?;
-        match (run, args.what.number) {
-            (Some(run), _) => ledger.forget_run(run)?,
-            (None, Some(number)) => ledger.forget_number(number)?,
+        let (mut open, _locks) = alone(ledger)?;
+        let leads = match (run, args.what.number) {
+            (Some(run), _) => open.forget_run(run)?,
+            (None, Some(number)) => open.forget_number(number)?,
             // clap ensures that one of the two is given.
             (None, None) => 0,
-        }
+        };
+        remove_files_of_page(ledger);
+        leads
     };
     Ok(match format {
         Format::Text => forgotten_text(run, leads),
         Format::Json => forgotten_json(run, leads),
     })
+}
+
+/// Removes what the page has kept of runs that are pruned or forgotten now.
+fn remove_files_of_page(ledger: &LedgerPlace) {
+    let Some(pages) = pages_folder() else {
+        return;
+    };
+    if let Err(error) = web::remove_pruned(&pages, ledger) {
+        warn!(
+            event = "warning",
+            "some files that the page has kept cannot be removed from {}",
+            with_reason(&pages, &error)
+        );
+    }
 }
 
 /// Opens the ledger and takes the locks that keep all runs from sending.

@@ -152,6 +152,8 @@ pub fn document(title: &str, goes_on_to: Option<&str>, body: &Markup) -> String 
                 meta name="viewport" content="width=device-width";
                 @if let Some(to) = goes_on_to {
                     meta http-equiv="refresh" content={ "0;url=" (to) };
+                    // Otherwise the browser asks for one where there is nothing.
+                    @if to.starts_with('/') { link rel="icon" href={ (to) "icon.svg" }; }
                 }
                 title { (title) }
             }

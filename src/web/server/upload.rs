@@ -159,9 +159,14 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
     received
 }
 
-/// The chunks of a body as long as there is room for them. They come one at a time: the form is
-/// read on another thread than the connection, and whoever reads it would take all that there are
-/// before it passes on the first.
+/// The chunks of a body as long as there is room for them. They come one at a time, and whoever
+/// asks for the next at once has to ask again, for two reasons:
+///
+/// - The form is read on another thread than the connection. multer would take all chunks that
+///   there are before it passes on the first.
+/// - multer 3.1 asks for more after it has looked for the first part, and takes an end that has
+///   come meanwhile for that of a form without parts, although the whole form has come with it
+///   (rwf2/multer#70).
 struct Metered<'a> {
     chunks: &'a mut Chunks,
     room: Arc<AtomicU64>,
@@ -177,7 +182,7 @@ impl Stream for Metered<'_> {
             return Poll::Pending;
         }
         let next = std::task::ready!(self.chunks.as_mut().poll_next(cx));
-        self.has_given = true;
+        self.has_given = next.is_some();
         Poll::Ready(match next {
             Some(Ok(chunk)) => {
                 let taken = |room: u64| room.checked_sub(chunk.len() as u64);
@@ -353,4 +358,40 @@ fn write(mut chunks: mpsc::Receiver<Bytes>, folder: PathBuf) -> io::Result<TempP
     }
     file.as_file().sync_all()?;
     Ok(file.into_temp_path())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+    use futures::task::noop_waker;
+
+    use super::*;
+
+    #[test]
+    fn a_form_that_arrives_whole_while_its_first_part_is_looked_for_is_read() {
+        const FORM: &[u8] =
+            b"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n";
+        let mut polls = 0;
+        let mut chunks: Chunks = Box::pin(stream::poll_fn(move |_| {
+            polls += 1;
+            match polls {
+                1 => Poll::Pending,
+                2 => Poll::Ready(Some(Ok(Bytes::from_static(FORM)))),
+                _ => Poll::Ready(None),
+            }
+        }));
+        let metered = Metered {
+            chunks: &mut chunks,
+            room: Arc::new(AtomicU64::new(BESIDE_THE_FILE)),
+            has_given: false,
+        };
+        let mut form = Multipart::new(metered, "b");
+        let waker = noop_waker();
+        let mut context = Context::from_waker(&waker);
+        assert!(form.poll_next_field(&mut context).is_pending());
+        let Poll::Ready(Ok(Some(part))) = form.poll_next_field(&mut context) else {
+            panic!("the part is there");
+        };
+        assert_eq!(part.name(), Some("a"));
+    }
 }

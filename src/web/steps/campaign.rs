@@ -44,6 +44,11 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
     }
     let columns = FormColumns::of(&facts.inspected);
     let record = job.record();
+    let mut options = visit.site.options_of(&record);
+    if record.service != visit.site.service_name() {
+        // Another service has other campaigns with the same ids.
+        options.mapping.campaign = None;
+    }
     let status = match errors.is_empty() {
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
@@ -58,7 +63,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
             job,
             "campaign",
             html! {
-                (labelled("campaign", "Campaign", select(&campaigns, &columns, &record.options)))
+                (labelled("campaign", "Campaign", select(&campaigns, &columns, &options)))
                 (at_once(&campaigns))
                 p { button.primary type="submit" { "Continue" } }
             },
@@ -102,7 +107,7 @@ fn select(campaigns: &[Campaign], columns: &FormColumns, options: &Options) -> M
         select #campaign name="campaign" required {
             option value="" { "Choose a campaign" }
             @for campaign in campaigns {
-                option value=(campaign.id) selected[is_chosen(campaign)] { (described(campaign)) }
+                option value=(campaign.id) selected[is_chosen(campaign)] { (described(campaign, campaigns)) }
             }
             optgroup label="From a column of the list" {
                 @for (column, name) in columns.named() {
@@ -113,24 +118,34 @@ fn select(campaigns: &[Campaign], columns: &FormColumns, options: &Options) -> M
     }
 }
 
-/// A campaign's name with its state.
-pub fn described(campaign: &Campaign) -> String {
-    let status = campaign.status.replace('_', " ");
-    match status.is_empty() {
+/// A campaign's name with its state, and its number if another one has the same name.
+fn described(campaign: &Campaign, all: &[Campaign]) -> String {
+    let same = all.iter().filter(|other| other.name == campaign.name);
+    let number = (same.count() > 1).then(|| format!("no. {}", campaign.id));
+    let state = Some(state(campaign)).filter(|state| !state.is_empty());
+    let about: Vec<String> = number.into_iter().chain(state).collect();
+    match about.is_empty() {
         true => campaign.name.clone(),
-        false => format!("{} ({status})", campaign.name),
+        false => format!("{} ({})", campaign.name, about.join(", ")),
     }
+}
+
+/// A campaign's state as people say it: `in progress`.
+pub fn state(campaign: &Campaign) -> String {
+    campaign.status.replace(['_', '-'], " ")
 }
 
 /// Which campaigns may begin to call at once.
 fn at_once(campaigns: &[Campaign]) -> Markup {
-    let active: Vec<&Campaign> = campaigns.iter().filter(|c| c.is_active()).collect();
+    let mut active: Vec<&str> = campaigns
+        .iter()
+        .filter(|campaign| campaign.is_active())
+        .map(|campaign| campaign.name.as_str())
+        .collect();
+    active.dedup();
     html! {
         @if !active.is_empty() {
-            div.note {
-                p { "In progress, so calls may start at once:" }
-                ul { @for campaign in active { li { bdi { (campaign.name) } } } }
-            }
+            p.note { "In progress, so calls may start at once: " bdi { (active.join(", ")) } "." }
         }
     }
 }
@@ -156,7 +171,9 @@ pub async fn choose(
     let columns = FormColumns::of(&facts.inspected);
     let column = chosen.strip_prefix(COLUMN).and_then(|at| at.parse().ok());
     let column = column.and_then(|at| columns.text(at));
+    let service = visit.site.service_name();
     let changed = job.change(fields.version(), |record| {
+        record.service = service;
         let mapping = &mut record.options.mapping;
         mapping.campaign_column = column.map(Given::text_of);
         mapping.campaign = column.is_none().then(|| Given::text_of(&chosen));

@@ -5,18 +5,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request};
+use axum::extract::{Path, RawQuery, Request};
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use super::{checked, facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use crate::exit::Failure;
+use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
 use crate::text::{counted, shortened};
 use crate::web::checking::{self, CheckState};
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
+use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
 use crate::web::layout::{FieldError, Screen, labelled, see_other};
@@ -32,28 +35,41 @@ const HELP: &str = "The phone number is always sent. Tick only what the agent ne
 
 const NOTHING_TICKED: &str = "Nothing is ticked, so the agent will know only the phone number. Press Continue again if that is what you want.";
 
+const UNKNOWN_ROWS: &str = "These are rows to fix, but leadload does not know of which list, so the settings of that list are not known. Choose them all again, above all the do-not-call list.";
+
+/// The query of the screen after `Preview`.
+const PREVIEW: &str = "preview";
+
 /// How much is shown of a value.
 const VALUE: usize = 30;
 
-pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
+pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
     let job = match job(&visit, id) {
         Ok(job) => job,
         Err(response) => return response,
     };
-    let is_asking = job.state().asks_about_nothing;
-    if is_asking {
-        let errors = vec![FieldError::at("columns", NOTHING_TICKED)];
-        return shown(&visit, &job, errors, true).await;
+    // `Preview` was pressed: it is shown as soon as the list is checked.
+    if query.as_deref() == Some(PREVIEW)
+        && let Err(response) = checked(&visit, &job).await
+    {
+        let has_failed = matches!(job.state().check, CheckState::Failed(_));
+        if !has_failed {
+            return response;
+        }
     }
-    shown(&visit, &job, Vec::new(), false).await
+    shown(&visit, &job, Vec::new(), None).await
 }
 
 async fn shown(
     visit: &Visit,
     job: &Arc<Job>,
     mut errors: Vec<FieldError>,
-    is_asking: bool,
+    typed: Option<ColumnForm>,
 ) -> Response {
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
     let facts = match facts(visit, job).await {
         Ok(facts) => facts,
         Err(response) => return response,
@@ -68,12 +84,24 @@ async fn shown(
     if let Some(trouble) = &trouble {
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
-    let form = ColumnForm::of(&record, &columns, planned.as_ref().ok());
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let options = visit.site.options_of(&record);
+    let mut form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    if let Some(typed) = typed {
+        form.take_typed(typed);
+    }
+    if let Some(last) = last_sent(visit, &record).await {
+        form.compare(&last);
+    }
+    let first = form.can_be_sent(&columns).next();
+    let is_asking = errors.is_empty() && job.state().asks_about_nothing;
+    if let Some(first) = first.filter(|_| is_asking) {
+        errors.push(FieldError::at(&format!("send-{first}"), NOTHING_TICKED));
+    }
+    let question = trouble
+        .as_ref()
+        .and_then(|trouble| trouble.question.as_ref());
     let sections = Sections {
+        question,
         visit,
         job,
         facts: &facts,
@@ -87,7 +115,8 @@ async fn shown(
         back: Some(visit.job_path(job.id, "campaign")),
         errors,
         body: Some(html! {
-            @if let Some(Question::Sheet(sheets)) = trouble.as_ref().and_then(|t| t.question.as_ref()) {
+            @if facts.inspected.runs.is_some() && record.taken_from.is_none() && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
+            @if let Some(Question::Sheet(sheets)) = question {
                 (reading_form::sheets(visit, job, sheets))
             }
             (sections.form(is_asking))
@@ -99,6 +128,16 @@ async fn shown(
     screen.respond(visit)
 }
 
+/// The variables that were last sent to the campaign of this list.
+async fn last_sent(visit: &Visit, record: &JobRecord) -> Option<Vec<String>> {
+    let campaign = record.options.mapping.campaign.as_deref()?.clone();
+    let site = Arc::clone(&visit.site);
+    let looking = on_a_thread(move || -> Result<_, Failure> {
+        Ok(earlier::variables_last_sent(&site, &campaign))
+    });
+    looking.await.ok()?
+}
+
 /// Applies the settings to the first rows of the list.
 async fn plan(
     visit: &Visit,
@@ -108,7 +147,7 @@ async fn plan(
     let request = visit.site.request(record).map_err(|f| Trouble::of(&f))?;
     let settings = request.settings().map_err(|f| Trouble::of(&f))?;
     let facts = Arc::clone(facts);
-    let planning = crate::import::service::on_a_thread(move || -> Result<_, MappingError> {
+    let planning = on_a_thread(move || -> Result<_, MappingError> {
         PlannedInput::new(facts.inspected.clone(), &settings.reading.mapping)
     });
     planning.await.map_err(|failure| Trouble::of(&failure))
@@ -131,6 +170,7 @@ struct Sections<'a> {
     columns: &'a FormColumns,
     form: &'a ColumnForm,
     record: &'a JobRecord,
+    question: Option<&'a Question>,
 }
 
 impl Sections<'_> {
@@ -141,12 +181,17 @@ impl Sections<'_> {
                 input type="hidden" name="form_token" value=(self.visit.form_token);
                 input type="hidden" name="version" value=(self.record.version);
                 @if is_asking { input type="hidden" name="nothing" value="yes"; }
-                // The button that Enter presses.
-                button.first-button type="submit" name="action" value="continue" tabindex="-1" aria-hidden="true" { "Continue" }
-                (self.phones())
-                (self.country())
-                (self.only())
-                (self.blocked())
+                // The button that Enter presses: the first one of a form. `Continue` stands below.
+                button.first-button type="submit" name="action" value="continue" tabindex="-1" aria-hidden="true" {}
+                fieldset {
+                    legend { "Who is called" }
+                    div.choices {
+                        div { (self.phones()) }
+                        div { (self.country()) }
+                        div { (self.only()) }
+                        div { (self.blocked()) }
+                    }
+                }
                 (self.variables())
                 (previews::opening_line(self.form))
                 p.buttons {
@@ -170,24 +215,40 @@ impl Sections<'_> {
         let chosen = &self.form.phones;
         let further = (chosen.len().max(1) + 1).min(MAX_PHONE_COLUMNS);
         html! {
-            fieldset {
-                legend { "Who is called" }
-                (labelled("phone", "Phone number", html! {
-                    select #phone name="phone" required {
-                        option value="" { "Choose a column" }
-                        (self.column_options(chosen.first().copied()))
+            (labelled("phone", "Phone number", html! {
+                select #phone name="phone" required {
+                    option value="" { "Choose a column" }
+                    @for (at, name) in self.columns.named() {
+                        option value=(at) selected[chosen.first() == Some(&at)] {
+                            (shortened(&name, 60)) (self.numbers(at))
+                        }
+                    }
+                }
+            }))
+            @for at in 1..further {
+                (labelled(&format!("phone-{at}"), "If empty, use", html! {
+                    select id={ "phone-" (at) } name="phone" {
+                        option value="" { "no other column" }
+                        (self.column_options(chosen.get(at).copied()))
                     }
                 }))
-                @for at in 1..further {
-                    (labelled(&format!("phone-{at}"), "If empty, use", html! {
-                        select id={ "phone-" (at) } name="phone" {
-                            option value="" { "no other column" }
-                            (self.column_options(chosen.get(at).copied()))
-                        }
-                    }))
-                }
             }
         }
+    }
+
+    /// How many numbers a column has, if several have some.
+    fn numbers(&self, at: usize) -> String {
+        let Some(Question::PhoneColumns(candidates)) = self.question else {
+            return String::new();
+        };
+        let mut candidates = candidates.iter();
+        let found = candidates.find(|one| self.columns.find(&one.name) == Some(at));
+        found.map_or_else(String::new, |one| {
+            format!(
+                " ({} in the first rows)",
+                counted(one.numbers as u64, "number")
+            )
+        })
     }
 
     fn country(&self) -> Markup {
@@ -227,21 +288,29 @@ impl Sections<'_> {
     fn only(&self) -> Markup {
         let rules = &self.form.only;
         html! {
-            fieldset {
-                legend { "Only send rows where" }
-                @for (rule, (column, values)) in rules.iter().enumerate() {
-                    (self.only_column(rule, Some(*column)))
-                    (self.only_values(rule, *column, values))
-                }
-                (self.only_column(rules.len(), None))
-                p { button type="submit" name="action" value="values" { "Show values" } }
+            @for (rule, (column, values)) in rules.iter().enumerate() {
+                (self.only_column(rule, Some(*column)))
+                (self.only_values(rule, *column, values))
             }
+            (self.only_column(rules.len(), None))
+            @for text in &self.form.only_lost {
+                p.field {
+                    label {
+                        input type="checkbox" name="keep-only" value=(text) checked;
+                        " " bdi { (text.replacen('=', " = ", 1)) } ": this list has no such column"
+                    }
+                }
+            }
+            p { button type="submit" name="action" value="values" { "Show values" } }
         }
     }
 
     fn only_column(&self, rule: usize, chosen: Option<usize>) -> Markup {
         let id = format!("only-{rule}");
-        let label = if rule == 0 { "Column" } else { "And column" };
+        let label = match rule {
+            0 => "Only send rows where",
+            _ => "And where",
+        };
         html! {
             (labelled(&id, label, html! {
                 select id=(id) name=(id) {
@@ -259,13 +328,20 @@ impl Sections<'_> {
     fn only_values(&self, rule: usize, column: usize, chosen: &[String]) -> Markup {
         let known = self.facts.values(column).unwrap_or_default();
         let empty = self.facts.rows() - self.facts.filled(column);
+        let is_known = |chosen: &&String| {
+            let same = |value: &str| value.trim().to_lowercase() == chosen.trim().to_lowercase();
+            chosen.trim().is_empty() && empty > 0 || known.iter().any(|value| same(&value.text))
+        };
+        // Values that were chosen before and do not occur in this list.
+        let absent = chosen.iter().filter(|chosen| !is_known(chosen));
+        let absent = absent.map(|value| (value.as_str(), 0));
         let is_chosen = |value: &str| {
             let value = value.trim().to_lowercase();
             chosen.iter().any(|one| one.trim().to_lowercase() == value)
         };
         html! {
-            ul.values {
-                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))) {
+            ul.values aria-label={ "Values of " (self.columns.name(column)) } {
+                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))).chain(absent) {
                     li {
                         label {
                             input type="checkbox" name={ "only-" (rule) "-value" } value=(value) checked[is_chosen(value)];
@@ -280,24 +356,24 @@ impl Sections<'_> {
 
     fn blocked(&self) -> Markup {
         html! {
-            fieldset {
-                legend { "Do-not-call list" }
-                @if !self.form.blocked.is_empty() {
-                    ul {
-                        @for (at, name) in self.form.blocked.iter().enumerate() {
-                            li {
-                                bdi { (name) } " "
-                                button type="submit" name="action" value={ "remove-" (at) } {
-                                    "Remove" span.unseen { " " (name) }
-                                }
+            (labelled("blocked", "Do-not-call list", html! {
+                input #blocked type="file" name="list";
+            }))
+            p { button type="submit" name="action" value="block" { "Add this list" } }
+            @for name in &self.form.blocked_by_settings {
+                p.hint { bdi { (name) } " applies too: the settings of leadload name it." }
+            }
+            @if !self.form.blocked.is_empty() {
+                ul.blocked {
+                    @for (at, name) in self.form.blocked.iter().enumerate() {
+                        li {
+                            bdi { (name) } " "
+                            button type="submit" name="action" value={ "remove-" (at) } {
+                                "Remove" span.unseen { " " (name) }
                             }
                         }
                     }
                 }
-                (labelled("blocked", "Do-not-call list", html! {
-                    input #blocked type="file" name="list";
-                }))
-                p { button type="submit" name="action" value="block" { "Add this list" } }
             }
         }
     }
@@ -328,9 +404,7 @@ impl Sections<'_> {
                             }
                         }
                         tbody {
-                            @for (at, name) in self.columns.named() {
-                                @if !self.form.is_used(at) { (self.variable(at, &name)) }
-                            }
+                            @for at in self.form.can_be_sent(self.columns) { (self.variable(at)) }
                         }
                     }
                 }
@@ -338,31 +412,38 @@ impl Sections<'_> {
         }
     }
 
-    fn variable(&self, at: usize, name: &str) -> Markup {
-        let choice = &self.form.variables[at];
+    fn variable(&self, at: usize) -> Markup {
+        let (choice, name) = (&self.form.variables[at], self.columns.name(at));
+        let examples = choice.examples.iter().map(|value| shortened(value, VALUE));
         let (rows, filled) = (self.facts.rows(), self.facts.filled(at));
         let empty = rows.saturating_sub(filled);
         html! {
             tr {
-                td {
-                    input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
-                        checked[choice.is_sent] aria-label={ "Send " (name) };
-                }
-                th scope="row" {
-                    label for={ "send-" (at) } { bdi { (shortened(name, 60)) } }
-                    @if choice.is_private {
-                        p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
+                td.tick {
+                    label {
+                        input type="checkbox" id={ "send-" (at) } name={ "send-" (at) } value="yes"
+                            checked[choice.is_sent] aria-describedby={ "column-" (at) " about-" (at) };
+                        span { " Send" }
                     }
-                    @if choice.is_sent && empty > 0 {
-                        p.warning {
-                            (people(empty)) " no " bdi { (shortened(name, 60)) } ". "
-                            "The agent may use a default. Leave them out, or check the script."
+                }
+                th id={ "column-" (at) } scope="row" { bdi { (shortened(&name, 60)) } }
+                td.number { (share(filled, rows)) }
+                td.examples {
+                    bdi { (examples.collect::<Vec<_>>().join(" · ")) }
+                    div id={ "about-" (at) } {
+                        @if choice.is_private {
+                            p.warning { (name) " may be private. If you tick it, it goes to the calling service and the agent may say it." }
+                        }
+                        @if empty > 0 {
+                            // Shown while the column is ticked.
+                            p.warning.lacking {
+                                (people(empty)) " no " bdi { (shortened(&name, 60)) } ". "
+                                "The agent may use a default. Leave them out, or check the script."
+                            }
                         }
                     }
                 }
-                td.number { (share(filled, rows)) }
-                td { bdi { (choice.examples.iter().map(|value| shortened(value, VALUE)).collect::<Vec<_>>().join(" · ")) } }
-                td {
+                td.called {
                     input type="text" id={ "name-" (at) } name={ "name-" (at) } value=(choice.name)
                         aria-label={ "Name for " (name) } spellcheck="false" autocomplete="off";
                 }
@@ -393,35 +474,42 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         Err(error) => {
             let _ = std::fs::remove_dir(&folder);
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
-            return shown(&visit, &job, errors, false).await;
+            return shown(&visit, &job, errors, None).await;
         }
     };
     let facts = match facts_for_form(&visit, &job).await {
         Ok(facts) => facts,
-        Err(response) => return response,
+        Err(response) => {
+            let _ = std::fs::remove_dir_all(&folder);
+            return response;
+        }
     };
     let columns = FormColumns::of(&facts.inspected);
     let fields = &received.fields;
     let action = fields.get("action").unwrap_or("continue").to_owned();
-    let chosen = ColumnForm::from_fields(fields, &columns, &facts);
+    let present = visit.site.options_of(&job.record());
+    let chosen = ColumnForm::from_fields(fields, &columns, &facts, &present, &action);
     let chosen = match chosen {
         Ok(chosen) => chosen,
-        Err(errors) => {
+        Err((errors, typed)) => {
             let _ = std::fs::remove_dir_all(&folder);
-            return shown(&visit, &job, errors, false).await;
+            return shown(&visit, &job, errors, Some(*typed)).await;
         }
     };
     let goes_on = action == "continue";
-    let is_asking = goes_on && !chosen.sends_something() && fields.get("nothing").is_none();
+    let has_more = chosen.can_be_sent(&columns).next().is_some();
+    let is_asking = goes_on
+        && has_more
+        && !chosen.sends_something()
+        && fields.get("nothing").is_none()
+        && !has_agreed_to_nothing(&job.record());
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
     // Without a list in it the folder is empty, and goes.
     let _ = std::fs::remove_dir(&folder);
     let changed = job.change(fields.version(), |record| {
-        chosen.apply(record, &columns, &action);
+        chosen.apply(record, &present, &columns, &action);
         record.has_columns |= goes_on && !is_asking;
-        if let Some(path) = blocked {
-            ColumnForm::add_list(record, path);
-        }
+        ColumnForm::change_lists(record, blocked, &action);
     });
     if let Err(why) = changed {
         let _ = std::fs::remove_dir_all(&folder);
@@ -432,10 +520,17 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         ("continue", false) => go_on(&visit, &job).await,
         ("preview", _) => {
             checking::begin(&visit.site, &job);
-            see_other(&(visit.job_path(job.id, "columns") + "#preview"))
+            let columns = visit.job_path(job.id, "columns");
+            see_other(&format!("{columns}?{PREVIEW}#preview"))
         }
         _ => see_other(&visit.job_path(job.id, "columns")),
     }
+}
+
+/// Whether somebody has gone on before with nothing ticked.
+fn has_agreed_to_nothing(record: &JobRecord) -> bool {
+    let sent = record.options.mapping.var.as_ref();
+    record.has_columns && sent.is_some_and(Vec::is_empty)
 }
 
 /// On to the problems, if there are any.
@@ -448,7 +543,7 @@ async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     let next = match &state.check {
         CheckState::Failed(_) => "columns",
         CheckState::Done(checked) if checked.doubt.is_some() => "columns",
-        CheckState::Done(checked) if checked.asks_for_country && !has_asked => "columns",
+        CheckState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",
         CheckState::Done(checked) if checked.problems() == 0 => "send",
         _ => "problems",
     };

@@ -19,7 +19,7 @@ use crate::web::server::upload::{self, Upload};
 use crate::web::times;
 use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
-use crate::web::words::upload_error;
+use crate::web::words::{disk, upload_error};
 
 const HEADING: &str = "Choose your contact list";
 const HELP: &str = "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.";
@@ -116,7 +116,7 @@ pub async fn take(visit: Visit, request: Request) -> Response {
         let (name, list) = upload
             .file
             .ok_or_else(|| "Choose a list first.".to_owned())?;
-        let record = JobRecord::new(name, list);
+        let record = JobRecord::new(&visit.site, name, list);
         let job = visit.site.jobs.add(id, folder.clone(), record);
         job.map_err(|error| disk(&error))
     });
@@ -127,12 +127,6 @@ pub async fn take(visit: Visit, request: Request) -> Response {
             chooser(&visit, vec![FieldError::at("list", text)])
         }
     }
-}
-
-fn disk(error: &std::io::Error) -> String {
-    format!(
-        "The list cannot be kept on this computer: {error}. Free some space and choose it again."
-    )
 }
 
 /// The list of the practice.
@@ -252,6 +246,7 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     let old = job.record();
     let changed = job.change(version, |record| {
         (record.name, record.list, record.run) = (name, list, None);
+        record.is_corrected = false;
     });
     if let Err(why) = changed {
         let _ = fs::remove_dir_all(&folder);

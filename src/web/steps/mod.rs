@@ -21,6 +21,7 @@ use super::layout::{FieldError, Screen, progress, see_other, steps};
 use super::reading::{self, ListFacts, ReadState};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::words::disk;
 use crate::text::printable;
 
 /// How long a form that was filled in waits for a list that is read or checked again.
@@ -54,6 +55,10 @@ pub fn screen(visit: &Visit, job: &Job, name: &str, here: &str) -> Screen {
 /// What is known about the list, or a screen that says how far reading it has come, or why it
 /// cannot be read.
 pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Response> {
+    let record = job.record();
+    if record.run.is_some() && !record.list.is_file() {
+        return Err(no_longer_kept(visit, job));
+    }
     reading::begin(&visit.site, job);
     job.wait_until(visit.until, |state| state.read.is_done())
         .await;
@@ -69,6 +74,21 @@ pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Resp
         Some(trouble) => list::unreadable(visit, job, &trouble),
         None => waiting(visit, job, "Reading the list …", rows),
     })
+}
+
+/// The screen of a list whose run is complete.
+fn no_longer_kept(visit: &Visit, job: &Job) -> Response {
+    let screen = Screen {
+        heading: "This list was sent".into(),
+        help: "Its file is not kept any longer. To send a newer version, choose it as a new list: the settings are known.".into(),
+        back: Some(visit.job_path(job.id, "run")),
+        body: Some(html! {
+            p { a.button href=(visit.path("list")) { "New list" } }
+        }),
+        steps: None,
+        ..screen(visit, job, "Sent", "")
+    };
+    screen.respond(visit)
 }
 
 /// The same for a form that was filled in: if the list is to be read again, it waits longer.
@@ -134,9 +154,10 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
         ),
         NotChanged::Io(error) => (
             StatusCode::INSUFFICIENT_STORAGE,
-            format!("The change cannot be written to this computer's disk: {error}."),
+            disk(error),
             step,
         ),
+        NotChanged::Failed(trouble) => (StatusCode::INTERNAL_SERVER_ERROR, trouble.text(), step),
     };
     let screen = Screen {
         heading: "Nothing was changed".into(),
@@ -155,8 +176,10 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
 pub fn trouble_of_check(job: &Job) -> Option<Trouble> {
     match &job.state().check {
         CheckState::Failed(trouble) => Some(trouble.clone()),
-        CheckState::Done(checked) if checked.asks_for_country => Some(Trouble::without_country()),
-        CheckState::Done(checked) => checked.doubt.clone(),
+        CheckState::Done(checked) => {
+            let without = checked.without_country.map(Trouble::without_country);
+            without.or_else(|| checked.doubt.clone())
+        }
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! *Problems*: the rows that cannot be sent as they are, by reason.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -7,16 +8,20 @@ use axum::extract::{Path, RawQuery};
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
+use url::form_urlencoded;
 
 use super::{checked, checked_for_form, job, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
+use crate::lead::ErrorCode;
 use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other};
+use crate::web::notes;
 use crate::web::server::FormFields;
+use crate::web::trouble::plain;
 use crate::web::visit::Visit;
 use crate::web::words::cure;
 
@@ -30,13 +35,11 @@ fn page_number(number: Option<&str>) -> usize {
 }
 
 pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
+    let query = query.unwrap_or_default();
+    let asked: HashMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
+    let page = page_number(asked.get("page").map(|page| &**page));
     match job(&visit, id) {
-        Ok(job) => {
-            let page = query
-                .as_deref()
-                .and_then(|query| query.strip_prefix("page="));
-            shown(&visit, &job, page_number(page)).await
-        }
+        Ok(job) => shown(&visit, &job, page, asked.contains_key("then")).await,
         Err(response) => response,
     }
 }
@@ -59,8 +62,12 @@ async fn refused(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Refused>, Response
     })
 }
 
-async fn shown(visit: &Visit, job: &Arc<Job>, page: usize) -> Response {
+/// `goes_on`: if all corrections could be kept, on to the next step.
+async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, goes_on: bool) -> Response {
     let refused = match refused(visit, job).await {
+        Ok(refused) if refused.is_empty() && goes_on => {
+            return see_other(&visit.job_path(job.id, "send"));
+        }
         Ok(refused) => refused,
         Err(response) => return response,
     };
@@ -86,6 +93,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize) -> Response {
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let can_go_on = ready > 0 && checked.lookup.unclear().is_none();
     let errors = refused
         .iter()
         .map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
@@ -95,21 +103,22 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize) -> Response {
         back: Some(visit.job_path(job.id, "columns")),
         errors: errors.collect(),
         body: Some(html! {
+            (notes::section(&checked))
             (groups(visit, job, &checked))
             @if problems > 0 {
-                p {
+                p.buttons {
                     a.button href=(visit.job_path(job.id, "files/rows-to-fix.xlsx")) download { "Download rows to fix" }
-                    " When they are fixed, choose that file as a list: its settings are known."
-                }
-            }
-            (correctable(visit, job, &checked, page, &refused))
-            p.buttons {
-                @if ready > 0 && checked.lookup.unclear().is_none() {
-                    a.button.primary href=(visit.job_path(job.id, "send")) { "Continue" }
-                } @else {
                     a.button href=(visit.job_path(job.id, "list")) { "Use a newer version" }
                 }
+                p.hint { "When the rows are fixed, choose that file as a list: its settings are known." }
             }
+            (job_form(visit, job, "problems", html! {
+                (correctable(&checked, page, &refused))
+                p.buttons {
+                    @if can_go_on { button.primary type="submit" name="action" value="continue" { "Continue" } }
+                }
+            }))
+            (pages(visit, job, &checked, page))
         }),
         status,
         ..screen(visit, job, "Problems", "problems")
@@ -129,7 +138,7 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             article.problem {
                 h2 { "Campaigns that are not clear" }
                 p { "Nothing can be sent before the service has exactly one campaign with each of these names." }
-                ul { @for line in unclear.lines() { li { (line.replace('`', "")) } } }
+                ul { @for line in unclear.lines() { li { (plain(&line)) } } }
                 p { a href=(visit.job_path(job.id, "campaign")) { "Choose one campaign for all rows" } }
             }
         }
@@ -137,20 +146,37 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             @let advice = Advice::of(status, code, group, outlook);
             article.problem {
                 h2 { (advice.title) ": " (counted(group.rows, "row")) }
-                p { (advice.meaning) }
+                p { (meaning(&advice, code, checked)) }
                 p.hint { (places(group.rows, &group.first.iter().map(|place| place.line).collect::<Vec<_>>())) }
                 @if let Some((step, text)) = cure(code) {
                     p { a href=(visit.job_path(job.id, step)) { (text) } }
                 }
                 details {
                     summary { "How to fix it" }
-                    ul.steps { @for step in advice.steps_without_flags() { li { (step.replace('`', "")) } } }
+                    ul.steps { @for step in advice.steps_without_flags() { li { (plain(&step)) } } }
                 }
             }
         }
         @for (status, _, group) in left_out {
             p.left-out { (crate::web::words::left_out(status, group.rows)) }
         }
+    }
+}
+
+/// What a kind of problem means. For numbers that Excel has shortened it shows one.
+fn meaning(advice: &Advice, code: ErrorCode, checked: &Checked) -> String {
+    let is_shortened = |row: &&RowToCorrect| {
+        row.code == ErrorCode::PhoneDamaged
+            && row.cell().contains(['e', 'E'])
+            && !row.cell().contains('#')
+    };
+    let mut rows = checked.to_correct.rows.iter();
+    match rows.find(is_shortened) {
+        Some(row) if code == ErrorCode::PhoneDamaged => format!(
+            "Excel has shortened these phone numbers, like {}. The missing digits aren't in this file. Export it again and choose it here without opening it in Excel.",
+            row.cell().trim()
+        ),
+        _ => plain(advice.meaning),
     }
 }
 
@@ -161,43 +187,43 @@ fn places(rows: u64, lines: &[u64]) -> String {
 }
 
 /// The rows whose phone cell can be corrected here.
-fn correctable(
-    visit: &Visit,
-    job: &Job,
-    checked: &Checked,
-    page: usize,
-    refused: &Refused,
-) -> Markup {
+fn correctable(checked: &Checked, page: usize, refused: &Refused) -> Markup {
     let to_correct = &checked.to_correct;
     let rows = &to_correct.rows;
     let (Some(list), false) = (checked.intake.inputs.first(), rows.is_empty()) else {
         return html! {};
     };
-    let pages = rows.len().div_ceil(ROWS_ON_PAGE);
-    let page = page.min(pages - 1);
+    let page = page.min(page_count(checked) - 1);
     let here = rows.iter().skip(page * ROWS_ON_PAGE).take(ROWS_ON_PAGE);
     html! {
         h2 { "Correct phone numbers" }
         @if to_correct.total > rows.len() as u64 {
             p { "The first " (grouped(rows.len() as u64)) " of " (grouped(to_correct.total)) " can be corrected here." }
         }
-        (job_form(visit, job, "problems", html! {
-            input type="hidden" name="page" value=(page + 1);
-            div.scroll {
-                table.fixable {
-                    thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
-                    tbody { @for row in here { (correction(list, row, refused.get(&row.row.0))) } }
-                }
+        input type="hidden" name="page" value=(page + 1);
+        div.scroll {
+            table.fixable {
+                thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
+                tbody { @for row in here { (correction(list, row, refused.get(&row.row.0))) } }
             }
-            p.buttons {
-                button type="submit" { "Keep corrections" }
-            }
-        }))
+        }
+        p { button type="submit" { "Keep corrections" } }
+    }
+}
+
+fn page_count(checked: &Checked) -> usize {
+    checked.to_correct.rows.len().div_ceil(ROWS_ON_PAGE)
+}
+
+/// The pages of rows that can be corrected.
+fn pages(visit: &Visit, job: &Job, checked: &Checked, page: usize) -> Markup {
+    let pages = page_count(checked);
+    html! {
         @if pages > 1 {
-            nav aria-label="Pages" {
+            nav.pages aria-label="Pages" {
                 @for at in 0..pages {
                     a href={ (visit.job_path(job.id, "problems")) "?page=" (at + 1) }
-                        aria-current=[(at == page).then_some("page")] aria-label={ "Page " (at + 1) } { (at + 1) }
+                        aria-current=[(at == page.min(pages - 1)).then_some("page")] aria-label={ "Page " (at + 1) } { (at + 1) }
                     " "
                 }
             }
@@ -246,5 +272,9 @@ pub async fn correct(
     }
     // Once the list is checked again, other rows stand on the page.
     let page = page_number(fields.get("page")) + 1;
-    see_other(&(visit.job_path(job.id, "problems") + &format!("?page={page}")))
+    let then = match fields.get("action") {
+        Some(_) => "&then=send",
+        None => "",
+    };
+    see_other(&(visit.job_path(job.id, "problems") + &format!("?page={page}{then}")))
 }

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{checked, job, not_changed, screen, waiting};
+use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
@@ -18,10 +19,12 @@ use crate::web::column_form::file_names;
 use crate::web::job::{Job, JobState, NotChanged};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;
+use crate::web::notes;
 use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call::{self, TestState};
 use crate::web::times;
+use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
 use crate::web::words;
 
@@ -34,8 +37,8 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
 
 async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
     let record = job.record();
-    if record.options.mapping.campaign.is_none() && record.options.mapping.campaign_column.is_none()
-    {
+    // Another service has other campaigns with the same ids.
+    if !record.has_campaign() || record.service != visit.site.service_name() {
         return see_other(&visit.job_path(job.id, "campaign"));
     }
     if !record.has_columns {
@@ -89,6 +92,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
         body: Some(html! {
             @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
             (summary(visit, job, &checked))
+            (notes::section(&checked))
             (at_once(&checked))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
@@ -121,10 +125,16 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
     let record = job.record();
-    let lists = file_names(&record.options);
+    let lists = file_names(&visit.site.options_of(&record));
     html! {
         dl.summary {
-            div { dt { "List" } dd { bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row")) } dd { (change("list", "the list")) } }
+            div { dt { "List" } dd {
+                bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row"))
+                @if record.is_corrected {
+                    ", with your corrections ("
+                    a href=(visit.job_path(job.id, "files/list")) download { "Download the corrected list" } ")"
+                }
+            } dd { (change("list", "the list")) } }
             div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
             div { dt { "Campaign" } dd { (campaigns(checked)) } dd { (change("campaign", "the campaign")) } }
             div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
@@ -145,9 +155,7 @@ fn campaigns(checked: &Checked) -> Markup {
     let state = |id| {
         let mut all = checked.campaigns.iter();
         let found = all.find(|campaign| campaign.lead_campaign().ok() == Some(id));
-        found
-            .map(|campaign| campaign.status.replace('_', " "))
-            .unwrap_or_default()
+        found.map(super::campaign::state).unwrap_or_default()
     };
     html! {
         @if targets.is_empty() { "no row is for a campaign" }
@@ -169,8 +177,11 @@ fn variables(checked: &Checked) -> String {
         .inputs
         .first()
         .map(|planned| &planned.mapping);
-    let names = mapping.iter().flat_map(|mapping| &mapping.variables);
-    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    let from_columns = mapping.iter().flat_map(|mapping| &mapping.variables);
+    let from_columns = from_columns.map(|(name, _)| name.as_str());
+    let constants = mapping.iter().flat_map(|mapping| &mapping.constants);
+    let names = from_columns.chain(constants.map(|(name, _)| name.as_str()));
+    let names: Vec<&str> = names.collect();
     match names.is_empty() {
         true => "nothing but the phone number".to_owned(),
         false => names.join(", "),
@@ -292,6 +303,10 @@ pub async fn send(
         Ok(checked) => checked,
         Err(response) => return response,
     };
+    if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
+        job.state().sending = SendState::Failed(Trouble::of(&failure));
+        return see_other(&visit.job_path(job.id, "send"));
+    }
     let seen = Seen {
         version: Some(fields.version()),
         problems: Some(checked.kinds_of_problems().into_iter().collect()),

@@ -1,0 +1,70 @@
+//! Every screen: for people who see, hear or move differently, on a phone, and enlarged.
+
+use crate::browser::Browser;
+use crate::page::{Page, WIDTH};
+use crate::screens::{CAMPAIGN, COLUMNS};
+use crate::util::{Folder, sample_data, scenario};
+use crate::web::Web;
+
+#[track_caller]
+fn expect_usable(page: &Page<'_>) {
+    page.expect_accessible();
+    page.set_width(400);
+    assert!(!page.is_too_wide(), "{} at 400 px", page.title());
+    page.zoom(200);
+    assert!(!page.is_too_wide(), "{} at 200 %", page.title());
+    page.set_width(WIDTH);
+}
+
+#[test]
+fn every_screen_is_accessible_and_narrow_enough() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let (page, folder) = (browser.page(), Folder::new());
+    let service = scenario("latency_ms = 100\nmax_concurrent = 1");
+    let web = Web::start(&folder, &service);
+    web.open(&page);
+    expect_usable(&page);
+    page.upload("Contact list", &sample_data("contacts.csv"));
+    page.wait_for_heading(CAMPAIGN.heading);
+    expect_usable(&page);
+    page.fill("Campaign", "Spring promo (in progress)");
+    page.click("Continue");
+    page.wait_for_heading(COLUMNS.heading);
+    page.click("Does this look wrong?");
+    page.fill("Only send rows where", "Plan");
+    page.fill(
+        "Paste the agent's opening line",
+        "Hi {{first_name}} of {{town}}!",
+    );
+    page.click("Preview");
+    page.wait_for("[town: not sent]");
+    expect_usable(&page);
+    page.click("Continue");
+    page.wait_for("There is a problem");
+    expect_usable(&page);
+    page.click("Continue");
+    page.wait_for_heading("8 rows can't be sent yet");
+    page.script("document.querySelectorAll('details').forEach((one) => { one.open = true })");
+    expect_usable(&page);
+    page.click("Continue");
+    page.wait_for_heading("Check, then send");
+    expect_usable(&page);
+    page.click("Send 194 leads");
+    page.wait_for_heading("Sending to Spring promo");
+    expect_usable(&page);
+    page.click("Stop and quit");
+    expect_usable(&page);
+    page.click("Stop");
+    page.wait_for_heading("Stopped");
+    expect_usable(&page);
+    page.click("Print summary");
+    expect_usable(&page);
+    page.click("History");
+    page.wait_for_heading("History");
+    expect_usable(&page);
+    page.click("Service");
+    page.wait_for_heading("Connect to your calling service");
+    expect_usable(&page);
+}
