@@ -159,13 +159,14 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
     received
 }
 
-/// The chunks of a body as long as there is room for them. They come one at a time: the form is
-/// read on another thread than the connection, and whoever reads it would take all that there are
-/// before it passes on the first.
+/// The chunks of a body as long as there is room for them. They come one at a time, and whoever
+/// asks for the next at once has to ask again, for two reasons:
 ///
-/// So the end never comes together with a chunk. multer 3.1 asks for more after it has looked for
-/// the first part, and takes an end that has come meanwhile for that of a form without parts,
-/// although the whole form has come with it (rwf2/multer#70).
+/// - The form is read on another thread than the connection. multer would take all chunks that
+///   there are before it passes on the first.
+/// - multer 3.1 asks for more after it has looked for the first part, and takes an end that has
+///   come meanwhile for that of a form without parts, although the whole form has come with it
+///   (rwf2/multer#70).
 struct Metered<'a> {
     chunks: &'a mut Chunks,
     room: Arc<AtomicU64>,
@@ -181,7 +182,7 @@ impl Stream for Metered<'_> {
             return Poll::Pending;
         }
         let next = std::task::ready!(self.chunks.as_mut().poll_next(cx));
-        self.has_given = true;
+        self.has_given = next.is_some();
         Poll::Ready(match next {
             Some(Ok(chunk)) => {
                 let taken = |room: u64| room.checked_sub(chunk.len() as u64);
