@@ -55,7 +55,8 @@ impl Campaign {
                     printable(&self.id)
                 ),
                 "this looks like another product's API; check the address of the service",
-            ),
+            )
+            .hint_on_page("This may be another product. Check its address under “Service”."),
         })
     }
 
@@ -102,6 +103,7 @@ impl CampaignChoice {
                 error,
                 "`leadload campaigns` lists the campaigns with their ids",
             )
+            .hint_on_page("Choose the campaign again.")
         })
     }
 

@@ -1,4 +1,8 @@
 //! What happened, and what to do about it: an error as people read it.
+//!
+//! The words of a message are for a terminal. Where they name a flag, a command or a file of the
+//! program, the message has other words for the page ([`Message::on_page`]), which has labels and
+//! buttons instead.
 
 use std::fmt;
 
@@ -6,6 +10,8 @@ use std::fmt;
 pub struct Message {
     pub what: String,
     pub hint: Option<String>,
+    /// The same for the page, if it needs words of its own.
+    page: Option<Box<(String, String)>>,
 }
 
 impl Message {
@@ -13,6 +19,7 @@ impl Message {
         Message {
             what: what.into(),
             hint: Some(hint.into()),
+            page: None,
         }
     }
 
@@ -20,7 +27,36 @@ impl Message {
         Message {
             what: what.into(),
             hint: None,
+            page: None,
         }
+    }
+
+    /// Adds the words of the page: what happened, and what to do there.
+    #[must_use]
+    pub fn on_page(self, what: impl Into<String>, hint: impl Into<String>) -> Message {
+        Message {
+            page: Some(Box::new((what.into(), hint.into()))),
+            ..self
+        }
+    }
+
+    /// Adds what to do on the page. What happened is said in the same words.
+    #[must_use]
+    pub fn hint_on_page(self, hint: impl Into<String>) -> Message {
+        let what = self.what.clone();
+        self.on_page(what, hint)
+    }
+
+    /// What happened and what to do, in the words of the page if there are such words.
+    pub fn for_page(&self) -> (&str, Option<&str>) {
+        match &self.page {
+            Some(page) => (&page.0, Some(&page.1)),
+            None => (&self.what, self.hint.as_deref()),
+        }
+    }
+
+    pub fn has_words_for_page(&self) -> bool {
+        self.page.is_some()
     }
 
     /// The message that an error is; any other error is shown with its causes.
@@ -32,29 +68,46 @@ impl Message {
     /// The same about something: `place` comes before what happened.
     #[must_use]
     pub fn behind(self, place: &str) -> Message {
-        let what = format!("{place} {}", self.what);
-        Message { what, ..self }
+        let behind = |what: &str| format!("{place} {what}");
+        Message {
+            what: behind(&self.what),
+            hint: self.hint,
+            page: self.page.map(|page| Box::new((behind(&page.0), page.1))),
+        }
     }
 
     /// The same followed by another one.
     #[must_use]
     pub fn then(self, next: &Message) -> Message {
-        match self.hint {
+        let page = self.page_then(next);
+        let then = match self.hint {
             Some(hint) => Message::new(self.what, format!("{hint}\n\n{next}")),
             None => Message {
                 what: format!("{}\n\n{}", self.what, next.what),
                 hint: next.hint.clone(),
+                page: None,
             },
-        }
+        };
+        Message { page, ..then }
+    }
+
+    /// The words of the page for this and another message, if one of them has such words.
+    fn page_then(&self, next: &Message) -> Option<Box<(String, String)>> {
+        self.page.as_ref().or(next.page.as_ref())?;
+        let ((first, hint), (second, next_hint)) = (self.for_page(), next.for_page());
+        let hints: Vec<&str> = [hint, next_hint].into_iter().flatten().collect();
+        let what = format!("{}. {second}", first.trim_end_matches('.'));
+        Some(Box::new((what, hints.join("; "))))
     }
 
     /// The same with another one in between: its own hint comes last.
     #[must_use]
     pub fn around(self, inner: &Message) -> Message {
-        let Message { what, hint } = Message::without_hint(self.what).then(inner);
+        let page = self.page_then(inner);
+        let Message { what, hint, .. } = Message::without_hint(self.what).then(inner);
         let hints: Vec<String> = hint.into_iter().chain(self.hint).collect();
         let hint = (!hints.is_empty()).then(|| hints.join("\n\nhint: "));
-        Message { what, hint }
+        Message { what, hint, page }
     }
 }
 

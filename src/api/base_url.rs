@@ -23,7 +23,8 @@ impl BaseUrl {
             let what = format!("{} is not a web address", quoted_unless_secret(text));
             match BaseUrl::with_https(text) {
                 Some(meant) => Message::new(what, format!("did you mean `{meant}`?")),
-                None => Message::new(what, LOOKS_LIKE),
+                None => Message::new(what, LOOKS_LIKE)
+                    .hint_on_page("It begins with https://, such as https://app.example.com."),
             }
         })?;
         let surplus = if !url.username().is_empty() || url.password().is_some() {
@@ -37,7 +38,9 @@ impl BaseUrl {
         };
         if let Some((surplus, hint)) = surplus {
             let what = format!("the address of the service has {surplus} in it");
-            return Err(Message::new(what, hint));
+            let on_page =
+                "Leave that out, and give only the beginning, such as https://app.example.com.";
+            return Err(Message::new(what, hint).hint_on_page(on_page));
         }
         let path = url.path().trim_end_matches('/');
         let path = path.strip_suffix("/api").unwrap_or(path);
@@ -50,6 +53,10 @@ impl BaseUrl {
         Err(Message::new(
             format!("`{base}` is plain http: the token and every number could be read on the way"),
             "use https, or allow it with `--insecure-http`",
+        )
+        .on_page(
+            format!("`{base}` is not secure: the token and every number could be read on the way"),
+            "Use the address that begins with https://.",
         ))
     }
 

@@ -14,6 +14,9 @@ use crate::text::quoted_unless_secret;
 #[derive(Debug, Clone, Default)]
 pub struct Certificates(pub(super) Vec<reqwest::Certificate>);
 
+/// What to do on the page, which does not set certificates.
+const ASK: &str = "Ask whoever has set up leadload on this computer.";
+
 impl Certificates {
     /// Reads a PEM file (RFC 7468) with one or more certificates. All of them are checked here, so
     /// a bad one is reported now and not when the first connection is made.
@@ -25,6 +28,7 @@ impl Certificates {
                 format!("cannot read the certificate file {quoted}: {why}"),
                 "check the name, and that you may read the file",
             )
+            .hint_on_page(ASK)
         })?;
         // Editors put a byte order mark at the beginning, and the first line is
         // not recognized then.
@@ -41,6 +45,7 @@ impl Certificates {
                     format!("certificate {} in {quoted} is damaged", index + 1),
                     "fetch or export the file again, whole and as PEM",
                 )
+                .hint_on_page(ASK)
             })?);
         }
         ensure!(
@@ -49,6 +54,7 @@ impl Certificates {
                 format!("there is no certificate in {quoted}"),
                 "`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it"
             )
+            .hint_on_page(ASK)
         );
         Ok(Certificates(certificates))
     }

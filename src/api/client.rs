@@ -121,6 +121,10 @@ impl Client {
                 format!("cannot set up the HTTP client: {cause}"),
                 "if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
             )
+            .on_page(
+                format!("A connection to the service can't be set up: {cause}"),
+                "Ask whoever has set up leadload on this computer.",
+            )
         })?;
         Ok(Client {
             http,

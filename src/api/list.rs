@@ -7,6 +7,7 @@ use reqwest::Url;
 use tracing::warn;
 
 use super::client::{Client, Received};
+use super::lost::on_page;
 use super::verdict::{FatalCause, Verdict};
 use super::wire::CampaignPage;
 use crate::backoff;
@@ -49,7 +50,8 @@ impl ListError {
     }
 
     pub fn message(&self) -> Message {
-        match self {
+        let (what, hint) = self.on_page();
+        let message = match self {
             ListError::Refused { cause, text } => Message::new(
                 format!("the service refuses to list the campaigns: {text}"),
                 match cause {
@@ -68,6 +70,46 @@ impl ListError {
             ListError::Unreadable(text) => Message::new(
                 format!("the answer of the service is not a list of campaigns ({text})"),
                 "check the address of the service",
+            ),
+        };
+        message.on_page(what, hint)
+    }
+
+    /// The same in the words of the page.
+    fn on_page(&self) -> (String, &'static str) {
+        const CHECK: &str = "Check its address under “Service”.";
+        match self {
+            ListError::Refused { cause, text } => match cause {
+                FatalCause::Token => (
+                    format!("The service does not accept the access token. It says: {text}"),
+                    "Check the token. If it no longer works, ask for a new one and paste it under “Service”.",
+                ),
+                FatalCause::Forbidden => (
+                    format!(
+                        "The service does not allow this access token to see its campaigns. It says: {text}"
+                    ),
+                    "Check that the token belongs to this service, or ask whoever manages it.",
+                ),
+                FatalCause::Payment | FatalCause::Balance => (
+                    format!(
+                        "The service refuses because of the account's balance or plan. It says: {text}"
+                    ),
+                    "Ask whoever manages the service.",
+                ),
+                _ => (
+                    format!(
+                        "This address does not seem to be the calling service. It says: {text}"
+                    ),
+                    CHECK,
+                ),
+            },
+            ListError::NoAnswer(text) => (
+                format!("The service does not list its campaigns: {}", on_page(text)),
+                "Check its address under “Service” and your internet connection, then try again.",
+            ),
+            ListError::Unreadable(text) => (
+                format!("The answer of the service is not a list of campaigns ({text})"),
+                CHECK,
             ),
         }
     }

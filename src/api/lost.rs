@@ -109,12 +109,17 @@ fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<Lost> {
     Some(Lost::NotSent { why, is_lasting })
 }
 
+const UNTRUSTED: &str = "its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)";
+
+/// A reason in the words of the page. Reasons are texts of this module, alone or in a sentence.
+pub fn on_page(why: &str) -> String {
+    why.replace(UNTRUSTED, "its certificate is not trusted")
+}
+
 fn of_a_certificate(error: &CertificateError) -> &'static str {
     use CertificateError as Bad;
     match error {
-        Bad::UnknownIssuer | Bad::BadSignature => {
-            "its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)"
-        }
+        Bad::UnknownIssuer | Bad::BadSignature => UNTRUSTED,
         Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
             "its certificate is for another host name"
         }

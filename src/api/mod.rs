@@ -32,5 +32,6 @@ pub use certificates::Certificates;
 pub use client::{Client, REUSE_IDLE_FOR};
 pub use head::Head;
 pub use list::ListError;
+pub use lost::on_page;
 pub use quota::Quota;
 pub use token::Token;

@@ -35,6 +35,10 @@ impl Token {
                 format!("cannot read the token file {quoted}: {why}"),
                 "check the name, and that you may read the file",
             )
+            .on_page(
+                format!("The stored access token can't be read: {why}"),
+                "Paste the token again under “Service”.",
+            )
         })?;
         // A token is ASCII, so a zero byte means UTF-16, even without a byte order mark.
         let encoding = match bytes[..] {
@@ -61,7 +65,10 @@ impl Token {
     pub fn from_text(text: &str, from: &str) -> Result<Token> {
         let refused = |why| {
             let hint = "it must hold the access token and nothing else";
-            Message::new(format!("{from} {why}"), hint)
+            Message::new(format!("{from} {why}"), hint).on_page(
+                format!("The access token {why}"),
+                "Paste the token again, and nothing else.",
+            )
         };
         let text = text.trim_start_matches('\u{FEFF}').trim();
         let (scheme, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

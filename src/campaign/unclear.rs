@@ -163,7 +163,10 @@ impl UnclearNames {
     }
 
     pub fn message(&self) -> Message {
-        Message::new(self.lines().join("\n"), self.hint())
+        let on_page = "Correct the names in the list, or make the campaigns in the calling service. Or choose one campaign for all rows.";
+        let errors = self.errors.iter().map(|error| error.message.what.clone());
+        let errors: Vec<String> = errors.collect();
+        Message::new(self.lines().join("\n"), self.hint()).on_page(errors.join("; "), on_page)
     }
 }
 

@@ -78,6 +78,7 @@ fn perform(
         files: files.to_vec(),
         unnamed: OutputChoice::BesideInput,
         line: CommandLine::new(args, layers.typed()),
+        warnings: crate::import::Warnings::default(),
         layers,
     };
     match command {

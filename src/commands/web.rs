@@ -10,7 +10,7 @@ use crate::import::service;
 use crate::message::Message;
 use crate::paths::with_reason;
 use crate::report::{Log, console};
-use crate::settings::{Layers, has_display, home_folder, page_folder};
+use crate::settings::{Layers, has_display, home_folder, ledger_place, page_folder};
 use crate::signals;
 use crate::web::{Limits, PageFolder, Pages, Published, Server, open_browser};
 
@@ -33,6 +33,7 @@ leadload is running already. Open the link above in your browser. It works once.
 ";
 
 pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
+    refuse_no_ledger(layers)?;
     let place = page_folder(layers).or_stopped(StoppedBy::Usage)?;
     let opens = !args.no_open && has_display();
     service::block_on(async {
@@ -83,6 +84,19 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         }
         Ok(ExitCode::Complete)
     })
+}
+
+/// Without a ledger, what the page says of stopping and resuming would not be true.
+fn refuse_no_ledger(layers: &Layers) -> Result<(), Failure> {
+    let options = layers.options();
+    let place = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
+    if place.is_some() || options.connection.sandbox == Some(true) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "the page needs a ledger, and the ledger is set to `none`",
+        "name a file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
+    ))
 }
 
 /// Prints the link, alone on its line, and opens the browser.

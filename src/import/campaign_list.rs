@@ -11,6 +11,7 @@ use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::lead::CampaignId;
+use crate::message::Message;
 use crate::report::{CampaignNames, Lookup};
 use crate::settings::{ImportSettings, Service, TIMEOUT};
 
@@ -149,10 +150,12 @@ pub async fn look_up(
 }
 
 pub fn no_campaign() -> Failure {
-    Failure::usage(
+    let message = Message::new(
         "no campaign is given",
         "name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
-    )
+    );
+    let on_page = message.on_page("No campaign is chosen", "Choose one under “Campaign”.");
+    Failure::new(StoppedBy::Usage, on_page)
 }
 
 fn list_failure(error: ListError) -> Failure {

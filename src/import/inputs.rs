@@ -7,10 +7,12 @@ use std::thread;
 
 use tracing::warn;
 
+use super::warnings::Warnings;
 use super::{rejects, service};
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
+use crate::message::Message;
 use crate::options::{LogFormat, Options, Progress};
 use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
 use crate::results::{
@@ -23,6 +25,9 @@ use crate::settings::{
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
+/// What to do on the page about settings that it does not show.
+const SET_UP: &str = "Ask whoever has set up leadload on this computer.";
+
 /// The request of a command that reads lists.
 pub struct Request {
     pub files: Vec<PathBuf>,
@@ -31,6 +36,7 @@ pub struct Request {
     pub layers: Layers,
     /// The command line, with answers to questions as if they had been typed.
     pub line: CommandLine,
+    pub warnings: Warnings,
 }
 
 impl Request {
@@ -48,6 +54,14 @@ impl Request {
 /// rejects, the options of the run that wrote them are added.
 pub async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
     let surveyed = survey_forms(request).await?;
+    known(request, surveyed)
+}
+
+/// The same for files whose form is known.
+pub fn known(
+    request: &mut Request,
+    surveyed: Vec<InspectedInput>,
+) -> Result<Vec<InspectedInput>, Failure> {
     let options = request.layers.options();
     let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
     let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
@@ -56,8 +70,9 @@ pub async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failur
         &surveyed,
         ledger.as_ref(),
         service.as_deref(),
+        &mut request.warnings,
     )?;
-    warn_of_replaced_lists(&request.layers);
+    warn_of_replaced_lists(&request.layers, &mut request.warnings);
     Ok(surveyed)
 }
 
@@ -130,10 +145,12 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
         let mut kept = planned.mapping.kept.iter();
         if let Some((name, column)) = kept.find(|(name, _)| is_results_column(name)) {
             let column = shown_name(&planned.header.names[*column]);
-            return Err(Failure::usage(
+            let message = Message::new(
                 format!("the results already have a column `{}`", shown_name(name)),
                 format!("give the copied column another name: `--keep NAME={column}`"),
-            ));
+            );
+            let on_page = message.hint_on_page(SET_UP);
+            return Err(Failure::new(StoppedBy::Usage, on_page));
         }
     }
     Ok(())
@@ -150,13 +167,17 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
         return Ok(());
     }
     let (has, least) = (counted(rows, "data row"), grouped(least));
-    let failure = Failure::usage(
+    let message = Message::new(
         format!(
             "the input has {has}, but `--min-rows` requires at least {least}, so nothing was sent"
         ),
         format!("find out why the list is so short; if it is complete, use `--min-rows {rows}`"),
     );
-    Err(failure.of_rows(rows))
+    let on_page = message.on_page(
+        format!("The list has {has}. On this computer a list must have at least {least}, so nothing is sent"),
+        "Find out why the list is so short. If it is complete, ask whoever has set up leadload on this computer.",
+    );
+    Err(Failure::new(StoppedBy::Usage, on_page).of_rows(rows))
 }
 
 pub async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
@@ -265,14 +286,27 @@ fn warn_of_new_columns(planned: &PlannedInput) {
 }
 
 /// Warns if a list on the command line replaces a list that may protect people from calls.
-fn warn_of_replaced_lists(layers: &Layers) {
+fn warn_of_replaced_lists(layers: &Layers, warnings: &mut Warnings) {
     for (flag, key) in [("--only", "only"), ("--suppress", "suppress")] {
         for (text, place) in layers.replaced(key) {
-            warn!(
-                event = "warning",
-                "`{flag}` replaces `{}` of {place}, which does not apply",
-                printable(&text.to_string_lossy())
-            );
+            let text = text.to_string_lossy();
+            let text = printable(&text);
+            let what = format!("`{flag}` replaces `{text}` of {place}, which does not apply");
+            let (on_page, hint) = match key {
+                "only" => (
+                    format!(
+                        "Which rows are sent was set on this computer too, by `{text}`. That does not apply"
+                    ),
+                    "What is chosen under “Only send rows where” counts.",
+                ),
+                _ => (
+                    format!(
+                        "The do-not-call list `{text}` is set on this computer. It does not apply, since this list has others"
+                    ),
+                    "Add it too, if these people must not be called.",
+                ),
+            };
+            warnings.add(Message::without_hint(what).on_page(on_page, hint));
         }
     }
 }

@@ -23,14 +23,16 @@ mod remembered;
 mod sending;
 pub mod service;
 mod test_lead;
+mod warnings;
 mod work_time;
 
 pub use inputs::Request;
 pub use observer::Observer;
-pub use prepared::{Import, Prepared};
+pub use prepared::{Import, Prepared, refuse_more_than_allowed, results_file};
 pub use record::{PlannedRun, Record};
 pub use rejects::columns_digest;
 pub use remembered::{Remembered, remember};
 pub use sending::send;
 pub use test_lead::{TestLead, TestSent};
+pub use warnings::Warnings;
 pub use work_time::WorkTime;

@@ -9,15 +9,17 @@ use super::record::{PlannedRun, Record};
 use super::service::Reached;
 use super::{inputs, service};
 use crate::campaign::CampaignBook;
-use crate::exit::Failure;
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain, PlannedInput};
 use crate::lead::CampaignId;
+use crate::message::Message;
 use crate::options::{Given, Options};
 use crate::report::Metrics;
 use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
+use crate::text::{counted, grouped};
 
 /// An import whose inputs are planned.
 pub struct Import {
@@ -136,9 +138,37 @@ pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
     let found = intake.inputs.iter().find(is_results);
     match found.map(|planned| planned.input.name()) {
         None => Ok(()),
-        Some(name) => Err(Failure::usage(
-            format!("`{name}` is a results file of leadload, not a list of contacts"),
-            "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
-        )),
+        Some(name) => Err(results_file(name)),
     }
+}
+
+/// Refuses an import of more leads than `--max-new` allows.
+pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
+    let most = settings.options.delivery.max_new.as_deref().copied();
+    let Some(most) = most.filter(|most| ready > *most) else {
+        return Ok(());
+    };
+    let (leads, most) = (counted(ready, "lead"), grouped(most));
+    let message = Message::new(
+        format!("{leads} would be sent, but `--max-new` allows {most}, so none was"),
+        format!(
+            "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
+        ),
+    );
+    let message = message.on_page(
+        format!("{leads} would be sent, but the settings of leadload allow {most} at a time, so none was."),
+        "Look whether this is the right list. Whoever manages leadload can raise the limit.",
+    );
+    Err(Failure::new(StoppedBy::Usage, message))
+}
+
+/// A results file in place of a list: each of its rows has a phone number, also those of people who
+/// must not be called.
+pub fn results_file(name: &str) -> Failure {
+    let message = Message::new(
+        format!("`{name}` is a results file of leadload, not a list of contacts"),
+        "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
+    );
+    let on_page = "Choose the list itself. To send rows that could not be sent, download the rows to fix and choose those.";
+    Failure::new(StoppedBy::Usage, message.hint_on_page(on_page))
 }

@@ -1,5 +1,8 @@
 //! The ledger of an import, its run, and the right to send.
 
+use std::sync::Arc;
+
+use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::warn;
@@ -64,11 +67,18 @@ impl Record {
         };
         let (place, address) = (place.clone(), settings.service.clone());
         let waits = settings.options.delivery.wait == Some(true);
+        // Dropped when nobody waits for the right to send any more.
+        let waiting = Arc::new(());
+        let is_wanted = Arc::downgrade(&waiting);
         let opening = service::on_a_thread(move || -> Result<Record, Failure> {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
             let lock = take_lock(&ledger, service, waits)?;
+            if is_wanted.strong_count() == 0 {
+                let cancelled = anyhow!("cancelled while it waited for its turn");
+                return Err(Failure::new(StoppedBy::Signal, cancelled));
+            }
             // No other process can be sending, so open claims were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
@@ -77,7 +87,9 @@ impl Record {
                 lock,
             })
         });
-        Ok(Some(opening.await?))
+        let opened = opening.await;
+        drop(waiting);
+        opened.map(Some)
     }
 
     /// The files that leadload has written at the paths of the outputs.
@@ -148,14 +160,19 @@ impl Record {
             ),
             (None, None) => return Ok(()),
         };
-        Err(Failure::usage(
+        let message = Message::new(
             format!(
                 "{what}; with duplicates allowed, they would be created and called a second time"
             ),
             format!(
                 "leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
             ),
-        ))
+        );
+        let on_page = message.on_page(
+            "This list may have been sent before, and on this computer people are sent again who are in the campaign: they would be called a second time",
+            "Look at “History”. Or ask whoever has set up leadload on this computer.",
+        );
+        Err(Failure::new(StoppedBy::Usage, on_page))
     }
 }
 
@@ -243,7 +260,11 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
         return Ok(ledger.lock_sender(service)?);
     }
     let hint = "wait until it has ended, or let leadload wait with `--wait`";
-    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
+    let message = Message::new(who, hint).on_page(
+        "Another leadload on this computer is sending a list",
+        "Wait until it has ended, then try again.",
+    );
+    Err(Failure::new(StoppedBy::Busy, message))
 }
 
 impl Run {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use sha2::{Digest, Sha256};
-use tracing::warn;
-
-use crate::exit::Failure;
+use super::warnings::Warnings;
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::ledger::{Ledger, LedgerPlace, StoredDefaults};
+use crate::message::Message;
 use crate::options::Options;
 use crate::settings::Layers;
 use crate::text::printable;
+use sha2::{Digest, Sha256};
 
 /// Finds the run that rejects among the inputs name, and adds its options with
 /// lower precedence than what was typed. If a service is given, the run must
@@ -21,6 +21,7 @@ pub fn add_options(
     inputs: &[InspectedInput],
     ledger: Option<&LedgerPlace>,
     service: Option<&str>,
+    warnings: &mut Warnings,
 ) -> Result<(), Failure> {
     let rejects = inputs
         .iter()
@@ -28,7 +29,7 @@ pub fn add_options(
     let rejects: Vec<(&InspectedInput, &BTreeSet<RunId>)> = rejects.collect();
     for (input, runs) in &rejects {
         if runs.is_empty() {
-            warn_of_unknown_run(input, "no row names its run");
+            warnings.add(unknown_run(input, "no row names its run"));
         }
     }
     let rejects = rejects
@@ -37,7 +38,7 @@ pub fn add_options(
     let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
     let (Some(place), false) = (ledger, rejects.is_empty()) else {
         for (input, _) in rejects {
-            warn_of_unknown_run(input, "there is no ledger");
+            warnings.add(unknown_run(input, "there is no ledger"));
         }
         return Ok(());
     };
@@ -48,15 +49,20 @@ pub fn add_options(
         let known = known.transpose()?.flatten();
         let defaults = defaults(input, run, known, service, layers)?;
         match (defaults, &found) {
-            (Err(why), _) => warn_of_unknown_run(input, &why),
+            (Err(why), _) => warnings.add(unknown_run(input, &why)),
             (Ok(defaults), None) => found = Some((run, defaults)),
             (Ok(defaults), Some((other, options))) if *options != defaults => {
-                return Err(Failure::usage(
+                let message = Message::new(
                     format!(
                         "the inputs are rejects of runs {other} and {run}, which have different settings"
                     ),
                     "import the rejects of each run with a command of their own; the column `leadload_run` says which run a row is from",
-                ));
+                );
+                let on_page = message.on_page(
+                    "These rows to fix are of two lists, which had different settings",
+                    "Send the rows of each list as a list of its own. The column leadload_run says which rows belong together.",
+                );
+                return Err(Failure::new(StoppedBy::Usage, on_page));
             }
             (Ok(_), Some(_)) => {}
         }
@@ -118,7 +124,11 @@ fn refuse_to_lose_lists(
         (false, true) => "--only",
         (false, false) => return Ok(()),
     };
-    Err(Failure::usage(
+    let had = match lost {
+        "--only" => "was sent in part",
+        _ => "had a do-not-call list",
+    };
+    let message = Message::new(
         format!(
             "leadload does not know which import wrote `{}` ({why}), and run {run} was given `{lost}`",
             printable(input.input.name())
@@ -126,15 +136,30 @@ fn refuse_to_lose_lists(
         format!(
             "if you changed the header, change it back; otherwise give `{lost}` and the other flags again (`leadload runs show {run}` has them)"
         ),
+    );
+    let name = printable(input.input.name());
+    Err(Failure::new(
+        StoppedBy::Usage,
+        message.on_page(
+            format!("leadload does not know which list `{name}` belongs to, and one that it may belong to {had}"),
+            "If you have changed the names of the columns, change them back. Otherwise choose the whole list again instead of its rows to fix.",
+        ),
     ))
 }
 
-fn warn_of_unknown_run(input: &InspectedInput, why: &str) {
-    warn!(
-        event = "warning",
-        "leadload does not know which import wrote `{}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known: give the flags of that import again, above all `--suppress`",
-        input.input.name()
+fn unknown_run(input: &InspectedInput, why: &str) -> Message {
+    let name = input.input.name();
+    let what = format!(
+        "leadload does not know which import wrote `{name}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known"
     );
+    Message::new(
+        what,
+        "give the flags of that import again, above all `--suppress`",
+    )
+    .on_page(
+        format!("leadload does not know which list `{name}` belongs to, so the settings of that list are not known"),
+        "Choose them all again, above all the do-not-call list.",
+    )
 }
 
 /// Refuses if a do-not-call list of the run is missing: it applies to the run's rejects too.
@@ -145,11 +170,18 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
     };
     let missing = missing.display().to_string();
     let missing = printable(&missing);
-    Err(Failure::usage(
+    let message = Message::new(
         format!(
             "the do-not-call list `{missing}` no longer exists, but run {run} used it and its rejects need it too"
         ),
         "restore it, or name the lists that apply with `--suppress`",
+    );
+    Err(Failure::new(
+        StoppedBy::Usage,
+        message.on_page(
+            format!("The do-not-call list `{missing}` of these rows is gone"),
+            "Add it again under “Do-not-call list”: these people must not be called.",
+        ),
     ))
 }
 

@@ -19,10 +19,11 @@ use super::record::pace;
 use super::remembered::remember;
 use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
-use crate::exit::Failure;
+use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
+use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Tally, stop_text};
@@ -68,12 +69,17 @@ impl TestLead {
         let intake = inputs::protect(intake, &settings.reading).await?;
         refuse_results_files(&intake)?;
         if let Some((list, line)) = intake.suppression.find(number) {
-            return Err(Failure::usage(
+            let message = Message::new(
                 format!(
                     "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}"
                 ),
                 "test with another number, or leave that list out",
-            ));
+            );
+            let on_page = message.on_page(
+                format!("Your number is on the do-not-call list `{list}`, line {line}"),
+                "Test with another number, or remove that list under “Columns”.",
+            );
+            return Err(Failure::new(StoppedBy::Usage, on_page));
         }
         let reached = service::reach(service, settings.timeout).await?;
         let mut campaign_list = CampaignList::new(reached.client.clone());
@@ -90,10 +96,12 @@ impl TestLead {
             let Some(batch) = batches.next().await else {
                 // The reason may be that rows are held back.
                 inputs::refuse_doubtful(&intake)?;
-                return Err(Failure::usage(
+                let message = Message::new(
                     "no row is ready, so there is nothing to test with",
                     "`leadload check` with the same files shows why",
-                ));
+                );
+                let on_page = message.hint_on_page("“Problems” shows why.");
+                return Err(Failure::new(StoppedBy::Usage, on_page));
             };
             if let Some(first) = first_ready(&intake, &batch?, number, form) {
                 break first;
@@ -148,10 +156,13 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
             PhoneProblem::NoCountry { .. } => "it has no country".to_owned(),
             other => other.to_string(),
         };
-        Failure::usage(
+        let hint = "write it whole, with `+` and the country code";
+        let message = Message::new(
             format!("the number that `--test-to` names cannot be called: {why}"),
-            "write it whole, with `+` and the country code",
-        )
+            hint,
+        );
+        let on_page = message.on_page(format!("This number can't be called: {why}"), hint);
+        Failure::new(StoppedBy::Usage, on_page)
     })
 }
 

@@ -11,6 +11,11 @@ use crate::message::Message;
 use crate::paths::reason;
 use crate::results::what_to_fix_with_folders;
 
+/// What the page says of a ledger that is none, or no longer one.
+const DAMAGED: &str = "leadload's record of what was sent is damaged, so nothing is sent";
+
+const ASK: &str = "Ask whoever has set up leadload on this computer to put a backup of it in its place. Without it only the calling service knows who has been sent.";
+
 /// It ends whatever uses the ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerError(pub Message);
@@ -26,6 +31,10 @@ impl LedgerError {
         LedgerError(Message::new(what, hint))
     }
 
+    pub(super) fn on_page(self, what: impl Into<String>, hint: &str) -> LedgerError {
+        LedgerError(self.0.on_page(what, hint))
+    }
+
     /// For an error of the operating system about the ledger's file or one of the files next to it.
     pub(super) fn unusable(place: &LedgerPlace, error: io::Error) -> LedgerError {
         let fix = what_to_fix_with_folders(place.path(), &error);
@@ -34,6 +43,10 @@ impl LedgerError {
             format!("cannot use the ledger `{place}`: {why}"),
             format!("{fix}, or name another file with `--ledger`"),
         )
+        .on_page(
+            format!("leadload's record of what was sent can't be used: {why}"),
+            "Free some space on this computer and check that you may write in your home folder, then try again.",
+        )
     }
 
     pub(super) fn not_a_ledger(place: &LedgerPlace) -> LedgerError {
@@ -41,6 +54,7 @@ impl LedgerError {
             format!("`{place}` is not a ledger of leadload"),
             "name another file with `--ledger`; an import creates it if it does not exist",
         )
+        .on_page(DAMAGED, ASK)
     }
 
     pub(super) fn damaged(place: &LedgerPlace, detail: impl Display) -> LedgerError {
@@ -48,12 +62,17 @@ impl LedgerError {
             format!("the ledger `{place}` is damaged ({detail})"),
             "remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse leads that it already has",
         )
+        .on_page(DAMAGED, ASK)
     }
 
     pub(super) fn gone(place: &LedgerPlace) -> LedgerError {
         LedgerError::new(
             format!("the ledger `{place}` was deleted or moved away while it was in use"),
             "put it back, then run the same command again; without it only the service can refuse leads that it already has",
+        )
+        .on_page(
+            "leadload's record of what was sent was deleted or moved away",
+            "Put it back and try again, or ask whoever has set up leadload on this computer. Without it only the calling service knows who has been sent.",
         )
     }
 
@@ -62,31 +81,45 @@ impl LedgerError {
             "the thread that works with the ledger has died",
             "this is a bug in leadload, please report it; run the same command again",
         )
+        .on_page(
+            "Writing down what was sent has ended unexpectedly",
+            "This is a mistake in leadload, please report it. Start leadload again and try again.",
+        )
     }
 
     pub(super) fn of(place: &LedgerPlace, error: rusqlite::Error) -> LedgerError {
-        let (what, hint) = match error.sqlite_error_code() {
+        let (what, hint, why, advice) = match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => return LedgerError::not_a_ledger(place),
             Some(ErrorCode::DatabaseCorrupt) => return LedgerError::damaged(place, error),
             None if is_unreadable(&error) => return LedgerError::damaged(place, error),
             Some(ErrorCode::DiskFull) => (
                 "cannot grow: the disk is full".to_owned(),
                 "free space on that disk, then run the same command again",
+                "the disk is full",
+                "Free some space, then try again.",
             ),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
                 "is locked by another program".to_owned(),
                 "close the program that has it open, then run the same command again",
+                "another program has it open",
+                "Close that program, then try again.",
             ),
             Some(ErrorCode::ReadOnly) => (
                 "cannot be written: it, or its folder, is read-only".to_owned(),
                 "fix that, or name another file with `--ledger`",
+                "it is read-only",
+                "Ask whoever has set up leadload on this computer.",
             ),
             _ => (
                 format!("cannot be used: {error}"),
                 "fix that, then run the same command again",
+                "the disk may be full or broken",
+                "Free some space, then try again.",
             ),
         };
-        LedgerError::new(format!("the ledger `{place}` {what}"), hint)
+        let error = LedgerError::new(format!("the ledger `{place}` {what}"), hint);
+        let on_page = format!("leadload's record of what was sent can't be used: {why}");
+        error.on_page(on_page, advice)
     }
 }
 

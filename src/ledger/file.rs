@@ -118,12 +118,20 @@ impl Ledger {
                 ),
                 "move it away, and a new one is made. The service then refuses leads that it already has, but not with `--allow-duplicates`",
             )
+            .on_page(
+                "leadload's record of what was sent was written by a very old leadload",
+                "Ask whoever has set up leadload on this computer.",
+            )
         } else {
             LedgerError::new(
                 format!(
                     "the ledger `{place}` was written by a newer version of leadload (format {version}, this version knows {known})"
                 ),
                 "update leadload, or name another file with `--ledger`",
+            )
+            .on_page(
+                "leadload's record of what was sent was written by a newer leadload",
+                "Install the newest leadload, and start it again.",
             )
         })
     }

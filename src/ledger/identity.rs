@@ -130,6 +130,10 @@ impl Ledger {
                 "put the original ledger back as `{place}`{with_log}; then run the same command again. With another ledger, the leads in the `.part` files would be sent a second time"
             ),
         )
+        .on_page(
+            "leadload's record of what was sent was replaced while it was in use",
+            "Ask whoever has set up leadload on this computer to put it back. With another one, some people would be sent a second time.",
+        )
     }
 }
 

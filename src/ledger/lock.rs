@@ -125,6 +125,10 @@ impl Ledger {
                 ),
                 "name a file on another disk with `--ledger`",
             )
+            .on_page(
+                "leadload's record of what was sent is on a disk that has no locks, so two lists could be sent at once",
+                "Ask whoever has set up leadload on this computer.",
+            )
         } else {
             LedgerError::unusable(&self.place, error)
         }

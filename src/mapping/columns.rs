@@ -6,7 +6,7 @@ use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
 use crate::message::Message;
 use crate::source::Header;
-use crate::text::{listed, shown_name};
+use crate::text::{listed, quoted_value, shown_name};
 
 /// How options name each column of a header.
 pub fn column_texts(header: &Header, rejects_form: Option<&RejectsForm>) -> Vec<String> {
@@ -98,6 +98,16 @@ impl<'a> Columns<'a> {
                         "name the column by its number, such as `{flag} {}`",
                         first + 1
                     ),
+                )
+                .on_page(
+                    format!(
+                        "Columns {} and {} of `{}` have the same name, {}",
+                        first + 1,
+                        second + 1,
+                        self.input,
+                        quoted_value(name)
+                    ),
+                    "Choose the columns again.",
                 ),
             }),
         }

@@ -72,6 +72,17 @@ impl MappingError {
         }
     }
 
+    /// The same with words for the page.
+    pub(super) fn on_page(self, what: String, hint: &str) -> MappingError {
+        match self {
+            MappingError::Other { flag, message } => MappingError::Other {
+                flag,
+                message: message.on_page(what, hint),
+            },
+            other => other,
+        }
+    }
+
     pub fn message(&self) -> Message {
         use MappingError as E;
         match self {
@@ -89,6 +100,13 @@ impl MappingError {
                     Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
                     None => String::new(),
                 } + &format!("its columns are {}", listed(headers)),
+            )
+            .on_page(
+                format!(
+                    "`{input}` has no column `{}`, which was chosen before",
+                    shown_name(column)
+                ),
+                "Choose the columns again, or go back and choose the list that has it.",
             ),
             E::NoPhoneColumn {
                 sheets,

@@ -81,6 +81,10 @@ impl Mapping {
             return Err(MappingError::other(
                 format!("`{input}` has rejects, but no longer the column `{lost}`"),
                 "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the campaign, the columns and the do-not-call lists of the run known",
+            )
+            .on_page(
+                format!("`{input}` has rows to fix, but no longer the column `{lost}`"),
+                "Put the column back. Its cells may be empty. Only with all columns that begin with leadload_ are the settings of these rows known.",
             ));
         }
         let rejects_form = RejectsForm::of(&header.names);
@@ -365,6 +369,10 @@ impl Planner<'_> {
                         "column `{name}` of `{input}` is named by both `--var` and `--skip-column`"
                     ),
                     "drop one of the two",
+                )
+                .on_page(
+                    format!("The column `{name}` is to be sent, and left out too"),
+                    "Tick the columns again under “What the agent is told”.",
                 ));
             }
             let of_header = || spec.var_names.name(&columns.headers[column]);
@@ -375,6 +383,10 @@ impl Planner<'_> {
                         "column {number} of `{input}` has no header that could name a variable"
                     ),
                     format!("give it a name: `--var NAME={number}`"),
+                )
+                .on_page(
+                    format!("Column {number} of `{input}` has no header"),
+                    "Give it a name for the agent, or do not send it.",
                 )
             })?;
             variables.push((name, column));
@@ -397,6 +409,13 @@ impl Planner<'_> {
                         shown_name(&name)
                     ),
                     "give one of them another name: `--keep NAME=COLUMN`",
+                )
+                .on_page(
+                    format!(
+                        "The results would have two columns called `{}`",
+                        shown_name(&name)
+                    ),
+                    SET_UP,
                 ));
             }
             kept.push((name, column));
@@ -441,8 +460,15 @@ fn header_is_data(
             format!("the first row of `{input}` (line {line}) looks like a contact, not like column headers"),
             "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on",
         )
+        .on_page(
+            format!("The first row of `{input}` (line {line}) looks like a contact, not like the names of columns"),
+            "If the file has no names of columns, tick “The first row is a person” under “Does this look wrong?”.",
+        )
     })
 }
+
+/// What to do about settings that the page does not show.
+const SET_UP: &str = "Ask whoever has set up leadload on this computer.";
 
 fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
     let from_columns = mapping.variables.iter().map(|(name, column)| {
@@ -467,6 +493,12 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
                     "the variable `{name}` would come from {first} and from {source} in `{input}`"
                 ),
                 hint,
+            )
+            .on_page(
+                format!(
+                    "Two columns have the name `{name}`: the agent would know only one of them"
+                ),
+                "Give one of them another name for the agent, or do not send it.",
             ));
         }
         seen.push((name, source, skip));

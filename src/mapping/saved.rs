@@ -30,11 +30,14 @@ impl SavedMapping {
                 self.save_command
             )
         };
-        let Message { what, hint } = error.message();
-        MappingError::other(
+        let message = error.message();
+        let Message { what, hint, .. } = &message;
+        let other = MappingError::other(
             format!("{what}; the mapping is in {}", self.place),
-            format!("{}; {advice}", hint.unwrap_or_default()),
-        )
+            format!("{}; {advice}", hint.as_deref().unwrap_or_default()),
+        );
+        let (what, _) = message.for_page();
+        other.on_page(what.to_owned(), "Choose the columns again.")
     }
 }
 

@@ -109,7 +109,7 @@ fn uncertain(group: &OutcomeGroup, in_doubt: InDoubt) -> Advice {
         InDoubt::Refused => (
             "these may be leads already: when they are sent again, the service refuses those that it has",
             vec![
-                "Nothing has to be done first: when these rows are sent again, the service refuses those that it has. They come back as `duplicate`.",
+                "Nothing has to be done first: when these rows are sent again, the service refuses those that it has. They come back as {`duplicate`|already in the campaign}.",
             ],
         ),
         InDoubt::Doubled => (
@@ -158,7 +158,7 @@ fn refused(http_status: u16) -> Advice {
             _ => "for what the service said, see the column `error` in the results file",
         },
         steps: vec![
-            "Read what the service says, and fix those cells in the rejects file.",
+            "Read what the service says, and fix those cells in the {rejects file|rows to fix}.",
             "If it is right that the service does not take these people, delete the rows.",
         ],
     }
@@ -169,7 +169,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
     let again = if by_same_command {
         "Nothing has to be changed in the list: {the same command tries these rows|resume the run, and these rows are tried} again."
     } else {
-        "Nothing has to be changed in the list: import the rejects file as it is, some time later."
+        "Nothing has to be changed in the list: {import the rejects file as it is|choose the rows to fix as a list}, some time later."
     };
     match code {
         ErrorCode::PhoneMissing => Advice {
@@ -259,8 +259,8 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",
             short: "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
             steps: vec![
-                "Put each cell of the row under its header. In a rejects file, cells that were too many are in the column `leadload_surplus`.",
-                "In a rejects file, then empty the row's cell in the column `leadload_error_code`: that says that the row is fixed.",
+                "Put each cell of the row under its header. In {a rejects file|the rows to fix}, cells that were too many are in the column `leadload_surplus`.",
+                "In {a rejects file|the rows to fix}, then empty the row's cell in the column `leadload_error_code`: that says that the row is fixed.",
             ],
         },
         ErrorCode::UnclosedQuote => Advice {

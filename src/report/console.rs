@@ -45,7 +45,7 @@ pub fn print(text: &str) -> io::Result<()> {
 /// Writes an error to standard error, also under `--quiet`. File names may have
 /// what would steer a terminal.
 pub fn error(message: &Message) {
-    let Message { what, hint } = message;
+    let Message { what, hint, .. } = message;
     if is_json() {
         tracing::error!(event = "error", hint, "{what}");
     } else {

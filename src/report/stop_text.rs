@@ -1,5 +1,6 @@
 //! Why a run ended early, in words: what happened, what the service said, and what to do.
 
+use super::stop_on_page::stop_on_page;
 use crate::api::verdict::FatalCause;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode};
@@ -16,6 +17,10 @@ const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: 
 
 pub fn stop_text(stop: &Stop) -> Message {
     let message = words(stop);
+    let message = match stop_on_page(stop) {
+        Some((what, hint)) => message.on_page(what, hint),
+        None => message,
+    };
     match (&stop.reason, &stop.also) {
         (StopReason::TestInterrupted(_), _) | (_, None) => message,
         (StopReason::Error { .. }, Some(also)) => message.then(&stop_text(also)),
@@ -25,6 +30,9 @@ pub fn stop_text(stop: &Stop) -> Message {
 
 /// What happened and what the service said of it, and what to do about it.
 fn words(stop: &Stop) -> Message {
+    if let (StopReason::Error { message, .. }, None) = (&stop.reason, &stop.said) {
+        return message.clone();
+    }
     let then = |what: &str| Some(format!("{what}, then {RUN_AGAIN}"));
     let (what, hint) = match &stop.reason {
         StopReason::Refused(cause) => {
@@ -116,7 +124,7 @@ fn words(stop: &Stop) -> Message {
         ),
         StopReason::TestInterrupted(interrupt) => match &stop.also {
             Some(answer) => {
-                let Message { what, hint } = words(answer);
+                let Message { what, hint, .. } = words(answer);
                 (format!("{}; {what}", interrupted(*interrupt)), hint)
             }
             None => (
@@ -129,7 +137,10 @@ fn words(stop: &Stop) -> Message {
         Some(said) => format!("{what} ({said})"),
         None => what,
     };
-    Message { what, hint }
+    match hint {
+        Some(hint) => Message::new(what, hint),
+        None => Message::without_hint(what),
+    }
 }
 
 fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
@@ -245,7 +256,7 @@ mod tests {
                 format!("it is full\n\nhint: free space\n\n{refused}\n\nhint: {RUN_AGAIN}"),
             ),
         ] {
-            let Message { what, hint } = stop_text(&stop);
+            let Message { what, hint, .. } = stop_text(&stop);
             let hint = hint.unwrap();
             assert!(!what.contains("hint: "), "{what}");
             assert_eq!(format!("{what}\n\nhint: {hint}"), text);

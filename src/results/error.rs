@@ -88,7 +88,15 @@ impl OutputError {
         let another = self
             .flags
             .map(|flags| format!("name another file with {flags}"));
-        Message::new(&self.what, self.hint.clone() + &another.unwrap_or_default())
+        let message = Message::new(&self.what, self.hint.clone() + &another.unwrap_or_default());
+        let on_page = match self.stopped_by {
+            StoppedBy::Busy => {
+                "Another list is writing its results there. Wait until it has ended, then try again."
+            }
+            StoppedBy::Disk => "Free some space on this computer's disk, then try again.",
+            _ => "Try again. If it happens again, choose the list again as a new list.",
+        };
+        message.hint_on_page(on_page)
     }
 
     /// Whether the file was deleted while it was being written, so that nothing of it is left.

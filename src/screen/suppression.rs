@@ -106,6 +106,7 @@ impl SuppressionList {
                 "`--suppress -` would read the do-not-call list from standard input",
                 "put the list into a file and use that"
             )
+            .on_page("The do-not-call list has no name", REPLACE_LIST)
         );
         let input = Input::open(path).map_err(|error| error.message)?;
         let name = input.name();
@@ -143,6 +144,11 @@ impl SuppressionList {
 }
 
 const WRONG_REGION: &str = "nothing was sent, since the people on this list might have been called by mistake; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
+
+/// The same for the page.
+const WRONG_COUNTRY: &str = "The people on this list might be called by mistake. Write its numbers with + and the country code, or put their countries into a column, and add the list again. If the numbers are right as they are, tick that below “Country”.";
+
+const REPLACE_LIST: &str = "Remove the list, and add it again.";
 
 /// A cell with at least this many digits is not a header and may be a number.
 const FEWEST_DIGITS: usize = 7;
@@ -226,7 +232,10 @@ impl Gathered<'_> {
             )
         };
         let what = format!("the do-not-call list `{name}` has no phone {lacked}{what}");
-        Message::new(what, hint)
+        Message::new(what, hint).hint_on_page(match self.has_addresses {
+            true => "Addresses leave no one out. Remove this list, and add one with phone numbers.",
+            false => "Is it the right file? Numbers without + need the country, in a column of the list or under “Country”. To send without the list, remove it.",
+        })
     }
 
     /// Refuses numbers that may be completed wrongly: each of them leaves someone unprotected.
@@ -240,6 +249,10 @@ impl Gathered<'_> {
                 ),
                 WRONG_REGION
             )
+            .on_page(
+                format!("The numbers of the do-not-call list `{name}` do not look like numbers of {of}"),
+                WRONG_COUNTRY,
+            )
         );
         ensure!(
             self.foreign.count == 0,
@@ -250,6 +263,14 @@ impl Gathered<'_> {
                     self.foreign.listed()
                 ),
                 WRONG_REGION
+            )
+            .on_page(
+                format!(
+                    "The do-not-call list `{name}` has {} not written like numbers of {of}: {}",
+                    counted(self.foreign.count, "number"),
+                    self.foreign.listed()
+                ),
+                WRONG_COUNTRY,
             )
         );
         Ok(())
@@ -280,6 +301,7 @@ impl Gathered<'_> {
                 ),
                 "nothing was sent, since these people might have been called by mistake; correct the lines (delete one only if it is no phone number), then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
             )
+            .hint_on_page("These people might be called by mistake. Correct the lines in the file, with + and the country code before each number, and add the list again. Delete a line only if it is no phone number.")
         );
         Ok(())
     }

@@ -56,10 +56,12 @@ impl Service {
             return Ok(Service::Sandbox);
         }
         let Some(base_url) = base_url(&options)? else {
-            bail!(Message::new(
-                "no service is given",
-                where_to_find_one(layers)
-            ));
+            bail!(
+                Message::new("no service is given", where_to_find_one(layers)).on_page(
+                    "No calling service is set up",
+                    "Give its address and the access token under “Service”.",
+                )
+            );
         };
         let token = token(layers)?;
         Ok(Service::At(Connection {
@@ -114,6 +116,10 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     bail!(Message::new(
         format!("no access token is given{why}"),
         "run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`"
+    )
+    .on_page(
+        "No access token is stored for this address",
+        "Paste it under “Service”.",
     ))
 }
 

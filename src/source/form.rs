@@ -64,12 +64,13 @@ impl Input {
         let unreadable = |error| self.unreadable(error);
         let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
-        if let Some((what, hint)) = not_a_list(&first) {
+        if let Some((kind, hint)) = not_a_list(&first) {
             let what = format!(
-                "`{}` is {what}: rows are read only from CSV files and spreadsheets",
+                "`{}` is {kind}: rows are read only from CSV files and spreadsheets",
                 self.name()
             );
-            return Err(SourceError::unusable(what, hint));
+            let on_page = format!("`{}` is {kind}, not a list of contacts", self.name());
+            return Err(SourceError::unusable(what, hint).on_page(on_page, page_hint(hint)));
         }
         let content = if is_workbook(&first) {
             Content::Sheet(Arc::new(sheet(self, choice)?))
@@ -81,7 +82,8 @@ impl Input {
                 "`{}` is not a spreadsheet, so it has no sheet to choose",
                 self.name()
             );
-            return Err(SourceError::unusable(what, "leave `--sheet` out"));
+            let error = SourceError::unusable(what, "leave `--sheet` out");
+            return Err(error.hint_on_page("Choose how it is read under “Does this look wrong?”, or choose the workbook again."));
         }
         Ok(Form {
             compression,
@@ -143,12 +145,22 @@ fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+const UNPACK: &str = "unpack it and use the file inside";
+const EXPORT: &str = "export the list as CSV or as a spreadsheet from the program it comes from";
+
+/// What to do about such a file on the page.
+fn page_hint(hint: &str) -> &'static str {
+    match hint {
+        UNPACK => "Unpack it, and choose the file that is inside.",
+        _ => {
+            "In the program that it comes from, export the contacts as Excel or CSV, and choose that file."
+        }
+    }
+}
+
 /// The format of a file that begins with these bytes (after unpacking), and
 /// what to do instead; `None` if the file may be a list.
 fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
-    const UNPACK: &str = "unpack it and use the file inside";
-    const EXPORT: &str =
-        "export the list as CSV or as a spreadsheet from the program it comes from";
     let magics: [(&[u8], &str, &str); 9] = [
         (b"%PDF-", "a PDF", EXPORT),
         (b"\x89PNG", "a picture", EXPORT),

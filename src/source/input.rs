@@ -43,7 +43,7 @@ impl Input {
             });
         }
         if !path.try_exists().map_err(unreadable)? {
-            return Err(SourceError::unusable(
+            let error = SourceError::unusable(
                 format!("cannot read `{name}`: there is no such file"),
                 match nearest_file(path) {
                     Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
@@ -53,6 +53,10 @@ impl Input {
                     }
                     None => "check the name and the folder".to_owned(),
                 },
+            );
+            return Err(error.on_page(
+                format!("`{name}` is not at its place any more"),
+                "Choose it again.",
             ));
         }
         // Checked before opening: opening a pipe without a writer would wait forever.
@@ -66,7 +70,8 @@ impl Input {
                     "pipe it in, with `-` for the name",
                 )
             };
-            return Err(SourceError::unusable(format!("`{name}` is {what}"), hint));
+            let error = SourceError::unusable(format!("`{name}` is {what}"), hint);
+            return Err(error.hint_on_page("Choose the file itself."));
         }
         let state = state_of(path).map_err(unreadable)?;
         // A file may exist and still not be readable.

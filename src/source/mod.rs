@@ -71,10 +71,21 @@ impl SourceError {
 
     fn empty(name: &str) -> SourceError {
         let hint = "the first line must be a header, such as `phone_number,name`";
+        let error = SourceError::unusable(format!("`{name}` is empty"), hint);
         SourceError {
             is_empty: true,
-            ..SourceError::unusable(format!("`{name}` is empty"), hint)
+            ..error.hint_on_page(NEEDS_HEADER)
         }
+    }
+
+    fn on_page(mut self, what: String, hint: &str) -> SourceError {
+        self.message = self.message.on_page(what, hint);
+        self
+    }
+
+    fn hint_on_page(mut self, hint: &str) -> SourceError {
+        self.message = self.message.hint_on_page(hint);
+        self
     }
 
     /// The file cannot be opened or read; `line` is the one that was being read, where reading
@@ -83,11 +94,13 @@ impl SourceError {
         let line = line.map(|line| format!(" (after line {line})"));
         let (reason, line) = (reason(error), line.unwrap_or_default());
         let what = format!("cannot read `{name}`: {reason}{line}");
+        let on_page = format!("`{name}` can't be read: {reason}{line}");
         let by = match is_disk_full(error) {
             true => StoppedBy::Disk,
             false => StoppedBy::Usage,
         };
-        SourceError::new(by, Message::new(what, unreadable_hint(error)))
+        let message = Message::new(what, unreadable_hint(error));
+        SourceError::new(by, message.on_page(on_page, hint_on_page(error)))
     }
 
     fn no_spool(error: &std::io::Error) -> SourceError {
@@ -108,14 +121,16 @@ impl SourceError {
     pub fn changed(name: &str) -> SourceError {
         let what = format!("`{name}` was changed while leadload was reading it");
         let hint = "close it in the program that changes it, then run the same command again";
-        SourceError::new(StoppedBy::Input, Message::new(what, hint))
+        let error = SourceError::new(StoppedBy::Input, Message::new(what, hint));
+        error.hint_on_page("Close it in the program that changes it and try again, or choose it again as a new list.")
     }
 
     /// Reading ended for an unknown reason: a bug of this program.
     pub fn broke_off() -> SourceError {
         let what = "reading the input ended unexpectedly";
         let hint = "run the same command again, and report this if it recurs";
-        SourceError::new(StoppedBy::Input, Message::new(what, hint))
+        let error = SourceError::new(StoppedBy::Input, Message::new(what, hint));
+        error.hint_on_page("Try again. If it happens again, start leadload again.")
     }
 }
 
@@ -129,6 +144,9 @@ fn is_disk_full(error: &std::io::Error) -> bool {
     use ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
+
+/// What a list needs, for the page.
+const NEEDS_HEADER: &str = "The first row must have the names of the columns, such as Phone and Name, with a contact in each row below.";
 
 const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
@@ -156,5 +174,20 @@ fn unreadable_hint(error: &std::io::Error) -> String {
         }
         _ => "check that you have permission to read the file, then run the same command again"
             .to_owned(),
+    }
+}
+
+fn hint_on_page(error: &std::io::Error) -> &'static str {
+    use ErrorKind::{InvalidData, InvalidInput, NotFound, Other, UnexpectedEof};
+    match error.kind() {
+        _ if is_disk_full(error) => "This computer's disk is full. Free some space and try again.",
+        Other if error.to_string().contains("too much memory") => {
+            "Unpack it, and choose the file that is inside."
+        }
+        InvalidData | InvalidInput | UnexpectedEof | Other => {
+            "The file seems damaged or cut off. Export or download it again, and choose it again."
+        }
+        NotFound => "It is not at its place any more. Choose it again.",
+        _ => "Check that you may open this file, and choose it again.",
     }
 }

@@ -2,21 +2,20 @@
 //! service.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use super::site::Site;
 use super::trouble::Trouble;
+use super::work;
 use crate::campaign::Campaign;
-use crate::import::service;
+
+/// How soon the service is asked again that did not list its campaigns.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// How long a list of campaigns is shown before the service is asked again.
 const FRESH: Duration = Duration::from_secs(30);
-
-/// How long a page waits for an answer that is about to come.
-const MOMENT: Duration = Duration::from_millis(150);
 
 #[derive(Debug, Default)]
 pub struct Campaigns {
@@ -27,6 +26,8 @@ pub struct Campaigns {
 #[derive(Debug, Default)]
 struct State {
     is_asking: bool,
+    /// Goes up when the service or the token changes: an answer to an earlier question is none.
+    service: u64,
     asked_at: Option<Instant>,
     answer: Option<Answer>,
 }
@@ -52,22 +53,18 @@ impl Campaigns {
         found.map_or_else(|| chosen.to_owned(), |campaign| campaign.name.clone())
     }
 
-    /// Asks for the names if they are not known, such as after a start.
-    pub async fn learn_names(site: &Arc<Site>) {
-        if site.campaigns.known().is_none() {
-            Campaigns::within_a_moment(site).await;
-        }
-    }
-
     /// Forgets the answer, since the service or the token has changed.
     pub fn forget(&self) {
         let mut state = self.lock();
-        (state.asked_at, state.answer) = (None, None);
+        *state = State {
+            service: state.service + 1,
+            ..State::default()
+        };
     }
 
-    /// The campaigns, if they come within a moment. Asks the service if the latest answer is old,
+    /// The campaigns, if they come before this time. Asks the service if the latest answer is old,
     /// or if there was an error.
-    pub async fn within_a_moment(site: &Arc<Site>) -> Option<Answer> {
+    pub async fn until(time: Instant, site: &Arc<Site>) -> Option<Answer> {
         let campaigns = &site.campaigns;
         campaigns.ask(site);
         let answered = async {
@@ -81,33 +78,41 @@ impl Campaigns {
                 changed.await;
             }
         };
-        let _ = tokio::time::timeout(MOMENT, answered).await;
+        let _ = tokio::time::timeout_at(time.into(), answered).await;
         campaigns.known()
     }
 
     fn ask(&self, site: &Arc<Site>) {
         let mut state = self.lock();
-        let is_fresh = state.asked_at.is_some_and(|at| at.elapsed() < FRESH);
-        if state.is_asking || is_fresh && matches!(state.answer, Some(Ok(_))) {
+        let fresh = match state.answer {
+            Some(Err(_)) => AGAIN,
+            _ => FRESH,
+        };
+        // An error stays the answer until there is another: it is shown however long that takes.
+        if state.is_asking || state.asked_at.is_some_and(|at| at.elapsed() < fresh) {
             return;
         }
         state.is_asking = true;
-        if matches!(state.answer, Some(Err(_))) {
-            state.answer = None;
-        }
+        let asked = state.service;
         drop(state);
+        let of = Arc::clone(site);
         let site = Arc::clone(site);
-        thread::spawn(move || {
-            let listed = service::block_on(site.list_campaigns());
-            let mut state = site.campaigns.lock();
-            state.is_asking = false;
-            state.asked_at = Some(Instant::now());
-            state.answer = Some(match listed {
-                Ok(campaigns) => Ok(campaigns.into()),
-                Err(failure) => Err(Trouble::of(&failure)),
-            });
-            drop(state);
-            site.campaigns.changed.notify_waiters();
-        });
+        work::begin(
+            async move || of.list_campaigns().await,
+            move |listed| {
+                let mut state = site.campaigns.lock();
+                if state.service != asked {
+                    return;
+                }
+                state.is_asking = false;
+                state.asked_at = Some(Instant::now());
+                state.answer = Some(match listed {
+                    Ok(campaigns) => Ok(campaigns.into()),
+                    Err(failure) => Err(Trouble::of(&failure)),
+                });
+                drop(state);
+                site.campaigns.changed.notify_waiters();
+            },
+        );
     }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
-use super::job::{Job, JobRecord};
+use super::job::{Job, JobRecord, JobState};
 use super::site::Site;
 use super::trouble::Trouble;
+use super::work;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, Found};
-use crate::import::{inputs, remember, service};
+use crate::import::{Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, Status};
 use crate::report::{Estimate, Lookup, Preview, ToCorrect};
@@ -42,10 +42,11 @@ pub struct Checked {
     pub estimate: Option<Estimate>,
     pub campaigns: Arc<[Campaign]>,
     pub lookup: Lookup,
+    pub warnings: Warnings,
     /// Too many numbers may be of another country, so nothing is sent.
     pub doubt: Option<Trouble>,
-    /// Whether many numbers have no country code, and no country is chosen.
-    pub asks_for_country: bool,
+    /// How many numbers have no country code, if these are many and no country is chosen.
+    pub without_country: Option<u64>,
 }
 
 impl std::fmt::Debug for Checked {
@@ -87,7 +88,7 @@ impl Checked {
             rejects: vec![Some(place.to_owned())],
             report: None,
         };
-        let label = format!("list-{}", job.id).parse().ok();
+        let label = job.record().label.parse().ok();
         // Otherwise the earlier file would be kept under another name.
         let _ = std::fs::remove_file(place);
         service::apart(async move || {
@@ -130,21 +131,17 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     let record = state.record.clone();
     drop(state);
     let (site, job) = (Arc::clone(site), Arc::clone(job));
-    thread::spawn(move || {
-        let checking = async {
-            let work = check(&site, &record, &rows);
-            // Settings that were changed meanwhile end the check.
-            let dropped = async {
-                while job.state().check.is_of(&rows) {
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-                }
-            };
-            tokio::select! {
-                checked = work => checked.map(Some),
-                () = dropped => Ok(None),
-            }
-        };
-        let checked = service::block_on(checking);
+    let of = (Arc::clone(&job), Arc::clone(&rows));
+    let checking = async move || {
+        // Settings that were changed meanwhile end the check.
+        let is_dropped = |state: &JobState| !state.check.is_of(&rows);
+        tokio::select! {
+            checked = check(&site, &job, &record, &rows) => checked.map(Some),
+            () = job.wait(is_dropped) => Ok(None),
+        }
+    };
+    work::begin(checking, move |checked| {
+        let (job, rows) = of;
         let mut state = job.state();
         if state.check.is_of(&rows) {
             state.check = match checked {
@@ -158,9 +155,18 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     });
 }
 
-async fn check(site: &Site, record: &JobRecord, rows: &AtomicU64) -> Result<Checked, Failure> {
+async fn check(
+    site: &Site,
+    job: &Job,
+    record: &JobRecord,
+    rows: &AtomicU64,
+) -> Result<Checked, Failure> {
     let mut request = site.request(record)?;
-    let surveyed = inputs::survey(&mut request).await?;
+    let surveyed = match job.inspected(record) {
+        // A spreadsheet is read once. If the settings have changed since, this check is dropped.
+        Some(list) => inputs::known(&mut request, vec![list])?,
+        None => inputs::survey(&mut request).await?,
+    };
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
     let intake = inputs::protect(intake, &settings.reading).await?;
@@ -204,7 +210,7 @@ async fn check(site: &Site, record: &JobRecord, rows: &AtomicU64) -> Result<Chec
         .as_deref()
         .is_some_and(Option::is_some);
     let without = without_country(&found);
-    let asks_for_country = !has_region && are_many(without, found.ready() + without);
+    let is_asked = !has_region && are_many(without, found.ready() + without);
     Ok(Checked {
         settings,
         book,
@@ -214,8 +220,9 @@ async fn check(site: &Site, record: &JobRecord, rows: &AtomicU64) -> Result<Chec
         estimate,
         campaigns: campaigns.unwrap_or_default(),
         lookup,
+        warnings: request.warnings,
         doubt,
-        asks_for_country,
+        without_country: is_asked.then_some(without),
         intake,
     })
 }

@@ -17,6 +17,9 @@ use crate::phone::{PhoneRule, Region};
 /// How many columns can hold the number, one after the other.
 pub const MAX_PHONE_COLUMNS: usize = 4;
 
+/// What is wrong with a form, and what was typed.
+pub type NotFilledIn = (Vec<FieldError>, Box<ColumnForm>);
+
 #[derive(Debug, Default)]
 pub struct ColumnForm {
     pub phones: Vec<usize>,
@@ -29,11 +32,15 @@ pub struct ColumnForm {
     pub numbers_are_right: bool,
     /// Columns and the values that are sent.
     pub only: Vec<(usize, Vec<String>)>,
-    /// The names of the do-not-call lists.
+    /// Rules about columns that this list does not have.
+    pub only_lost: Vec<String>,
+    /// The names of the do-not-call lists that were added here, and of those of the profile.
     pub blocked: Vec<String>,
+    pub blocked_by_settings: Vec<String>,
     /// Of each column.
     pub variables: Vec<VariableChoice>,
-    /// Variables that were sent last time, or were not.
+    /// Variables that were sent to the campaign last time and are not ticked now, and the other way
+    /// round.
     pub lost: Vec<String>,
     pub new: Vec<String>,
     /// The agent's opening line, to try the names in.
@@ -55,16 +62,17 @@ impl ColumnForm {
     /// which is missing if the settings do not fit the list.
     pub fn of(
         record: &JobRecord,
+        options: &Options,
         columns: &FormColumns,
         planned: Option<&PlannedInput>,
     ) -> ColumnForm {
-        let options = &record.options;
         let mapping = planned.map(|planned| &planned.mapping);
         let phones = match mapping {
             Some(mapping) => mapping.phone_columns.clone(),
             None => found(columns, &options.mapping.phone_column),
         };
         let countries = mapping.map(|mapping| mapping.countries.used.clone());
+        let numbers_are_right = record.options.phones.phone_rule.is_some();
         let names: Vec<String> = countries
             .iter()
             .flatten()
@@ -78,14 +86,18 @@ impl ColumnForm {
                     words::names(&names)
                 )
             }),
+            // A rule of the profile stays as it is.
             asks_for_doubt: options
                 .phones
                 .region
                 .as_deref()
-                .is_some_and(Option::is_some),
-            numbers_are_right: options.phones.phone_rule.is_some(),
-            only: only(record, columns),
-            blocked: file_names(options),
+                .is_some_and(Option::is_some)
+                && (options.phones.phone_rule.is_none() || numbers_are_right),
+            numbers_are_right,
+            only: only(record, options, columns),
+            only_lost: only_lost(options, columns),
+            blocked: file_names(&record.options),
+            blocked_by_settings: lists_of_profile(record, options),
             variables: variables(options, columns, planned),
             used: used(&phones, options, columns),
             opening_line: record.opening_line.clone(),
@@ -95,11 +107,15 @@ impl ColumnForm {
     }
 
     /// What was filled in; or what is wrong with it.
+    /// What was filled in; or what is wrong with it. `present` are the options that apply now, and
+    /// `action` is the button that was pressed.
     pub fn from_fields(
         fields: &FormFields,
         columns: &FormColumns,
         facts: &ListFacts,
-    ) -> Result<ColumnForm, Vec<FieldError>> {
+        present: &Options,
+        action: &str,
+    ) -> Result<ColumnForm, NotFilledIn> {
         let column = |text: &str| text.parse().ok().filter(|at| columns.text(*at).is_some());
         let mut phones: Vec<usize> = Vec::new();
         for at in fields.all("phone").filter_map(column) {
@@ -113,8 +129,11 @@ impl ColumnForm {
             numbers_are_right: fields.get("numbers-are-right").is_some(),
             opening_line: fields.get("opening-line").unwrap_or_default().to_owned(),
             only: only_of(fields, &column),
+            only_lost: fields.all("keep-only").map(str::to_owned).collect(),
             ..ColumnForm::default()
         };
+        form.used = used(&form.phones, present, columns);
+        form.used.extend(form.country_column());
         let count = facts.inspected.header.names.len();
         form.variables = (0..count)
             .map(|at| VariableChoice {
@@ -127,12 +146,50 @@ impl ColumnForm {
                 ..VariableChoice::default()
             })
             .collect();
-        let errors = form.errors(columns);
+        let mut errors = form.errors(columns);
+        if action == "continue" {
+            errors.extend(form.rules_without_values());
+        }
         if errors.is_empty() {
             Ok(form)
         } else {
-            Err(errors)
+            Err((errors, Box::new(form)))
         }
+    }
+
+    /// Shows what was typed in place of what is kept.
+    pub fn take_typed(&mut self, typed: ColumnForm) {
+        for (variable, typed) in self.variables.iter_mut().zip(typed.variables) {
+            // Columns that are used otherwise have no field for a name.
+            if !typed.name.is_empty() || typed.is_sent {
+                (variable.is_sent, variable.name) = (typed.is_sent, typed.name);
+            } else {
+                variable.is_sent = false;
+            }
+        }
+        self.phones = typed.phones;
+        self.country = typed.country;
+        self.numbers_are_right = typed.numbers_are_right;
+        self.only = typed.only;
+        self.only_lost = typed.only_lost;
+        self.opening_line = typed.opening_line;
+        self.used = typed.used;
+    }
+
+    /// A rule without a value would be none: everybody would be called.
+    fn rules_without_values(&self) -> impl Iterator<Item = FieldError> {
+        let rules = self.only.iter().enumerate();
+        let empty = rules.filter(|(_, (_, values))| values.is_empty());
+        empty.map(|(rule, _)| {
+            let text =
+                "Press Show values and tick the ones that are sent, or choose “send all rows”.";
+            FieldError::at(&format!("only-{rule}"), text)
+        })
+    }
+
+    /// The column that names the country, if one is chosen.
+    fn country_column(&self) -> Option<usize> {
+        self.country.strip_prefix("column-")?.parse().ok()
     }
 
     fn errors(&self, columns: &FormColumns) -> Vec<FieldError> {
@@ -162,6 +219,19 @@ impl ColumnForm {
         errors
     }
 
+    /// Compares what is ticked with the variables that were last sent to the campaign.
+    pub fn compare(&mut self, last: &[String]) {
+        let sent = self.variables.iter().filter(|variable| variable.is_sent);
+        let sent: Vec<&String> = sent.map(|variable| &variable.name).collect();
+        let lost = last.iter().filter(|name| !sent.contains(name));
+        let new = sent.iter().filter(|name| !last.contains(name));
+        let (lost, new) = (
+            lost.cloned().collect(),
+            new.map(|name| (*name).clone()).collect(),
+        );
+        (self.lost, self.new) = (lost, new);
+    }
+
     pub fn sends_something(&self) -> bool {
         self.variables.iter().any(|variable| variable.is_sent)
     }
@@ -173,7 +243,13 @@ impl ColumnForm {
     }
 
     /// Keeps what was chosen. `action` is the button that was pressed.
-    pub fn apply(&self, record: &mut JobRecord, columns: &FormColumns, action: &str) {
+    pub fn apply(
+        &self,
+        record: &mut JobRecord,
+        present: &Options,
+        columns: &FormColumns,
+        action: &str,
+    ) {
         let text = |at: &usize| columns.text(*at).map(str::to_owned);
         let options = &mut record.options;
         let phones: Vec<String> = self.phones.iter().filter_map(text).collect();
@@ -189,12 +265,16 @@ impl ColumnForm {
                 Given::new(rule, format!("{column}={value}"))
             })
         });
-        options.mapping.only = Some(only.collect());
+        let lost = self.only_lost.iter().filter_map(|text| text.parse().ok());
+        let only: Vec<Given<Constant>> = only.chain(lost).collect();
+        // No rule is said only in place of one: otherwise later rules of the profile apply.
+        let says_so = !only.is_empty() || present.mapping.only.is_some();
+        options.mapping.only = says_so.then_some(only);
         let begun = self.only.iter().filter(|(_, values)| values.is_empty());
         record.only_columns = begun.filter_map(|(at, _)| text(at)).collect();
         record.opening_line.clone_from(&self.opening_line);
         let sent = self.variables.iter().enumerate().filter(|(at, variable)| {
-            let has_other_use = self.phones.contains(at);
+            let has_other_use = self.used.contains(at);
             match action {
                 "none" => false,
                 "all" => {
@@ -214,40 +294,42 @@ impl ColumnForm {
             })
             .collect();
         options.mapping.var = Some(Given::list_of(&sent));
-        if let Some(at) = action
-            .strip_prefix("remove-")
-            .and_then(|at| at.parse().ok())
-            && let Some(lists) = &mut options.phones.suppress
-            && at < lists.len()
-        {
-            lists.remove(at);
-        }
         record.taken_from = None;
     }
 
     fn apply_country(&self, options: &mut Options, columns: &FormColumns) {
         let phones = &mut options.phones;
-        let column = self
-            .country
-            .strip_prefix("column-")
-            .and_then(|at| at.parse().ok());
-        let column = column.and_then(|at| columns.text(at));
-        phones.region_column =
-            column.map(|text| Given::new(RegionColumns::Named(text.to_owned()), text));
-        let region = Region::parse(&self.country).filter(|_| column.is_none());
-        phones.region = Some(match region {
-            Some(region) => Given::new(Some(region), region.to_string()),
-            None => Given::new(None, "none"),
-        });
+        let column = self.country_column().and_then(|at| columns.text(at));
+        phones.region_column = match column {
+            Some(text) => Some(Given::new(RegionColumns::Named(text.to_owned()), text)),
+            None => phones
+                .region_column
+                .take()
+                .filter(|chosen| **chosen == RegionColumns::None),
+        };
+        // Beside a column the country of the profile holds, for cells that are empty.
+        phones.region = match (Region::parse(&self.country), column) {
+            (_, Some(_)) => None,
+            (Some(region), None) => Some(Given::new(Some(region), region.to_string())),
+            (None, None) => Some(Given::new(None, "none")),
+        };
         phones.phone_rule = self
             .numbers_are_right
             .then(|| Given::new(PhoneRule::Possible, "possible"));
     }
 
-    /// Adds a do-not-call list.
-    pub fn add_list(record: &mut JobRecord, path: PathBuf) {
-        let lists = record.options.phones.suppress.get_or_insert_default();
-        lists.push(Given::new(path.clone(), path));
+    /// Changes the do-not-call lists of the page: adds one, or removes the one that `action` names.
+    /// Those of the profile apply too, whatever is chosen here.
+    pub fn change_lists(record: &mut JobRecord, added: Option<PathBuf>, action: &str) {
+        let mut lists = record.options.phones.suppress.take().unwrap_or_default();
+        let removed = action
+            .strip_prefix("remove-")
+            .and_then(|at| at.parse().ok());
+        if let Some(at) = removed.filter(|at| *at < lists.len()) {
+            lists.remove(at);
+        }
+        lists.extend(added.map(|path| Given::new(path.clone(), path)));
+        record.options.phones.suppress = (!lists.is_empty()).then_some(lists);
     }
 }
 
@@ -266,9 +348,17 @@ fn country(options: &Options, columns: &FormColumns) -> String {
     region.map(|region| region.to_string()).unwrap_or_default()
 }
 
-fn only(record: &JobRecord, columns: &FormColumns) -> Vec<(usize, Vec<String>)> {
+/// The rules about columns that the list does not have. They go only if somebody says so.
+fn only_lost(options: &Options, columns: &FormColumns) -> Vec<String> {
+    let rules = options.mapping.only.iter().flatten();
+    let lost = rules.filter(|rule| columns.find(&rule.name).is_none());
+    lost.map(|rule| rule.text().to_string_lossy().into_owned())
+        .collect()
+}
+
+fn only(record: &JobRecord, options: &Options, columns: &FormColumns) -> Vec<(usize, Vec<String>)> {
     let mut rules: Vec<(usize, Vec<String>)> = Vec::new();
-    for given in record.options.mapping.only.iter().flatten() {
+    for given in options.mapping.only.iter().flatten() {
         let Some(column) = columns.find(&given.name) else {
             continue;
         };
@@ -313,6 +403,15 @@ fn only_of(
 pub fn file_names(options: &Options) -> Vec<String> {
     let lists = options.phones.suppress.iter().flatten();
     lists.map(|list| file_name(list)).collect()
+}
+
+/// The names of the do-not-call lists that the profile adds to those of the page.
+fn lists_of_profile(record: &JobRecord, options: &Options) -> Vec<String> {
+    let own = record.options.phones.suppress.iter().flatten();
+    let own: Vec<&PathBuf> = own.map(|list| &**list).collect();
+    let all = options.phones.suppress.iter().flatten();
+    let of_profile = all.filter(|list| !own.contains(&&***list));
+    of_profile.map(|list| file_name(list)).collect()
 }
 
 fn file_name(path: &Path) -> String {

@@ -1,27 +1,76 @@
 //! Phone cells that are corrected on the page. The list itself stays as it is: a corrected copy
-//! becomes what is sent.
+//! becomes what is sent. It is written on a thread of its own, since a list may be long.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checking::Checked;
 use super::job::{Job, NotChanged};
 use super::server::FormFields;
+use super::trouble::Trouble;
 use super::words::row_error;
-use crate::exit::Failure;
-use crate::import::service;
+use super::work;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::paths::folder_of;
 use crate::results::{Corrections, write_corrected_copy};
 
 /// What is wrong with corrections: by row, what was typed and why it cannot be sent.
-type Refused = BTreeMap<u64, (String, String)>;
+pub type Refused = BTreeMap<u64, (String, String)>;
 
-/// Takes what was typed. Corrections that can be sent are kept, the others are returned.
-pub async fn take(
+#[derive(Debug, Default)]
+pub enum CorrectState {
+    #[default]
+    NotBegun,
+    /// A corrected copy is being written.
+    Keeping,
+    /// The copy is the list now, or there was nothing to keep. Some could not be kept.
+    Refused(Arc<Refused>),
+    Failed(NotChanged),
+}
+
+impl CorrectState {
+    pub fn is_at_work(&self) -> bool {
+        matches!(self, CorrectState::Keeping)
+    }
+}
+
+/// Takes what was typed into a form of this version: begins to keep what can be sent.
+pub fn begin(
     job: &Arc<Job>,
     checked: &Arc<Checked>,
     fields: &FormFields,
-) -> Result<Refused, NotChanged> {
+) -> Result<(), NotChanged> {
+    let (kept, refused) = sorted(checked, fields);
+    let refused = CorrectState::Refused(Arc::new(refused));
+    let mut state = job.state();
+    let version = fields.version();
+    if state.record.version != version || state.corrections.is_at_work() {
+        return Err(NotChanged::Stale);
+    }
+    if kept.is_empty() {
+        state.corrections = refused;
+        return Ok(());
+    }
+    state.corrections = CorrectState::Keeping;
+    drop(state);
+    let (of, checked) = (Arc::clone(job), Arc::clone(checked));
+    let job = Arc::clone(job);
+    let keep = async move || write(&of, &checked, &kept);
+    work::begin(keep, move |written| {
+        let changed = take(&job, version, written);
+        job.state().corrections = match changed {
+            Ok(()) => refused,
+            Err(why) => CorrectState::Failed(why),
+        };
+        job.has_changed();
+    });
+    Ok(())
+}
+
+/// The corrections that can be sent, and the others.
+fn sorted(checked: &Checked, fields: &FormFields) -> (Corrections, Refused) {
     let mut refused = Refused::new();
     let mut kept = Corrections::new();
     for row in &checked.to_correct.rows {
@@ -37,40 +86,51 @@ pub async fn take(
             }
         }
     }
-    if kept.is_empty() {
-        return Ok(refused);
-    }
-    let place = next_place(job);
-    let (checked, to) = (Arc::clone(checked), place.clone());
-    let written = service::on_a_thread(move || {
-        let Some(planned) = checked.intake.inputs.first() else {
-            return Ok(());
-        };
-        write_corrected_copy(planned, &kept, &to).map_err(Failure::from)
-    });
-    let written = written.await;
-    written.map_err(|failure| NotChanged::Io(std::io::Error::other(failure.message().what)))?;
-    let version = fields.version();
-    job.change(version, |record| {
-        record.list = place;
-        record.is_corrected = true;
-    })?;
-    Ok(refused)
+    (kept, refused)
 }
 
-/// Where the next corrected copy goes: `october.corrected.csv`.
-fn next_place(job: &Job) -> std::path::PathBuf {
-    let record = job.record();
-    let is_workbook = Path::new(&record.name).extension().is_some_and(|ending| {
-        ending.eq_ignore_ascii_case("xlsx")
-            || ending.eq_ignore_ascii_case("xls")
-            || ending.eq_ignore_ascii_case("ods")
+/// Writes the corrected copy, in a folder of its own: two at the same time do not meet.
+fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<PathBuf, Failure> {
+    let folder = job.new_folder().or_stopped(StoppedBy::Disk)?;
+    let place = folder.join(next_name(job));
+    let planned = checked.intake.inputs.first();
+    let written = planned.map_or(Ok(()), |planned| {
+        write_corrected_copy(planned, kept, &place)
     });
-    let ending = if is_workbook { "xlsx" } else { "csv" };
-    let plain = job.beside_list(&format!(".corrected.{ending}"));
-    if record.list == plain {
-        job.beside_list(&format!(".corrected-again.{ending}"))
-    } else {
-        plain
+    written.map(|()| place).map_err(|error| {
+        let _ = fs::remove_dir_all(&folder);
+        error.into()
+    })
+}
+
+/// Makes the corrected copy the list.
+fn take(job: &Job, version: u64, written: Result<PathBuf, Failure>) -> Result<(), NotChanged> {
+    let place = written.map_err(|failure| NotChanged::Failed(Trouble::of(&failure)))?;
+    let before = job.record().list;
+    let changed = job.change(version, |record| {
+        record.list.clone_from(&place);
+        record.is_corrected = true;
+    });
+    match &changed {
+        // The corrected copy has all of it.
+        Ok(()) if job.has_own(&before) => drop(fs::remove_file(&before)),
+        Ok(()) => {}
+        Err(_) => drop(fs::remove_dir_all(folder_of(&place))),
     }
+    changed
+}
+
+/// What the corrected copy is called: `october.corrected.csv`.
+fn next_name(job: &Job) -> String {
+    let record = job.record();
+    let name = Path::new(&record.name);
+    let is_workbook = name.extension().is_some_and(|ending| {
+        let endings = ["xlsx", "xls", "ods"];
+        endings
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    });
+    let stem = name.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = if is_workbook { "xlsx" } else { "csv" };
+    format!("{stem}.corrected.{ending}")
 }

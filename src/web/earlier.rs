@@ -23,14 +23,12 @@ pub async fn take_settings(
 ) -> Result<bool, Trouble> {
     let record = job.record();
     if record.has_columns || record.taken_from.is_some() {
-        return Ok(record.has_columns && record.options.mapping.campaign.is_some());
+        return Ok(record.has_columns && record.has_campaign());
     }
     let Some(earlier) = find(site, job.id, facts)? else {
         return Ok(false);
     };
-    let lists = keep_lists(job, &earlier.options);
-    let has_campaign = earlier.options.mapping.campaign.is_some()
-        || earlier.options.mapping.campaign_column.is_some();
+    let lists = keep_lists(site, job, &earlier.options);
     let changed = job.change(record.version, |record| {
         record.options = earlier.options;
         record.options.phones.suppress = lists;
@@ -38,7 +36,7 @@ pub async fn take_settings(
         record.taken_from = Some(earlier.name);
         record.known_problems = earlier.problems;
     });
-    Ok(changed.is_ok() && has_campaign)
+    Ok(changed.is_ok() && job.record().has_campaign())
 }
 
 struct Earlier {
@@ -84,43 +82,85 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
         return Ok(None);
     };
     let name = run.inputs.first().and_then(|input| input.name.clone());
-    Ok(serde_json::from_str(&text).ok().map(|options| Earlier {
+    let options = serde_json::from_str::<Options>(&text).ok();
+    Ok(options.map(|options| Earlier {
         name: printable(&name.unwrap_or_default()).into_owned(),
-        options,
+        options: with_variables(options, run),
         problems: Vec::new(),
     }))
 }
 
+/// The options of a run of the command line with the columns that it sent: on the page they are
+/// always named, since a column that is not ticked is not sent.
+fn with_variables(mut options: Options, run: &RunRecord) -> Options {
+    if options.mapping.var.is_none() {
+        let known = run.options.as_ref();
+        let variables = known.and_then(|known| known["variables"].as_object());
+        let texts = variables
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, column)| {
+                let column = column.as_str()?;
+                Some(format!("{name}={column}"))
+            });
+        options.mapping.var = Some(Given::list_of(&texts.collect::<Vec<_>>()));
+    }
+    options
+}
+
 /// The job whose check wrote these rows to fix.
 fn named_job(site: &Site, facts: &ListFacts) -> Option<Arc<Job>> {
-    let label = facts.inspected.labels.first()?;
-    let id = label.as_str().strip_prefix("list-")?.parse().ok()?;
-    site.jobs.get(JobId(id))
+    let label = facts.inspected.labels.first()?.as_str();
+    let service = site.service_name();
+    let mut jobs = site.jobs.newest_first().into_iter();
+    jobs.find(|job| {
+        let record = job.record();
+        record.label == label && record.service == service
+    })
 }
 
 fn of_job(record: &JobRecord) -> Earlier {
+    let mut options = record.options.clone();
+    // Whether numbers are right as they are is asked for each list.
+    options.phones.phone_rule = None;
     Earlier {
         name: record.name.clone(),
-        options: record.options.clone(),
+        options,
         problems: record.known_problems.clone(),
     }
 }
 
-/// Copies the do-not-call lists, since those of the earlier list go with it.
-fn keep_lists(job: &Job, options: &Options) -> Option<Vec<Given<PathBuf>>> {
+/// Copies the do-not-call lists that the page keeps, since those of the earlier list go with it.
+/// Others are read at their place each time.
+fn keep_lists(site: &Site, job: &Job, options: &Options) -> Option<Vec<Given<PathBuf>>> {
     let lists = options.phones.suppress.as_ref()?.iter();
-    let copied = lists.map(|list| {
-        let name = list.file_name()?;
-        let place = job.folder.join(name);
-        if place != **list {
+    let kept = lists.map(|list| {
+        let copy = || {
+            let place = job.new_folder().ok()?.join(list.file_name()?);
             std::fs::copy(&**list, &place).ok()?;
-        }
-        Some(Given::new(place.clone(), place))
+            Some(Given::new(place.clone(), place))
+        };
+        // A list that is gone stays named, so that the check says so.
+        let is_own = site.jobs.has(list);
+        let copied = is_own.then(copy).flatten();
+        copied.unwrap_or_else(|| list.clone())
     });
-    // A list that is gone stays named, so that the check says so.
-    let kept = copied.zip(options.phones.suppress.iter().flatten());
-    Some(
-        kept.map(|(copy, list)| copy.unwrap_or_else(|| list.clone()))
-            .collect(),
-    )
+    Some(kept.collect())
+}
+
+/// The names of the variables that were last sent to this campaign; `None` if there were none.
+pub fn variables_last_sent(site: &Site, campaign: &str) -> Option<Vec<String>> {
+    let runs = site.ledger().ok()??.runs().ok()?;
+    let service = site.service_name();
+    let is_of_campaign = |run: &&RunRecord| {
+        let options = run.options.as_ref();
+        let chosen = options.and_then(|options| options["campaign"].as_str());
+        let is_id = chosen == Some(campaign);
+        let by_name = || run.campaign_called(chosen?).map(|id| id.to_string());
+        run.service == service && (is_id || by_name().as_deref() == Some(campaign))
+    };
+    let has_sent = |run: &&RunRecord| run.counts.of(Status::Created) > 0;
+    let mut latest_first = runs.iter().rev().filter(is_of_campaign).filter(has_sent);
+    let variables = &latest_first.next()?.options.as_ref()?["variables"];
+    Some(variables.as_object()?.keys().cloned().collect())
 }

@@ -19,6 +19,7 @@ use super::site::Site;
 use super::steps::{checked, job};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::words;
 use crate::exit::Failure;
 use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
@@ -35,6 +36,7 @@ pub async fn download(visit: Visit, UrlPath((id, name)): UrlPath<(u64, String)>)
         Ok(job) => job,
         Err(response) => return response,
     };
+    let _making = job.making.lock().await;
     let file = match &*name {
         "rows-to-fix.xlsx" => {
             let checked = match checked(&visit, &job).await {
@@ -64,8 +66,7 @@ fn gone() -> Trouble {
 }
 
 fn unreadable(error: &io::Error) -> Trouble {
-    let what = format!("The file cannot be made: {error}.");
-    Trouble::new(what, "Free some space on this computer and try again.")
+    Trouble::new("The file can't be made.", words::disk(error))
 }
 
 fn failed(visit: &Visit, job: &Job, trouble: &Trouble) -> Response {
@@ -167,7 +168,12 @@ async fn rows_to_fix(
     job: &Arc<Job>,
     checked: &Arc<Checked>,
 ) -> Result<(PathBuf, &'static str), Trouble> {
-    let place = job.beside_list(".rows-to-fix.xlsx");
+    // Not beside the list, where the rejects of its run have the same name.
+    let folder = job.folder.join("of-the-check");
+    let made = crate::private_file::folders().create(&folder);
+    made.map_err(|error| unreadable(&error))?;
+    let name = job.beside_list(".rows-to-fix.xlsx");
+    let place = folder.join(name.file_name().unwrap_or_default());
     let written = checked.write_rows_to_fix(&visit.site, job, &place).await;
     written.map_err(|failure| Trouble::of(&failure))?;
     Ok((place, WORKBOOK))

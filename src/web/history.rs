@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use super::campaigns::Campaigns;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other};
-use super::sending;
+use super::sending::{self, Seen};
 use super::steps::send::button;
 use super::times;
 use super::trouble::Trouble;
@@ -20,14 +20,15 @@ use super::words;
 use crate::import::service;
 use crate::lead::{RunId, Status};
 use crate::ledger::{OutputKind, RunRecord, RunState};
-use crate::options::{Given, Options};
+use crate::options::{Given, Options, Scope};
 use crate::text::{counted, grouped, printable};
 
 /// How many runs the list shows.
 const MAX_RUNS: usize = 200;
 
 pub async fn show(visit: Visit) -> Response {
-    Campaigns::learn_names(&visit.site).await;
+    // Campaigns are shown by their names.
+    let _ = Campaigns::until(visit.until, &visit.site).await;
     let runs = match runs(&visit).await {
         Ok(runs) => runs,
         Err(trouble) => return failed(&visit, &trouble),
@@ -105,7 +106,7 @@ async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
     found.ok_or_else(|| see_other(&visit.path("history")))
 }
 
-fn list_name(run: &RunRecord) -> String {
+pub fn list_name(run: &RunRecord) -> String {
     let names = run.inputs.iter().filter_map(|input| input.name.as_deref());
     let names = names.map(|name| FilePath::new(name).file_name().unwrap_or(name.as_ref()));
     let names: Vec<_> = names
@@ -246,7 +247,8 @@ pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
     };
     match job {
         Ok(job) => {
-            sending::begin(&visit.site, &job, false);
+            // If it is being sent already, its page shows that.
+            let _ = sending::begin(&visit.site, &job, Seen::default());
             see_other(&visit.job_path(job.id, "run"))
         }
         Err(trouble) => failed(&visit, &trouble),
@@ -287,12 +289,8 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
             .and_then(|output| output.path.clone())
             .map(|path| Given::new(path.clone(), path));
     }
-    let failed = |error: std::io::Error| {
-        Trouble::new(
-            format!("The run cannot be resumed: {error}."),
-            "Free some space and try again.",
-        )
-    };
+    let failed =
+        |error: std::io::Error| Trouble::new("The run can't be resumed.", words::disk(&error));
     let (id, folder) = visit.site.jobs.new_folder().map_err(failed)?;
     let mut record = JobRecord::new(&visit.site, list_name(run), path);
     (record.options, record.has_columns, record.run) = (options, true, Some(run.run));
@@ -304,14 +302,17 @@ fn complete(options: &mut Options, run: &RunRecord) {
     let Some(known) = run.options.as_ref().and_then(|options| options.as_object()) else {
         return;
     };
-    let is_missing =
-        |declared: &crate::options::Declaration, has: bool| declared.is_identity && !has;
     for (declared, field) in options.fields_mut() {
-        if is_missing(declared, field.is_given())
+        let is_form = declared.scope == Scope::Reading;
+        if (declared.is_identity || is_form)
+            && !field.is_given()
             && let Some(json) = known.get(declared.key).filter(|json| !json.is_null())
         {
             // A value that cannot be read makes it another run, which is refused.
             let _ = field.set_json(json, FilePath::new(""));
         }
+    }
+    if known.get("has_header").and_then(|has| has.as_bool()) == Some(false) {
+        options.reading.no_header = Some(true);
     }
 }

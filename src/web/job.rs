@@ -6,23 +6,29 @@
 //! - A form is applied only to the version of the job that it was made from. Two tabs cannot
 //!   overwrite each other's settings without a word.
 //! - Reading, checking and sending happen on threads of their own, and a page that asks for their
-//!   state never waits for them.
+//!   state never waits for them, nor for the disk.
+//! - A list that is being sent, or waits for its turn, keeps its settings. So what is sent is what
+//!   was shown, whatever is pressed at the same moment in two tabs.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use super::checking::CheckState;
+use super::corrections::CorrectState;
 use super::reading::ReadState;
-use super::sending::SendState;
+use super::sending::{SendState, Sending};
 use super::site::Site;
+use super::test_call::TestState;
+use super::trouble::Trouble;
 use super::visit::Visit;
+use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::options::Options;
 use crate::paths::folder_of;
@@ -30,9 +36,6 @@ use crate::private_file;
 
 /// The name of the file that describes a job, in the job's folder.
 const RECORD: &str = "job.json";
-
-/// How long a page waits for work that may be done in a moment, instead of showing its progress.
-const MOMENT: Duration = Duration::from_millis(150);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -45,7 +48,8 @@ impl std::fmt::Display for JobId {
 }
 
 /// What is kept of a job on disk.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct JobRecord {
     /// The file's name as people know it.
     pub name: String,
@@ -55,6 +59,8 @@ pub struct JobRecord {
     /// The service and the ledger that the settings are for.
     pub service: String,
     pub ledger: PathBuf,
+    /// What rows to fix of a check say of where they are from: `list-` and a random number.
+    pub label: String,
     /// Whether the list is a copy with corrections that were made here.
     pub is_corrected: bool,
     /// Whether somebody has been through the columns and chosen what is sent.
@@ -90,6 +96,7 @@ impl JobRecord {
             options: untouched(),
             service: site.service_name(),
             ledger: ledger.map(|place| place.absolute()).unwrap_or_default(),
+            label: format!("list-{:016x}", fastrand::u64(..)),
             is_corrected: false,
             has_columns: false,
             only_columns: Vec::new(),
@@ -109,6 +116,11 @@ impl JobRecord {
         Ok(serde_json::from_slice(&fs::read(folder.join(RECORD))?)?)
     }
 
+    pub fn has_campaign(&self) -> bool {
+        let mapping = &self.options.mapping;
+        mapping.campaign.is_some() || mapping.campaign_column.is_some()
+    }
+
     /// The campaign as people call it.
     pub fn campaign_name(&self, visit: &Visit) -> String {
         match self.options.mapping.campaign.as_deref() {
@@ -123,9 +135,14 @@ impl JobRecord {
 pub struct Job {
     pub id: JobId,
     pub folder: PathBuf,
+    /// Held while the record is changed or a run begins, and taken before the state: so the state
+    /// is free while the disk is at work.
+    changing: Mutex<()>,
     state: Mutex<JobState>,
     /// Wakes pages that wait for a moment.
     changed: Notify,
+    /// Held while a file is made for a download: two of them have the same name.
+    pub making: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -134,6 +151,8 @@ pub struct JobState {
     pub read: ReadState,
     pub check: CheckState,
     pub sending: SendState,
+    pub corrections: CorrectState,
+    pub test: TestState,
     /// Whether nothing is ticked, and the user is asked whether that is right.
     pub asks_about_nothing: bool,
     /// Whether the user has been asked for the country of numbers without one.
@@ -149,6 +168,8 @@ pub enum NotChanged {
     BeingSent,
     /// It cannot be written down.
     Io(io::Error),
+    /// What it needs cannot be made.
+    Failed(Trouble),
 }
 
 impl Job {
@@ -156,15 +177,19 @@ impl Job {
         Job {
             id,
             folder,
+            changing: Mutex::default(),
             state: Mutex::new(JobState {
                 record,
                 read: ReadState::default(),
                 check: CheckState::default(),
                 sending: SendState::default(),
+                corrections: CorrectState::default(),
+                test: TestState::default(),
                 asks_about_nothing: false,
                 has_asked_for_country: false,
             }),
             changed: Notify::new(),
+            making: tokio::sync::Mutex::default(),
         }
     }
 
@@ -177,6 +202,10 @@ impl Job {
     pub fn state(&self) -> MutexGuard<'_, JobState> {
         // Nothing that can panic happens while the state is locked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn record(&self) -> JobRecord {
@@ -200,36 +229,79 @@ impl Job {
         version: u64,
         change: impl FnOnce(&mut JobRecord),
     ) -> Result<(), NotChanged> {
-        let mut state = self.state();
-        if state.record.version != version {
-            return Err(NotChanged::Stale);
-        }
-        if state.sending.is_at_work() {
-            return Err(NotChanged::BeingSent);
-        }
-        let mut record = state.record.clone();
+        let _changing = self.changing();
+        let mut record = self.state().of_version(version)?.clone();
         change(&mut record);
         record.version += 1;
         self.write(&record).map_err(NotChanged::Io)?;
-        if record.list != state.record.list || !reads_alike(&record.options, &state.record.options)
-        {
+        let mut state = self.state();
+        let is_other_list = record.list != state.record.list;
+        if is_other_list || !reads_alike(&record.options, &state.record.options) {
             state.read = ReadState::default();
         }
+        if is_other_list {
+            state.sending = SendState::default();
+        }
         state.check = CheckState::default();
+        state.corrections = CorrectState::default();
+        state.test = TestState::default();
         state.record = record;
         drop(state);
         self.has_changed();
         Ok(())
     }
 
-    /// Notes which run sends this list.
-    pub fn begin_run(&self, run: RunId) {
+    /// Whether the list is in the job's folder, where nothing but the page changes it.
+    pub fn has_own(&self, list: &Path) -> bool {
+        list.starts_with(&self.folder)
+    }
+
+    /// The list as it has been read, unless somebody may have changed it since then.
+    pub fn inspected(&self, record: &JobRecord) -> Option<InspectedInput> {
+        let facts = self.state().read.facts();
+        let facts = facts.filter(|_| self.has_own(&record.list));
+        facts.map(|facts| facts.inspected.clone())
+    }
+
+    /// Lets the list be sent or wait for its turn, unless it is already: with the settings of
+    /// `version`, or with those that there are.
+    pub fn begin_sending(
+        &self,
+        version: Option<u64>,
+        sending: Sending,
+    ) -> Result<JobRecord, NotChanged> {
+        let _changing = self.changing();
         let mut state = self.state();
-        state.record.run = Some(run);
-        let record = state.record.clone();
+        // Only a run that was begun goes on with what there is.
+        let present = state.record.run.map(|_| state.record.version);
+        let version = version.or(present).ok_or(NotChanged::Stale)?;
+        let record = state.of_version(version)?.clone();
+        state.sending = SendState::Sending(sending);
         drop(state);
+        self.has_changed();
+        Ok(record)
+    }
+
+    /// The list has been sent, or has not. What a check has found may not be true any more.
+    pub fn end_sending(&self, ended: SendState) {
+        let mut state = self.state();
+        state.sending = ended;
+        state.check = CheckState::default();
+        drop(state);
+        self.has_changed();
+    }
+
+    /// Notes which run sends this list, with the problems that it has. Forms that were made before
+    /// are stale from now on.
+    pub fn begin_run(&self, run: RunId, problems: Option<Vec<String>>) {
+        let _changing = self.changing();
+        let mut record = self.record();
+        record.run = Some(run);
+        record.version += 1;
+        record.known_problems = problems.unwrap_or(record.known_problems);
         // The ledger knows the run and the path of its list too.
         let _ = self.write(&record);
+        self.state().record = record;
     }
 
     /// Wakes the pages that wait for a moment.
@@ -237,21 +309,22 @@ impl Job {
         self.changed.notify_waiters();
     }
 
-    /// Waits until `is_done`, but only for a moment.
-    pub async fn await_moment(self: &Arc<Job>, is_done: impl Fn(&JobState) -> bool) {
-        let waiting = async {
-            loop {
-                let changed = self.changed.notified();
-                tokio::pin!(changed);
-                changed.as_mut().enable();
-                if is_done(&self.state()) {
-                    return;
-                }
-                changed.await;
+    /// Waits until `is_done`.
+    pub async fn wait(&self, is_done: impl Fn(&JobState) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if is_done(&self.state()) {
+                return;
             }
-        };
-        // Otherwise the page shows how far it is.
-        let _ = tokio::time::timeout(MOMENT, waiting).await;
+            changed.await;
+        }
+    }
+
+    /// The same, but not beyond this time: otherwise the page shows how far it is.
+    pub async fn wait_until(&self, time: Instant, is_done: impl Fn(&JobState) -> bool) {
+        let _ = tokio::time::timeout_at(time.into(), self.wait(is_done)).await;
     }
 
     /// A file beside the list, in the job's folder: its name is that of the list with another
@@ -261,8 +334,7 @@ impl Job {
         let stem = Path::new(&record.name).file_stem().unwrap_or_default();
         let mut name = stem.to_owned();
         name.push(ending);
-        let is_own = record.list.starts_with(&self.folder);
-        let folder = is_own.then(|| folder_of(&record.list));
+        let folder = self.has_own(&record.list).then(|| folder_of(&record.list));
         folder.unwrap_or(&self.folder).join(name)
     }
 
@@ -272,15 +344,28 @@ impl Job {
     }
 }
 
-/// A new private folder with a number as its name.
+impl JobState {
+    /// The record, if it is of this version and may be changed.
+    fn of_version(&self, version: u64) -> Result<&JobRecord, NotChanged> {
+        if self.record.version != version {
+            return Err(NotChanged::Stale);
+        }
+        if self.sending.is_at_work() {
+            return Err(NotChanged::BeingSent);
+        }
+        Ok(&self.record)
+    }
+}
+
+/// A new private folder with a number as its name. Of two at the same time each gets its own.
 pub fn new_folder_in(folder: &Path) -> io::Result<PathBuf> {
     private_file::folders().create(folder)?;
-    let mut numbers = 1..;
+    let mut number = 1_u64;
     loop {
-        let new = folder.join(numbers.next().unwrap_or(0_u64).to_string());
-        if fs::symlink_metadata(&new).is_err() {
-            private_file::folders().create(&new)?;
-            return Ok(new);
+        let new = folder.join(number.to_string());
+        match private_file::folders().recursive(false).create(&new) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            created => return created.map(|()| new),
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::checking::CheckState;
 use super::job::{Job, JobId, JobRecord};
 use super::kept_files;
 use crate::lead::RunId;
@@ -30,8 +31,7 @@ impl Jobs {
             match Job::open(JobId(id), entry.path()) {
                 Ok(job) if kept_files::remove_old(&job) => {}
                 Ok(job) => drop(all.insert(job.id, Arc::new(job))),
-                // An upload that did not come to its end.
-                Err(_) => drop(fs::remove_dir_all(entry.path())),
+                Err(error) => kept_files::remove_unfinished(&entry.path(), &error),
             }
         }
         Ok(Jobs {
@@ -68,12 +68,27 @@ impl Jobs {
     }
 
     pub fn get(&self, id: JobId) -> Option<Arc<Job>> {
-        self.all().get(&id).cloned()
+        let job = self.all().get(&id).cloned();
+        job.filter(|job| job.folder.is_dir())
     }
 
     /// All jobs, the newest first.
     pub fn newest_first(&self) -> Vec<Arc<Job>> {
-        self.all().values().rev().cloned().collect()
+        // The files of a run that was pruned or forgotten are gone.
+        let all = self.all().values().rev().cloned().collect::<Vec<_>>();
+        all.into_iter().filter(|job| job.folder.is_dir()).collect()
+    }
+
+    /// Whether the page keeps this file.
+    pub fn has(&self, file: &Path) -> bool {
+        file.starts_with(&self.folder)
+    }
+
+    /// Has every list checked again: what was new may have been sent meanwhile.
+    pub fn forget_checks(&self) {
+        for job in self.newest_first() {
+            job.state().check = CheckState::default();
+        }
     }
 
     /// The job whose list this run has sent.
@@ -86,7 +101,8 @@ impl Jobs {
     pub fn at_work(&self) -> Vec<Arc<Job>> {
         let mut jobs = self.newest_first();
         jobs.retain(|job| job.state().sending.is_at_work());
-        jobs.sort_by_key(|job| !job.state().sending.is_sending());
+        // Each is looked at once, since it may begin meanwhile.
+        jobs.sort_by_cached_key(|job| !job.state().sending.is_sending());
         jobs
     }
 }

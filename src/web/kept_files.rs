@@ -15,6 +15,8 @@ use super::job::{Job, JobRecord};
 use super::site::Site;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord};
 
+const DAY: Duration = Duration::from_hours(24);
+
 /// How long drafts and lists are kept.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
@@ -30,6 +32,16 @@ pub fn remove_old(job: &Job) -> bool {
     }
     remove_list(job, &record);
     false
+}
+
+/// Removes what is left of an upload that did not come to its end. Another page may be receiving
+/// it, so it is left alone for a day; a job that cannot be read is left alone for ever.
+pub fn remove_unfinished(folder: &Path, error: &io::Error) {
+    let age = fs::metadata(folder).and_then(|found| found.modified());
+    let age = age.ok().and_then(|then| then.elapsed().ok());
+    if error.kind() == io::ErrorKind::NotFound && age > Some(DAY) {
+        let _ = fs::remove_dir_all(folder);
+    }
 }
 
 /// Removes the list of a run that is complete, after the workbook was made that shows the list and
@@ -57,16 +69,18 @@ pub fn remove_pruned(pages: &Path, place: &LedgerPlace) -> io::Result<()> {
     let Ok(runs) = ledger.runs() else {
         return Ok(());
     };
+    let mut removed = Ok(());
     for page in entries(pages)? {
         for folder in entries(&page.join(super::LISTS))? {
             let record = JobRecord::read(&folder).ok();
             let is_gone = record.is_some_and(|record| is_gone(&record, place, &runs));
             if is_gone {
-                fs::remove_dir_all(&folder)?;
+                // One file that another program has open keeps no other from being removed.
+                removed = removed.and(fs::remove_dir_all(&folder));
             }
         }
     }
-    Ok(())
+    removed
 }
 
 fn is_gone(record: &JobRecord, place: &LedgerPlace, runs: &[RunRecord]) -> bool {
@@ -81,7 +95,14 @@ fn is_gone(record: &JobRecord, place: &LedgerPlace, runs: &[RunRecord]) -> bool 
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) if is_no_folder(&error) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
+}
+
+fn is_no_folder(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }

@@ -20,8 +20,11 @@ use crate::report::{Advice, Ended, Listeners, Outlook, stop_text};
 use crate::text::{counted, grouped};
 
 /// A run that is prepared, being sent, or over.
-#[derive(Debug, Default)]
-pub struct Live(Mutex<LiveState>);
+#[derive(Debug)]
+pub struct Live {
+    state: Mutex<LiveState>,
+    stop: mpsc::Sender<()>,
+}
 
 #[derive(Debug, Default, Clone)]
 pub struct LiveState {
@@ -58,8 +61,15 @@ pub struct RunEnd {
 }
 
 impl Live {
+    /// A run that has not begun, and where it is told to stop.
+    pub fn new() -> (Live, mpsc::Receiver<()>) {
+        let (stop, stopped) = mpsc::channel(1);
+        let state = Mutex::default();
+        (Live { state, stop }, stopped)
+    }
+
     fn lock(&self) -> MutexGuard<'_, LiveState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn now(&self) -> LiveState {
@@ -77,9 +87,12 @@ impl Live {
         end.results.clone()
     }
 
-    /// The user has asked it to stop.
-    pub fn is_stopping(&self) {
-        self.lock().is_stopping = true;
+    /// Stops the run as Ctrl-C does, or ends its wait for its turn. Only the first call does
+    /// something: a second message would not wait for the answers that are on their way.
+    pub fn stop(&self) {
+        if !std::mem::replace(&mut self.lock().is_stopping, true) {
+            let _ = self.stop.try_send(());
+        }
     }
 
     /// The run has broken off.
@@ -132,9 +145,9 @@ pub struct LiveObserver {
     pub job: Arc<Job>,
     /// After so many settled leads the run is stopped.
     most: Option<u64>,
-    stop: mpsc::Sender<()>,
+    /// The problems of the list, which the user has seen.
+    problems: Option<Vec<String>>,
     settled: u64,
-    latest_rows: u64,
 }
 
 impl LiveObserver {
@@ -142,20 +155,30 @@ impl LiveObserver {
         live: Arc<Live>,
         job: Arc<Job>,
         most: Option<u64>,
-        stop: mpsc::Sender<()>,
+        problems: Option<Vec<String>>,
     ) -> LiveObserver {
         LiveObserver {
             live,
             job,
             most,
-            stop,
+            problems,
             settled: 0,
-            latest_rows: 0,
         }
     }
 
     pub fn has_its_turn(&self) {
-        self.live.lock().has_turn = true;
+        let mut live = self.live.lock();
+        live.has_turn = true;
+        live.waits_for = None;
+    }
+
+    /// What this list waits for, in words.
+    pub fn waits_for(&self, what: String) {
+        let mut live = self.live.lock();
+        if live.waits_for.as_ref() != Some(&what) {
+            live.said.clone_from(&what);
+            live.waits_for = Some(what);
+        }
     }
 
     pub fn rows_total(&self) -> Option<u64> {
@@ -178,8 +201,7 @@ impl LiveObserver {
         }
         self.settled += 1;
         if self.most == Some(self.settled) {
-            self.live.lock().is_stopping = true;
-            let _ = self.stop.try_send(());
+            self.live.stop();
         }
     }
 }
@@ -187,12 +209,13 @@ impl LiveObserver {
 impl Observer for LiveObserver {
     fn begun(&mut self, begun: Option<&Begun>) {
         if let Some(begun) = begun {
-            self.job.begin_run(begun.run);
+            self.job.begin_run(begun.run, self.problems.take());
         }
+        // Not while the live state is locked: pages lock it behind that of the job.
+        let name = self.job.record().name;
         let mut live = self.live.lock();
         live.has_begun = true;
         live.run = begun.map(|begun| begun.run);
-        let name = self.job.record().name;
         live.said = format!("Sending {name} has begun.");
         drop(live);
         self.job.has_changed();
@@ -201,7 +224,6 @@ impl Observer for LiveObserver {
     fn event(&mut self, event: &RunEvent<'_>, listeners: &Listeners) {
         if let RunEvent::Settled { outcome, sent, .. } = event {
             self.count_settled(outcome.status, *sent);
-            self.latest_rows += 1;
         }
         // For rows it is enough to look at them together, once a second.
         let is_seldom = !matches!(event, RunEvent::Settled { .. } | RunEvent::Retrying { .. });
@@ -233,7 +255,7 @@ impl RunEnd {
         RunEnd {
             is_complete: stop.is_none(),
             is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
-            trouble: stop.map(|stop| Trouble::of_stop(stop.by(), &stop_text(stop))),
+            trouble: stop.map(|stop| Trouble::of_message(stop.by(), &stop_text(stop))),
             results: ended.written.results.clone(),
             rejects: ended.written.rejects_paths().next().map(Into::into),
             problems: problems

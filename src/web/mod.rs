@@ -12,12 +12,12 @@
 //! |-|-|
 //! | `site` | what all pages share: settings, service, jobs |
 //! | `job`, `jobs` | a list on its way, and the folder of all lists |
-//! | `reading`, `checking`, `sending`, `test_call` | the work for a list, on threads of their own |
+//! | `reading`, `checking`, `sending`, `test_call`, `work` | the work for a list, on threads of their own |
 //! | `live` | what a run is doing right now |
 //! | `steps` | a screen for each step |
 //! | `history`, `files`, `quit` | earlier runs, downloads, the end |
 //! | `layout`, `visit` | what all screens have in common |
-//! | `words`, `trouble` | texts without flags |
+//! | `words`, `trouble`, `notes` | texts without flags |
 //! | `server` | connections and sign-in: who is let in, and how much each may take |
 
 mod campaigns;
@@ -33,6 +33,7 @@ mod jobs;
 mod kept_files;
 mod layout;
 mod live;
+mod notes;
 mod pages;
 mod previews;
 mod quit;
@@ -48,6 +49,7 @@ mod times;
 mod trouble;
 mod visit;
 mod words;
+mod work;
 
 pub use kept_files::remove_pruned;
 pub use pages::Pages;

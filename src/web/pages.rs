@@ -2,27 +2,31 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
-use super::layout::{self, see_other};
+use super::layout::{self, Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
 use super::{files, history, quit, reading_form, summary};
 use crate::exit::Failure;
+use crate::import::service::block_on;
 use crate::options::Options;
 use crate::report::Log;
 use crate::text::printable_lines;
 
-/// How often to look whether a run has ended that was told to stop.
+/// How often to look whether a run has begun that is to be told to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The pages, and what is to be done before the program ends.
@@ -42,19 +46,24 @@ impl Pages {
         Ok(Pages {
             router: router(Arc::clone(&site)),
             quit: Arc::clone(&site.quit),
-            wind_down: Box::new(move || wind_down(&site)),
+            wind_down: Box::new(move || {
+                // Without a thread to wait on, it ends as if it were killed.
+                let _ = block_on(wind_down(&site));
+            }),
         })
     }
 }
 
-fn wind_down(site: &Site) {
+/// Tells what is sent to stop, and takes the right to send when that has ended. It is not given
+/// back, so that nothing can begin any more.
+async fn wind_down(site: &Site) -> Result<(), Failure> {
     loop {
         let at_work = site.jobs.at_work();
-        if at_work.is_empty() {
-            return;
-        }
         at_work.iter().for_each(|job| job.state().sending.stop());
-        thread::sleep(LOOK);
+        if let Ok(Ok(turn)) = timeout(LOOK, site.turn.acquire()).await {
+            turn.forget();
+            return Ok(());
+        }
     }
 }
 
@@ -95,6 +104,9 @@ fn router(site: Arc<Site>) -> Router {
         .route("/style.css", get(style))
         .route("/script.js", get(script))
         .route("/icon.svg", get(icon))
+        .fallback(nowhere)
+        .method_not_allowed_fallback(nowhere)
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), as_page))
         .with_state(site)
 }
 
@@ -104,6 +116,33 @@ async fn first(visit: Visit) -> Response {
         true => see_other(&visit.path("list")),
         false => see_other(&visit.path("service")),
     }
+}
+
+/// Shows a screen in place of an error that is no page: what the framework answers by itself, for
+/// example to an address with a number that is none.
+async fn as_page(visit: Visit, request: Request, next: Next) -> Response {
+    let answer = next.run(request).await;
+    let is_page = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| {
+        let kind = kind.to_str().unwrap_or_default();
+        kind.starts_with("text/html")
+    });
+    let status = answer.status();
+    if is_page || !status.is_client_error() && !status.is_server_error() {
+        return answer;
+    }
+    nowhere(visit).await
+}
+
+/// The screen at an address where there is nothing.
+async fn nowhere(visit: Visit) -> Response {
+    let screen = Screen {
+        title: "Nothing here".into(),
+        heading: "There is nothing at this address".into(),
+        back: Some(visit.path("list")),
+        status: StatusCode::NOT_FOUND,
+        ..Screen::default()
+    };
+    screen.respond(&visit)
 }
 
 /// What is being sent, for the pages that are open.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use super::job::Job;
 use super::site::Site;
 use super::trouble::Trouble;
+use super::work;
 use crate::exit::Failure;
-use crate::import::{inputs, service};
+use crate::import::{inputs, results_file, service};
 use crate::intake::{ColumnSurvey, ColumnValue, InspectedInput};
+use crate::results::has_results_header;
 
 #[derive(Debug, Default)]
 pub enum ReadState {
@@ -52,6 +53,10 @@ impl ReadState {
         matches!(self, ReadState::Unreadable(_) | ReadState::Known(_))
     }
 
+    pub fn is_spreadsheet(&self) -> bool {
+        matches!(self, ReadState::Known(facts) if facts.inspected.form.text().is_none())
+    }
+
     pub fn facts(&self) -> Option<Arc<ListFacts>> {
         match self {
             ReadState::Known(facts) => Some(Arc::clone(facts)),
@@ -71,8 +76,10 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     drop(state);
     site.forget_facts_but(job.id);
     let (site, job) = (Arc::clone(site), Arc::clone(job));
-    thread::spawn(move || {
-        let read = service::block_on(read(&site, &job, &rows));
+    let of = (Arc::clone(&job), Arc::clone(&rows));
+    let read = async move || read(&site, &job, &rows).await;
+    work::begin(read, move |read| {
+        let (job, rows) = of;
         let mut state = job.state();
         // Otherwise it is being read in another way by now.
         if state.read.is_of(&rows) {
@@ -92,17 +99,21 @@ impl ReadState {
     }
 }
 
-async fn read(site: &Site, job: &Job, rows: &Arc<AtomicU64>) -> Result<ListFacts, Failure> {
+async fn read(site: &Site, job: &Arc<Job>, rows: &Arc<AtomicU64>) -> Result<ListFacts, Failure> {
     let request = site.request(&job.record())?;
     let mut surveyed = inputs::survey_forms(&request).await?;
     let Some(inspected) = surveyed.pop() else {
         return Err(Failure::usage("there is no list", "choose one"));
     };
-    let rows = Arc::clone(rows);
+    if has_results_header(&inspected.header.names) {
+        return Err(results_file(inspected.input.name()));
+    }
+    let (job, rows) = (Arc::clone(job), Arc::clone(rows));
     let reading = service::on_a_thread(move || -> Result<ListFacts, Failure> {
         let survey = inspected.survey_columns(|read| {
             rows.store(read, Ordering::Relaxed);
-            true
+            // A list that was replaced meanwhile is not read to its end.
+            job.state().read.is_of(&rows)
         })?;
         Ok(ListFacts {
             inspected,

@@ -1,22 +1,36 @@
 //! Sends a job's list, on a thread of its own. The run belongs to the process: a page that is
 //! closed stops nothing.
+//!
+//! Promise: one list is sent at a time. The others wait in the order in which they were sent off,
+//! and the first of them for other programs too. One that is cancelled while it waits begins
+//! nothing and holds nothing.
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::thread;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
-use super::job::{Job, JobRecord};
+use super::job::{Job, JobRecord, NotChanged};
 use super::kept_files;
 use super::live::{Live, LiveObserver};
 use super::site::Site;
 use super::trouble::Trouble;
+use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
+use crate::lead::RunId;
+use crate::message::Message;
 use crate::options::Given;
 use crate::report::Metrics;
+use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::text::printable;
+
+/// How often to look who else is sending.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How many leads are settled before a run stops that is to be looked at first.
 pub const FIRST: u64 = 10;
@@ -33,10 +47,7 @@ pub enum SendState {
 
 /// A list that is being sent, or waits for its turn.
 #[derive(Debug)]
-pub struct Sending {
-    pub live: Arc<Live>,
-    stop: mpsc::Sender<()>,
-}
+pub struct Sending(Arc<Live>);
 
 impl SendState {
     pub fn is_at_work(&self) -> bool {
@@ -44,79 +55,88 @@ impl SendState {
     }
 
     pub fn is_sending(&self) -> bool {
-        matches!(self, SendState::Sending(sending) if sending.live.has_begun())
+        matches!(self, SendState::Sending(Sending(live)) if live.has_begun())
     }
 
     pub fn live(&self) -> Option<&Arc<Live>> {
         match self {
-            SendState::Sending(sending) => Some(&sending.live),
-            SendState::Ended(live) => Some(live),
+            SendState::Sending(Sending(live)) | SendState::Ended(live) => Some(live),
             SendState::NotBegun | SendState::Failed(_) => None,
         }
     }
 
     /// Stops a run as Ctrl-C does, or ends its wait for its turn.
     pub fn stop(&self) {
-        if let SendState::Sending(sending) = self {
-            sending.live.is_stopping();
-            // A second message would not wait for the answers that are on their way.
-            if sending.stop.capacity() == sending.stop.max_capacity() {
-                let _ = sending.stop.try_send(());
-            }
+        if let SendState::Sending(Sending(live)) = self {
+            live.stop();
         }
     }
 }
 
-/// Begins to send the list, unless that is being done. With `only_first` it stops
-/// when the first few leads are settled.
-pub fn begin(site: &Arc<Site>, job: &Arc<Job>, only_first: bool) {
-    let mut state = job.state();
-    if state.sending.is_at_work() {
-        return;
-    }
-    let (stop, stopped) = mpsc::channel(1);
-    let live = Arc::new(Live::default());
-    state.sending = SendState::Sending(Sending {
-        live: Arc::clone(&live),
-        stop: stop.clone(),
-    });
-    let record = state.record.clone();
-    drop(state);
-    job.has_changed();
-    let most = only_first.then_some(FIRST);
-    let (site, job) = (Arc::clone(site), Arc::clone(job));
-    thread::spawn(move || {
-        let mut observer = LiveObserver::new(Arc::clone(&live), Arc::clone(&job), most, stop);
-        let sent = service::block_on(run(&site, &record, stopped, &mut observer));
-        let mut state = job.state();
-        state.sending = match sent {
-            Ok(()) => SendState::Ended(Arc::clone(&live)),
-            Err(failure) if failure.stopped_by == StoppedBy::Signal => SendState::NotBegun,
-            Err(failure) if live.has_begun() => {
-                live.fail(Trouble::of(&failure));
-                SendState::Ended(Arc::clone(&live))
-            }
-            Err(failure) => SendState::Failed(Trouble::of(&failure)),
-        };
-        drop(state);
-        job.has_changed();
+/// What the user has seen of a list that is to be sent.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The version of the job; `None` if a run goes on, with the settings that it has.
+    pub version: Option<u64>,
+    /// The kinds of problems that rows have.
+    pub problems: Option<Vec<String>>,
+    /// Whether to stop when the first few leads are settled.
+    pub only_first: bool,
+}
+
+/// Begins to send the list, unless that is being done.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChanged> {
+    let (live, stopped) = Live::new();
+    let live = Arc::new(live);
+    let record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
+    let most = seen.only_first.then_some(FIRST);
+    let of = (Arc::clone(&live), Arc::clone(job));
+    let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
+    let (site, at) = (Arc::clone(site), Arc::clone(site));
+    let goes_on = seen.version.is_none().then_some(record.run).flatten();
+    let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;
+    work::begin(sending, move |sent| {
+        let (live, job) = of;
+        job.end_sending(ended(Arc::clone(&live), sent));
+        // Other lists may have the same people.
+        at.jobs.forget_checks();
         if let Some(results) = live.results_of_complete() {
-            let removing = kept_files::remove_sent(&site, &job, results);
+            let removing = kept_files::remove_sent(&at, &job, results);
             let _ = service::block_on(async { Ok(removing.await) });
         }
     });
+    Ok(())
+}
+
+fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
+    match sent {
+        Ok(()) => SendState::Ended(live),
+        Err(failure) if live.has_begun() => {
+            live.fail(Trouble::of(&failure));
+            SendState::Ended(live)
+        }
+        Err(failure) if failure.stopped_by == StoppedBy::Signal => SendState::NotBegun,
+        Err(failure) => SendState::Failed(Trouble::of(&failure)),
+    }
 }
 
 async fn run(
     site: &Site,
     record: &JobRecord,
+    goes_on: Option<RunId>,
     stopped: mpsc::Receiver<()>,
     observer: &mut LiveObserver,
 ) -> Result<(), Failure> {
     let mut interrupts = Interrupts::new(stopped);
     let time = WorkTime::start();
-    let preparing = prepare(site, record, observer);
-    let prepared = tokio::select! {
+    let preparing = async {
+        // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
+        let turn = site.turn.acquire().await;
+        let prepared = prepare(site, record, observer).await?;
+        refuse_another_run(record, &prepared, goes_on)?;
+        Ok::<_, Failure>((turn, prepared))
+    };
+    let (_turn, prepared) = tokio::select! {
         biased;
         _ = interrupts.next() => {
             let cancelled = anyhow::anyhow!("cancelled before anything was sent");
@@ -125,8 +145,57 @@ async fn run(
         prepared = preparing => prepared?,
     };
     let rows = observer.rows_total();
+    let most = prepared
+        .import
+        .settings
+        .options
+        .delivery
+        .max_duration
+        .as_deref()
+        .copied();
+    let deadline = most.and_then(|most| time.began.checked_add(most));
+    interrupts.set_deadline(deadline.map(Into::into));
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
     Ok(())
+}
+
+/// Refuses to go on with a run if its list or its settings are others by now: they would be sent
+/// without having been looked at.
+fn refuse_another_run(
+    record: &JobRecord,
+    prepared: &Prepared,
+    goes_on: Option<RunId>,
+) -> Result<(), Failure> {
+    let (Some(run), Some(planned)) = (goes_on, &prepared.planned) else {
+        return Ok(());
+    };
+    if planned.predecessors.going_on == Some(run) {
+        return Ok(());
+    }
+    let name = printable(&record.name);
+    Err(Failure::usage(
+        format!(
+            "{name} or its settings were changed after it was sent in part, so nothing more was sent"
+        ),
+        "look at what would be sent now; who has been sent is left out",
+    ))
+}
+
+/// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
+/// it is.
+async fn open(
+    site: &Site,
+    settings: &ImportSettings,
+    observer: &LiveObserver,
+) -> Result<Option<Record>, Failure> {
+    let mut opening = pin!(Record::open(settings));
+    loop {
+        tokio::select! {
+            biased;
+            opened = &mut opening => return opened,
+            () = sleep(LOOK) => observer.waits_for(site.who_sends()),
+        }
+    }
 }
 
 async fn prepare(
@@ -134,6 +203,7 @@ async fn prepare(
     record: &JobRecord,
     observer: &LiveObserver,
 ) -> Result<Prepared, Failure> {
+    refuse_other_service(site, record)?;
     let mut record = record.clone();
     record.options.delivery.wait = Some(true);
     record.options.delivery.yes = Some(true);
@@ -143,9 +213,11 @@ async fn prepare(
     }
     let mut request = site.request(&record)?;
     let service = site.service(&request.layers)?;
-    let surveyed = inputs::survey(&mut request).await?;
-    // May wait for another run to end.
-    let opened = Record::open(&request.settings()?).await?;
+    let surveyed = match observer.job.inspected(&record) {
+        Some(list) => inputs::known(&mut request, vec![list])?,
+        None => inputs::survey(&mut request).await?,
+    };
+    let opened = open(site, &request.settings()?, observer).await?;
     observer.has_its_turn();
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
@@ -159,4 +231,16 @@ async fn prepare(
         is_watched: false,
     };
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
+}
+
+/// A list that was prepared for another service: that one has other campaigns with the same ids.
+pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failure> {
+    if record.service == site.service_name() {
+        return Ok(());
+    }
+    let message = Message::new(
+        "this list was prepared for another service",
+        "choose its campaign again",
+    );
+    Err(Failure::new(StoppedBy::Usage, message))
 }

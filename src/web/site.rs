@@ -2,21 +2,22 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
 use super::checking::CheckState;
+use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
 use super::reading::ReadState;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::campaign::Campaign;
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::import::Request;
 use crate::import::campaign_list::listed_by;
+use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::{Given, Options, Progress};
 use crate::report::Log;
@@ -24,11 +25,18 @@ use crate::results::OutputChoice;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Layers, Service, environment, ledger_place};
 
+/// How many lists of text are remembered, with what was found in them.
+const REMEMBERED: usize = 4;
+
 #[derive(Debug)]
 pub struct Site {
     pub log: Log,
     pub jobs: Jobs,
     pub campaigns: Campaigns,
+    /// The right to send: one list is sent at a time.
+    pub turn: Semaphore,
+    /// The lists that were read lately, the latest first.
+    lately: Mutex<Vec<JobId>>,
     /// The options that the program was started with.
     typed: Options,
     practice: Option<Practice>,
@@ -70,6 +78,8 @@ impl Site {
             log,
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
+            turn: Semaphore::new(1),
+            lately: Mutex::default(),
             typed,
             practice,
             quit: Arc::new(Notify::new()),
@@ -93,6 +103,13 @@ impl Site {
     /// meanwhile.
     pub fn layers(&self, of_job: &Options) -> Result<Layers, Failure> {
         let mut options = of_job.clone();
+        if let Some(own) = &mut options.phones.suppress {
+            // The do-not-call lists of the profile apply too.
+            let of_profile = self.layers(&Options::default())?.given().phones.suppress;
+            let of_profile = of_profile.into_iter().flatten();
+            let missing: Vec<_> = of_profile.filter(|list| !own.contains(list)).collect();
+            own.splice(0..0, missing);
+        }
         options.complete(&self.typed);
         // A profile's results files are for lists of the command line.
         let writes_outputs = false;
@@ -121,6 +138,16 @@ impl Site {
         layers.is_ok_and(|layers| self.service(&layers).is_ok())
     }
 
+    /// The options of a job with those of the profile, which the screens show too: a do-not-call
+    /// list or a rule of the profile must not disappear without a word. What is told to the agent
+    /// is chosen in the page alone.
+    pub fn options_of(&self, record: &JobRecord) -> Options {
+        let layers = self.layers(&record.options);
+        let mut options = layers.map_or_else(|_| record.options.clone(), |layers| layers.given());
+        options.mapping.var.clone_from(&record.options.mapping.var);
+        options
+    }
+
     /// The request to read and send a job's list.
     pub fn request(&self, record: &JobRecord) -> Result<Request, Failure> {
         let path = &record.list;
@@ -130,7 +157,24 @@ impl Site {
             unnamed: OutputChoice::BesideInput,
             layers: self.layers(&record.options)?,
             line: CommandLine::of(&args),
+            warnings: Warnings::default(),
         })
+    }
+
+    /// Which list another program is sending, in words.
+    pub fn who_sends(&self) -> String {
+        let service = self.service_name();
+        let runs = self
+            .ledger()
+            .ok()
+            .flatten()
+            .and_then(|ledger| ledger.runs().ok());
+        let mut runs = runs.iter().flatten();
+        let run = runs.find(|run| run.is_at_work && run.service == service);
+        let what = run.map_or_else(|| "A list".to_owned(), list_name);
+        format!(
+            "{what} is being sent by another leadload on this computer. This list starts after it."
+        )
     }
 
     pub async fn list_campaigns(&self) -> Result<Vec<Campaign>, Failure> {
@@ -149,11 +193,18 @@ impl Site {
         Ok(place.as_ref().map(Ledger::read).transpose()?.flatten())
     }
 
-    /// Frees the memory that other lists take: spreadsheets are held whole.
-    pub fn forget_facts_but(self: &Arc<Site>, job: JobId) {
+    /// Frees the memory that other lists take: spreadsheets, which are held whole, and lists of
+    /// text that were not read lately.
+    pub fn forget_facts_but(&self, job: JobId) {
+        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        lately.retain(|other| *other != job);
+        lately.insert(0, job);
+        lately.truncate(REMEMBERED);
         for other in self.jobs.newest_first() {
             let mut state = other.state();
-            if other.id != job && !state.sending.is_at_work() && state.read.is_done() {
+            let is_kept = lately.contains(&other.id) && !state.read.is_spreadsheet();
+            let is_idle = !state.sending.is_at_work() && state.read.is_done();
+            if other.id != job && is_idle && !is_kept {
                 state.read = ReadState::default();
                 state.check = CheckState::default();
             }

@@ -1,32 +1,55 @@
 //! A test call: one lead to the user's own number.
 
 use std::sync::Arc;
-use std::thread;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::job::{Job, JobRecord};
 use super::site::Site;
-use super::trouble::{Trouble, sentence};
+use super::trouble::Trouble;
+use super::words::row_error;
+use super::work;
 use crate::exit::Failure;
-use crate::import::{TestLead, inputs, service};
+use crate::import::{TestLead, inputs};
 use crate::lead::Status;
 use crate::options::Given;
 use crate::report::stop_text;
 use crate::signals::Interrupts;
 
-/// Sends it, and says what became of it.
-pub async fn send(site: &Arc<Site>, job: &Job, number: &str) -> Result<String, Trouble> {
-    let mut record = job.record();
+#[derive(Debug, Default)]
+pub enum TestState {
+    #[default]
+    NotBegun,
+    Calling,
+    /// What became of it.
+    Told(Result<String, Trouble>),
+}
+
+impl TestState {
+    pub fn is_at_work(&self) -> bool {
+        matches!(self, TestState::Calling)
+    }
+}
+
+/// Begins to send it, unless one is on its way.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, number: &str) {
+    let mut state = job.state();
+    if state.test.is_at_work() {
+        return;
+    }
+    state.test = TestState::Calling;
+    let mut record = state.record.clone();
+    drop(state);
     record.options.delivery.test_to = Some(Given::text_of(number));
-    let site = Arc::clone(site);
-    let (sender, sent) = oneshot::channel();
-    thread::spawn(move || {
-        let _ = sender.send(service::block_on(attempt(&site, &record)));
-    });
-    let broke_off = |_| Trouble::new("The test call broke off.", "Try it again.");
-    let sent = sent.await.map_err(broke_off)?;
-    sent.map_err(|failure| Trouble::of(&failure))?
+    let (site, job) = (Arc::clone(site), Arc::clone(job));
+    work::begin(
+        async move || attempt(&site, &record).await,
+        move |sent| {
+            let told = sent.map_err(|failure| Trouble::of(&failure));
+            job.state().test = TestState::Told(told.flatten());
+            job.has_changed();
+        },
+    );
 }
 
 async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Trouble>, Failure> {
@@ -38,7 +61,7 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
     let (_stop, stopped) = mpsc::channel(1);
     let sent = test.send(&mut Interrupts::new(stopped)).await;
     if let Some(stop) = &sent.single.stop {
-        return Ok(Err(Trouble::of_stop(stop.by(), &stop_text(stop))));
+        return Ok(Err(Trouble::of_message(stop.by(), &stop_text(stop))));
     }
     let outcome = sent.single.outcome.as_ref();
     Ok(
@@ -47,7 +70,9 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
                 "The test lead is in the campaign. Your phone rings when the campaign calls."
                     .to_owned(),
             ),
-            Some((_, Some(error))) => Err(Trouble::new(sentence(&error), "Nothing else was sent.")),
+            Some((_, Some(error))) => {
+                Err(Trouble::new(row_error(&error), "Nothing else was sent."))
+            }
             _ => Err(Trouble::new(
                 "The service did not take the test lead.",
                 "Nothing else was sent.",

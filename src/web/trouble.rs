@@ -1,5 +1,7 @@
 //! What went wrong, in the words of the page: no flags, no commands, and what to do here.
 
+use std::path::Path;
+
 use super::words::names;
 use crate::exit::{Failure, StoppedBy};
 use crate::mapping::{MappingError, PhoneCandidate};
@@ -38,20 +40,27 @@ impl Trouble {
         if let Some(error) = error.downcast_ref::<MappingError>() {
             return Trouble::of_mapping(error);
         }
-        let message = failure.message();
-        let doubt = error.downcast_ref::<DoubtError>();
-        let hint = match doubt {
-            Some(_) => Some(
-                "Choose the country, or the column that names it. If the numbers are right as they are, say so."
-                    .to_owned(),
-            ),
-            None => message.hint.as_deref().and_then(without_flags),
+        if error.downcast_ref::<DoubtError>().is_some() {
+            return Trouble {
+                question: Some(Question::Country),
+                ..Trouble::new("Many numbers may be in the wrong country.", WRONG_COUNTRY)
+            };
+        }
+        Trouble::of_message(failure.stopped_by, &failure.message())
+    }
+
+    /// What a message says in the words of the page. There is always something to do.
+    pub fn of_message(by: StoppedBy, message: &Message) -> Trouble {
+        let (what, hint) = message.for_page();
+        let hint = match message.has_words_for_page() {
+            true => hint.map(sentences),
+            false => hint.and_then(without_flags),
         };
         Trouble {
-            what: sentence(&message.what),
-            hint,
-            by: failure.stopped_by,
-            question: doubt.map(|_| Question::Country),
+            what: sentence(what),
+            hint: hint.or_else(|| Some(what_helps(by).to_owned())),
+            by,
+            question: None,
         }
     }
 
@@ -72,20 +81,24 @@ impl Trouble {
         let numbers = counted(doubt.doubtful(), "number");
         Trouble {
             what: format!("{numbers} may be in the wrong country.{example}"),
-            hint: Some(
-                "Choose the country, or the column that names it. If the numbers are right as they are, tick that below.".to_owned(),
-            ),
+            hint: Some(match doubt.likely() {
+                Some(likely) => {
+                    format!("Most of them fit {}. {WRONG_COUNTRY}", likely.in_sentence())
+                }
+                None => WRONG_COUNTRY.to_owned(),
+            }),
             by: StoppedBy::Usage,
             question: Some(Question::Country),
         }
     }
 
     /// Many numbers have no country.
-    pub fn without_country() -> Trouble {
+    pub fn without_country(numbers: u64) -> Trouble {
+        let numbers = counted(numbers, "number");
         Trouble {
             question: Some(Question::Country),
             ..Trouble::new(
-                "Many numbers have no + and country code.",
+                format!("{numbers} have no + and country code."),
                 "Which country are they from? Choose it, or the column that names it. Without a country these rows can't be sent.",
             )
         }
@@ -109,21 +122,11 @@ impl Trouble {
         }
     }
 
-    /// The trouble of a run that has stopped.
-    pub fn of_stop(by: StoppedBy, message: &Message) -> Trouble {
-        Trouble {
-            what: sentence(&message.what),
-            hint: message.hint.as_deref().and_then(without_flags),
-            by,
-            question: None,
-        }
-    }
-
     fn of_mapping(error: &MappingError) -> Trouble {
         let (what, hint, question) = match error {
             MappingError::NoSuchColumn { column, input, .. } => (
                 format!(
-                    "The list {} has no column “{}”, which was chosen before.",
+                    "{} has no column “{}”, which was chosen before.",
                     quoted(input),
                     shown_name(column)
                 ),
@@ -146,12 +149,9 @@ impl Trouble {
                 Question::PhoneColumns(candidates.clone()),
             ),
             MappingError::Other { message, .. } => {
-                let hint = message.hint.as_deref().and_then(without_flags);
                 return Trouble {
-                    what: sentence(&message.what),
-                    hint,
-                    by: StoppedBy::Usage,
                     question: Some(Question::Columns),
+                    ..Trouble::of_message(StoppedBy::Usage, message)
                 };
             }
         };
@@ -164,22 +164,73 @@ impl Trouble {
     }
 }
 
-fn quoted(name: &str) -> String {
-    format!("“{}”", shown_name(name))
+fn quoted(file: &str) -> String {
+    plain(&format!("`{}`", shown_name(file)))
 }
 
-/// A message as a sentence of the page, without the marks of what is typed at a terminal.
+const WRONG_COUNTRY: &str = "Choose the country, or the column that names it. If the numbers are right as they are, tick that below “Country”.";
+
+/// What helps where nothing better is known.
+fn what_helps(by: StoppedBy) -> &'static str {
+    match by {
+        StoppedBy::Disk => "Free some space on this computer's disk, then try again.",
+        StoppedBy::Busy => "Wait until the other list is sent, then try again.",
+        StoppedBy::Token => "Paste a new access token under “Service”.",
+        StoppedBy::Redirect | StoppedBy::Outage | StoppedBy::Unreadable => {
+            "Check the address under “Service” and your internet connection, then try again."
+        }
+        _ => "Try again. If it happens again, start leadload again.",
+    }
+}
+
+/// A text as the page shows it. What stands between backquotes is quoted as in a letter, and a file
+/// is called by its name alone: the page names no path of the computer.
+pub fn plain(text: &str) -> String {
+    let text = without_os_errors(text);
+    if !text.matches('`').count().is_multiple_of(2) {
+        return text.replace('`', "");
+    }
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(at, part)| match at % 2 {
+        0 => part.to_owned(),
+        _ => format!("“{}”", file_name(part)),
+    });
+    parts.collect()
+}
+
+/// The name of the file, if the text is an absolute path.
+fn file_name(text: &str) -> &str {
+    let path = Path::new(text);
+    let name = path.is_absolute().then(|| path.file_name()).flatten();
+    name.and_then(|name| name.to_str()).unwrap_or(text)
+}
+
+/// `No space left on device (os error 28)` without the number, which helps nobody here.
+fn without_os_errors(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (number, rest) = part.split_once(')').unwrap_or_default();
+        match number.parse::<i32>() {
+            Ok(_) => whole.push_str(rest),
+            Err(_) => whole = format!("{whole} (os error {part}"),
+        }
+    }
+    whole
+}
+
+/// A text as a sentence of the page.
 pub fn sentence(text: &str) -> String {
-    let text = text.replace('`', "");
+    let text = plain(text);
     let mut letters = text.chars();
     let Some(first) = letters.next() else {
         return text;
     };
-    // A file's name keeps its first letter.
+    // A file's name keeps its first letter, and so does that of this program.
     let is_name = text
         .split(' ')
         .next()
-        .is_some_and(|word| word.contains('.'));
+        .is_some_and(|word| word.contains('.') || word.starts_with("leadload"));
     let first: String = match is_name {
         true => first.to_string(),
         false => first.to_uppercase().collect(),
@@ -192,8 +243,15 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// The parts of a hint that are for people without a terminal; `None` if there are none.
-pub fn without_flags(hint: &str) -> Option<String> {
+/// What the words of the page say to do: several sentences stay as they are.
+fn sentences(hint: &str) -> String {
+    let parts = hint.split("; ").map(sentence);
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+/// The parts of a hint that are for people without a terminal; `None` if there are none. For
+/// messages that have no words for the page.
+fn without_flags(hint: &str) -> Option<String> {
     let is_typed = |part: &str| {
         part.contains("--")
             || part.contains("leadload ")
@@ -209,3 +267,7 @@ pub fn without_flags(hint: &str) -> Option<String> {
         .collect();
     (!kept.is_empty()).then(|| kept.join(" "))
 }
+
+#[cfg(test)]
+#[path = "trouble_tests.rs"]
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -10,11 +11,16 @@ use super::job::JobId;
 use super::server::Session;
 use super::site::Site;
 
+/// How long a page waits for work that may be done in a moment, instead of showing how far it is.
+const MOMENT: Duration = Duration::from_millis(100);
+
 pub struct Visit {
     pub site: Arc<Site>,
     pub form_token: String,
     /// What comes before the path of every page: `/PREFIX/`.
     pub base: Arc<str>,
+    /// The page waits for work until then, for all its work together.
+    pub until: Instant,
 }
 
 impl Visit {
@@ -38,6 +44,7 @@ impl FromRequestParts<Arc<Site>> for Visit {
         let base = session.map(|session| Arc::clone(&session.base));
         Ok(Visit {
             site: Arc::clone(site),
+            until: Instant::now() + MOMENT,
             base: base.unwrap_or_else(|| "/".into()),
             form_token: session
                 .map(|session| session.form_token.as_str().to_owned())

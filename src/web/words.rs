@@ -1,8 +1,10 @@
 //! The words of the page: for statuses, reasons and what went wrong. None of them names a flag or
 //! a command.
 
+use std::io::{self, ErrorKind};
+
 use super::server::upload::UploadError;
-use super::trouble::{sentence, without_flags};
+use super::trouble::sentence;
 use crate::lead::{ErrorCode, Status};
 use crate::text::{grouped, printable};
 
@@ -59,9 +61,67 @@ pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {
     })
 }
 
+/// The parts of row errors that name flags, and what the page says instead. Row errors are texts of
+/// this program, which stand in the results too.
+const FLAGS_IN_ROW_ERRORS: [(&str, &str); 8] = [
+    (
+        "or name its country with --region (or --assume-plus, if the country code is there and only the `+` is missing)",
+        "or choose its country under “Country”",
+    ),
+    (
+        "or name its country with --region",
+        "or choose its country under “Country”",
+    ),
+    (
+        "which is not among the countries that --countries allows",
+        "and numbers of that country are not allowed on this computer",
+    ),
+    (
+        "or name the column that counts with --region-column",
+        "or choose the column that counts under “Country”",
+    ),
+    (
+        " (if it is correct, use --phone-rule possible)",
+        ". If it is right as it is, tick that below “Country”",
+    ),
+    (" and no --campaign is given", ""),
+    (
+        "fix the row in the rejects file",
+        "fix it in the rows to fix",
+    ),
+    ("column leadload_error_code", "column “leadload_error_code”"),
+];
+
 /// Why one row cannot be sent.
 pub fn row_error(text: &str) -> String {
-    without_flags(text).unwrap_or_else(|| sentence("this number cannot be called as it is"))
+    let replace = |text: String, (flag, words): &(&str, &str)| text.replace(flag, words);
+    let text = FLAGS_IN_ROW_ERRORS.iter().fold(text.to_owned(), replace);
+    match &*text {
+        "" => sentence("this number can't be called as it is"),
+        _ => sentence(&text),
+    }
+}
+
+/// What all requests wait for.
+pub fn waiting(state: &str) -> String {
+    sentence(&state.replacen("service not answering", "the service has not answered", 1))
+}
+
+/// Why nothing can be written to this computer's disk.
+pub fn disk(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "This computer's disk is full. Free some space and try again.".to_owned()
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "leadload may not write in its folder on this computer. Ask whoever has set it up."
+                .to_owned()
+        }
+        _ => {
+            let why = sentence(&error.to_string());
+            format!("leadload can't write to this computer's disk. {why} Try again.")
+        }
+    }
 }
 
 /// Why a file did not arrive.
@@ -73,9 +133,7 @@ pub fn upload_error(error: &UploadError) -> String {
         UploadError::DiskFull => {
             "This computer's disk is full. Free some space and choose the list again.".to_owned()
         }
-        UploadError::Disk(why) => {
-            format!("The list cannot be kept on this computer: {why}. Choose it again.")
-        }
+        UploadError::Disk(why) => disk(why),
         UploadError::TooManyParts => {
             "This list has too many columns for the page. Delete the ones that nobody needs and choose it again.".to_owned()
         }

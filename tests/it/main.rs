@@ -41,6 +41,8 @@ mod outputs;
 mod overview;
 mod pacing;
 mod page;
+mod page_bad_input;
+mod page_client;
 #[cfg(unix)]
 mod picker;
 mod properties;

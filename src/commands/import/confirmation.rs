@@ -8,11 +8,9 @@ use tracing::warn;
 use crate::commands::ask::{Cancelled, Terminal};
 use crate::exit::Failure;
 use crate::import::dry_run::{self, Found};
-use crate::import::{Import, PlannedRun, Prepared, inputs};
+use crate::import::{Import, PlannedRun, Prepared, inputs, refuse_more_than_allowed};
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
-use crate::settings::ImportSettings;
-use crate::text::{counted, grouped};
 
 impl Prepared {
     /// Shows how the inputs are read. If a user is at the terminal or the
@@ -106,18 +104,4 @@ impl Prepared {
             estimate: found.estimate(&settings.rate, known_rate.flatten()),
         })
     }
-}
-
-fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
-    let most = settings.options.delivery.max_new.as_deref().copied();
-    let Some(most) = most.filter(|most| ready > *most) else {
-        return Ok(());
-    };
-    let (leads, most) = (counted(ready, "lead"), grouped(most));
-    Err(Failure::usage(
-        format!("{leads} would be sent, but `--max-new` allows {most}, so none was"),
-        format!(
-            "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
-        ),
-    ))
 }

@@ -272,7 +272,11 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let why = reason(path, error);
     let what = format!("cannot write the metrics file `{shown}`: {why}");
     let hint = format!("{fix}, or name another file with `--metrics-file`");
-    Failure::new(StoppedBy::Disk, Message::new(what, hint))
+    let on_page = "Ask whoever has set up leadload on this computer.";
+    Failure::new(
+        StoppedBy::Disk,
+        Message::new(what, hint).hint_on_page(on_page),
+    )
 }
 
 #[cfg(test)]

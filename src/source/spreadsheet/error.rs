@@ -8,6 +8,10 @@ pub(super) fn password() -> Message {
         "is protected by a password",
         "open it in the spreadsheet program, remove the password from a copy, and use the copy",
     )
+    .on_page(
+        "is protected by a password or by your company",
+        "Open it in Excel, copy the contacts into a new workbook, save that without a password, and choose it here.",
+    )
 }
 
 /// For a workbook that would take more memory than a list of contacts can need.
@@ -16,6 +20,7 @@ pub(super) fn too_large(limit: impl std::fmt::Display) -> Message {
         format!("is too large to be read as a spreadsheet: {limit}"),
         "save the sheet as CSV, which can be of any size",
     )
+    .hint_on_page("Save the sheet as CSV, and choose that file.")
 }
 
 pub(super) fn too_many_cells(limit: u64) -> Message {
@@ -34,4 +39,5 @@ pub(super) fn corrupt(error: impl std::fmt::Display) -> Message {
         ),
         "open it in the spreadsheet program and save it again, or save the sheet as CSV",
     )
+    .hint_on_page("Open it in the spreadsheet program and save it again, or save the sheet as CSV. Then choose that file.")
 }

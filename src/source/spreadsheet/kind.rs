@@ -44,7 +44,8 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
         None if archive.has(|name| name == "xl/workbook.bin") => Err(Message::new(
             "is a binary workbook (.xlsb), which cannot be read",
             "open it in the spreadsheet program, save it as .xlsx, and use that file",
-        )),
+        )
+        .hint_on_page("Open it in Excel, save it as .xlsx, and choose that file.")),
         None if archive.has(|name| name == "[content_types].xml")
             && archive.has(|name| name.starts_with("xl/") || name.ends_with("workbook.xml")) =>
         {
@@ -60,7 +61,8 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
         None => Err(Message::new(
             "is a zip archive, not a spreadsheet",
             "unpack it and use the file inside that has the contacts",
-        )),
+        )
+        .hint_on_page("Unpack it, and choose the file inside that has the contacts.")),
     }
 }
 
@@ -69,4 +71,5 @@ fn other_document() -> Message {
         "is a document of another program, not a spreadsheet",
         "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and use that file",
     )
+    .hint_on_page("Export the contacts as Excel or CSV, or put them on a sheet of a spreadsheet, and choose that file.")
 }

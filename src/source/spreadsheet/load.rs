@@ -95,7 +95,8 @@ fn choose(
         return Err(Message::new(
             "has no worksheet",
             "charts and macros are not read; put the contacts on a worksheet",
-        ));
+        )
+        .hint_on_page("Charts and macros are not read. Put the contacts on a worksheet, and choose the file again."));
     };
     let is_same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
     let chosen = match wanted {
@@ -114,13 +115,14 @@ fn choose(
 
 fn no_such_sheet(wanted: &str, names: &[String]) -> Message {
     let (wanted_name, listed) = (shown_name(wanted), listed(names));
-    Message::new(
+    let message = Message::new(
         format!("has no sheet `{wanted_name}`; it has {listed}"),
         match nearest(wanted, names) {
             Some(nearest) => format!("did you mean `{}`?", shown_name(nearest)),
             None => "name one of these, or leave `--sheet` out for the first".to_owned(),
         },
-    )
+    );
+    message.hint_on_page("Choose one of them.")
 }
 
 #[cfg(test)]

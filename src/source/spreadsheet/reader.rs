@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Sheet, SheetRow};
 use crate::source::batch::MAX_ROW_BYTES;
 use crate::source::footer::only_words;
-use crate::source::{Flaw, FooterLine, Header, RowBatch, SourceError};
+use crate::source::{Flaw, FooterLine, Header, NEEDS_HEADER, RowBatch, SourceError};
 use crate::text::shown_name;
 
 /// Returns the rows of one sheet from top to bottom. The sheet is in memory
@@ -39,10 +39,11 @@ impl SheetReader {
         self.next += above;
         let Some(row) = self.next_row() else {
             let (sheet, name) = (shown_name(&self.sheet.name), &self.workbook);
-            return Err(SourceError::unusable(
+            let error = SourceError::unusable(
                 format!("the sheet `{sheet}` of `{name}` is empty"),
                 "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
-            ));
+            );
+            return Err(error.hint_on_page(NEEDS_HEADER));
         };
         let names: Vec<String> = row.cells(0).map(str::to_owned).collect();
         let line = row.number();

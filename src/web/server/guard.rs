@@ -15,7 +15,6 @@
 //! [`super::upload::receive`] can read, and that checks the form token before anything else.
 
 use std::io::{self, ErrorKind};
-use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,10 +27,11 @@ use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::response::Response;
-use futures::FutureExt;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 use url::form_urlencoded;
 
 use super::answers::{self, Refusal};
@@ -47,6 +47,19 @@ use super::upload::UnreadForm;
 
 /// Where a one-time code is given in: `/PREFIX/open?code=…`.
 const OPEN: &str = "open";
+
+/// Makes a page on a thread of its own: it may read files and the ledger while other pages are
+/// made. It is made to the end even if the browser has gone, so nothing is left half done.
+async fn page(pages: Router, request: Request) -> Response {
+    let runtime = Handle::current();
+    let page = TowerToHyperService::new(pages).call(request);
+    match spawn_blocking(move || runtime.block_on(page)).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        // It has panicked, which takes nothing else with it. The panic itself is printed.
+        Err(_) => Refusal::Broken.response(),
+    }
+}
 
 /// What every connection of a server shares.
 pub struct Guard {
@@ -139,16 +152,11 @@ impl Guard {
         let request = request.map(Body::new);
         let answer = async {
             match self.admit(request).await {
-                Ok(request) => match TowerToHyperService::new(pages).call(request).await {
-                    Ok(response) => response,
-                    Err(never) => match never {},
-                },
+                Ok(request) => page(pages, request).await,
                 Err(answer) => answer,
             }
         };
-        // A page that panics takes nothing else with it. The panic itself is printed.
-        let answer = AssertUnwindSafe(answer).catch_unwind().await;
-        let mut answer = answer.unwrap_or_else(|_| Refusal::Broken.response());
+        let mut answer = answer.await;
         answers::seal(answer.headers_mut());
         answer
     }

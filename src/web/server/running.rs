@@ -249,14 +249,6 @@ impl Published {
         private_file::replace(&file, &serde_json::to_vec(&contact)?, None)?;
         Ok(Published { file, contact })
     }
-
-    /// Lets this process be found as another page: it has got another service.
-    pub fn move_to(&mut self, folder: &Path) -> io::Result<()> {
-        if folder.join(CONTACT) != self.file {
-            *self = Published::write(folder, self.contact.clone())?;
-        }
-        Ok(())
-    }
 }
 
 impl Drop for Published {

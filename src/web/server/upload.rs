@@ -160,9 +160,14 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
 }
 
 /// The chunks of a body as long as there is room for them.
+///
+/// The end is reported only to whoever asks again after the last chunk: multer 3.1 asks for more
+/// after it has looked for the first part, and takes an end that has come meanwhile for that of a
+/// form without parts, although the whole form has come with it (rwf2/multer#70).
 struct Metered<'a> {
     chunks: &'a mut Chunks,
     room: Arc<AtomicU64>,
+    has_more: bool,
 }
 
 impl Stream for Metered<'_> {
@@ -170,7 +175,12 @@ impl Stream for Metered<'_> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = std::task::ready!(self.chunks.as_mut().poll_next(cx));
+        let had_more = std::mem::replace(&mut self.has_more, next.is_some());
         Poll::Ready(match next {
+            None if had_more => {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             Some(Ok(chunk)) => {
                 let taken = |room: u64| room.checked_sub(chunk.len() as u64);
                 let room = self
@@ -203,6 +213,7 @@ impl<'a> Reading<'a> {
         let metered = Metered {
             chunks,
             room: Arc::clone(&room),
+            has_more: false,
         };
         Reading {
             multipart: Multipart::new(metered, boundary),
@@ -343,4 +354,40 @@ fn write(mut chunks: mpsc::Receiver<Bytes>, folder: PathBuf) -> io::Result<TempP
         file.write_all(&chunk)?;
     }
     Ok(file.into_temp_path())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+    use futures::task::noop_waker;
+
+    use super::*;
+
+    #[test]
+    fn a_form_that_arrives_whole_while_its_first_part_is_looked_for_is_read() {
+        const FORM: &[u8] =
+            b"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n";
+        let mut polls = 0;
+        let mut chunks: Chunks = Box::pin(stream::poll_fn(move |_| {
+            polls += 1;
+            match polls {
+                1 => Poll::Pending,
+                2 => Poll::Ready(Some(Ok(Bytes::from_static(FORM)))),
+                _ => Poll::Ready(None),
+            }
+        }));
+        let metered = Metered {
+            chunks: &mut chunks,
+            room: Arc::new(AtomicU64::new(BESIDE_THE_FILE)),
+            has_more: false,
+        };
+        let mut form = Multipart::new(metered, "b");
+        let waker = noop_waker();
+        let mut context = Context::from_waker(&waker);
+        assert!(form.poll_next_field(&mut context).is_pending());
+        let Poll::Ready(Ok(Some(part))) = form.poll_next_field(&mut context) else {
+            panic!("the part is there");
+        };
+        assert_eq!(part.name(), Some("a"));
+    }
 }

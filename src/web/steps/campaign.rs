@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{facts, job, not_changed, screen, waiting};
+use super::{facts, facts_for_form, job, not_changed, screen, waiting};
 use crate::campaign::Campaign;
 use crate::options::{Given, Options};
 use crate::web::campaigns::Campaigns;
@@ -33,7 +33,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
         Ok(facts) => facts,
         Err(response) => return response,
     };
-    let campaigns = match Campaigns::within_a_moment(&visit.site).await {
+    let campaigns = match Campaigns::until(visit.until, &visit.site).await {
         Some(Ok(campaigns)) => campaigns,
         Some(Err(trouble)) => return no_campaigns(visit, job, trouble.text()),
         None => return waiting(visit, job, "Asking the service for its campaigns …", 0),
@@ -44,7 +44,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
     }
     let columns = FormColumns::of(&facts.inspected);
     let record = job.record();
-    let mut options = record.options;
+    let mut options = visit.site.options_of(&record);
     if record.service != visit.site.service_name() {
         // Another service has other campaigns with the same ids.
         options.mapping.campaign = None;
@@ -159,7 +159,7 @@ pub async fn choose(
         Ok(job) => job,
         Err(response) => return response,
     };
-    let facts = match facts(&visit, &job).await {
+    let facts = match facts_for_form(&visit, &job).await {
         Ok(facts) => facts,
         Err(response) => return response,
     };

@@ -10,13 +10,16 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{checked, facts, job, not_changed, screen, trouble_of_check};
+use super::{checked, facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use crate::exit::Failure;
+use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
 use crate::text::{counted, shortened};
 use crate::web::checking::{self, CheckState};
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
+use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
 use crate::web::layout::{FieldError, Screen, labelled, see_other};
@@ -31,6 +34,8 @@ use crate::web::words::upload_error;
 const HELP: &str = "The phone number is always sent. Tick only what the agent needs.";
 
 const NOTHING_TICKED: &str = "Nothing is ticked, so the agent will know only the phone number. Press Continue again if that is what you want.";
+
+const UNKNOWN_ROWS: &str = "These are rows to fix, but leadload does not know of which list, so the settings of that list are not known. Choose them all again, above all the do-not-call list.";
 
 /// The query of the screen after `Preview`.
 const PREVIEW: &str = "preview";
@@ -52,15 +57,19 @@ pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) 
             return response;
         }
     }
-    shown(&visit, &job, Vec::new(), StatusCode::OK).await
+    shown(&visit, &job, Vec::new(), None).await
 }
 
 async fn shown(
     visit: &Visit,
     job: &Arc<Job>,
     mut errors: Vec<FieldError>,
-    status: StatusCode,
+    typed: Option<ColumnForm>,
 ) -> Response {
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
     let facts = match facts(visit, job).await {
         Ok(facts) => facts,
         Err(response) => return response,
@@ -75,13 +84,24 @@ async fn shown(
     if let Some(trouble) = &trouble {
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
-    let form = ColumnForm::of(&record, &columns, planned.as_ref().ok());
+    let options = visit.site.options_of(&record);
+    let mut form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    if let Some(typed) = typed {
+        form.take_typed(typed);
+    }
+    if let Some(last) = last_sent(visit, &record).await {
+        form.compare(&last);
+    }
     let first = form.can_be_sent(&columns).next();
     let is_asking = errors.is_empty() && job.state().asks_about_nothing;
     if let Some(first) = first.filter(|_| is_asking) {
         errors.push(FieldError::at(&format!("send-{first}"), NOTHING_TICKED));
     }
+    let question = trouble
+        .as_ref()
+        .and_then(|trouble| trouble.question.as_ref());
     let sections = Sections {
+        question,
         visit,
         job,
         facts: &facts,
@@ -95,7 +115,8 @@ async fn shown(
         back: Some(visit.job_path(job.id, "campaign")),
         errors,
         body: Some(html! {
-            @if let Some(Question::Sheet(sheets)) = trouble.as_ref().and_then(|t| t.question.as_ref()) {
+            @if facts.inspected.runs.is_some() && record.taken_from.is_none() && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
+            @if let Some(Question::Sheet(sheets)) = question {
                 (reading_form::sheets(visit, job, sheets))
             }
             (sections.form(is_asking))
@@ -107,6 +128,16 @@ async fn shown(
     screen.respond(visit)
 }
 
+/// The variables that were last sent to the campaign of this list.
+async fn last_sent(visit: &Visit, record: &JobRecord) -> Option<Vec<String>> {
+    let campaign = record.options.mapping.campaign.as_deref()?.clone();
+    let site = Arc::clone(&visit.site);
+    let looking = on_a_thread(move || -> Result<_, Failure> {
+        Ok(earlier::variables_last_sent(&site, &campaign))
+    });
+    looking.await.ok()?
+}
+
 /// Applies the settings to the first rows of the list.
 async fn plan(
     visit: &Visit,
@@ -116,7 +147,7 @@ async fn plan(
     let request = visit.site.request(record).map_err(|f| Trouble::of(&f))?;
     let settings = request.settings().map_err(|f| Trouble::of(&f))?;
     let facts = Arc::clone(facts);
-    let planning = crate::import::service::on_a_thread(move || -> Result<_, MappingError> {
+    let planning = on_a_thread(move || -> Result<_, MappingError> {
         PlannedInput::new(facts.inspected.clone(), &settings.reading.mapping)
     });
     planning.await.map_err(|failure| Trouble::of(&failure))
@@ -139,6 +170,7 @@ struct Sections<'a> {
     columns: &'a FormColumns,
     form: &'a ColumnForm,
     record: &'a JobRecord,
+    question: Option<&'a Question>,
 }
 
 impl Sections<'_> {
@@ -186,7 +218,11 @@ impl Sections<'_> {
             (labelled("phone", "Phone number", html! {
                 select #phone name="phone" required {
                     option value="" { "Choose a column" }
-                    (self.column_options(chosen.first().copied()))
+                    @for (at, name) in self.columns.named() {
+                        option value=(at) selected[chosen.first() == Some(&at)] {
+                            (shortened(&name, 60)) (self.numbers(at))
+                        }
+                    }
                 }
             }))
             @for at in 1..further {
@@ -198,6 +234,21 @@ impl Sections<'_> {
                 }))
             }
         }
+    }
+
+    /// How many numbers a column has, if several have some.
+    fn numbers(&self, at: usize) -> String {
+        let Some(Question::PhoneColumns(candidates)) = self.question else {
+            return String::new();
+        };
+        let mut candidates = candidates.iter();
+        let found = candidates.find(|one| self.columns.find(&one.name) == Some(at));
+        found.map_or_else(String::new, |one| {
+            format!(
+                " ({} in the first rows)",
+                counted(one.numbers as u64, "number")
+            )
+        })
     }
 
     fn country(&self) -> Markup {
@@ -242,6 +293,14 @@ impl Sections<'_> {
                 (self.only_values(rule, *column, values))
             }
             (self.only_column(rules.len(), None))
+            @for text in &self.form.only_lost {
+                p.field {
+                    label {
+                        input type="checkbox" name="keep-only" value=(text) checked;
+                        " " bdi { (text.replacen('=', " = ", 1)) } ": this list has no such column"
+                    }
+                }
+            }
             p { button type="submit" name="action" value="values" { "Show values" } }
         }
     }
@@ -269,13 +328,20 @@ impl Sections<'_> {
     fn only_values(&self, rule: usize, column: usize, chosen: &[String]) -> Markup {
         let known = self.facts.values(column).unwrap_or_default();
         let empty = self.facts.rows() - self.facts.filled(column);
+        let is_known = |chosen: &&String| {
+            let same = |value: &str| value.trim().to_lowercase() == chosen.trim().to_lowercase();
+            chosen.trim().is_empty() && empty > 0 || known.iter().any(|value| same(&value.text))
+        };
+        // Values that were chosen before and do not occur in this list.
+        let absent = chosen.iter().filter(|chosen| !is_known(chosen));
+        let absent = absent.map(|value| (value.as_str(), 0));
         let is_chosen = |value: &str| {
             let value = value.trim().to_lowercase();
             chosen.iter().any(|one| one.trim().to_lowercase() == value)
         };
         html! {
             ul.values aria-label={ "Values of " (self.columns.name(column)) } {
-                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))) {
+                @for (value, rows) in known.iter().map(|value| (value.text.as_str(), value.rows)).chain((empty > 0).then_some(("", empty))).chain(absent) {
                     li {
                         label {
                             input type="checkbox" name={ "only-" (rule) "-value" } value=(value) checked[is_chosen(value)];
@@ -294,6 +360,9 @@ impl Sections<'_> {
                 input #blocked type="file" name="list";
             }))
             p { button type="submit" name="action" value="block" { "Add this list" } }
+            @for name in &self.form.blocked_by_settings {
+                p.hint { bdi { (name) } " applies too: the settings of leadload name it." }
+            }
             @if !self.form.blocked.is_empty() {
                 ul.blocked {
                     @for (at, name) in self.form.blocked.iter().enumerate() {
@@ -403,21 +472,29 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     let received = match upload::receive(request, &folder).await {
         Ok(received) => received,
         Err(error) => {
+            let _ = std::fs::remove_dir(&folder);
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
-            return shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY).await;
+            return shown(&visit, &job, errors, None).await;
         }
     };
-    let facts = match facts(&visit, &job).await {
+    let facts = match facts_for_form(&visit, &job).await {
         Ok(facts) => facts,
-        Err(response) => return response,
+        Err(response) => {
+            let _ = std::fs::remove_dir_all(&folder);
+            return response;
+        }
     };
     let columns = FormColumns::of(&facts.inspected);
     let fields = &received.fields;
     let action = fields.get("action").unwrap_or("continue").to_owned();
-    let chosen = ColumnForm::from_fields(fields, &columns, &facts);
+    let present = visit.site.options_of(&job.record());
+    let chosen = ColumnForm::from_fields(fields, &columns, &facts, &present, &action);
     let chosen = match chosen {
         Ok(chosen) => chosen,
-        Err(errors) => return shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY).await,
+        Err((errors, typed)) => {
+            let _ = std::fs::remove_dir_all(&folder);
+            return shown(&visit, &job, errors, Some(*typed)).await;
+        }
     };
     let goes_on = action == "continue";
     let has_more = chosen.can_be_sent(&columns).next().is_some();
@@ -430,13 +507,12 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     // Without a list in it the folder is empty, and goes.
     let _ = std::fs::remove_dir(&folder);
     let changed = job.change(fields.version(), |record| {
-        chosen.apply(record, &columns, &action);
+        chosen.apply(record, &present, &columns, &action);
         record.has_columns |= goes_on && !is_asking;
-        if let Some(path) = blocked {
-            ColumnForm::add_list(record, path);
-        }
+        ColumnForm::change_lists(record, blocked, &action);
     });
     if let Err(why) = changed {
+        let _ = std::fs::remove_dir_all(&folder);
         return not_changed(&visit, &job, "columns", &why);
     }
     job.state().asks_about_nothing = is_asking;
@@ -460,13 +536,14 @@ fn has_agreed_to_nothing(record: &JobRecord) -> bool {
 /// On to the problems, if there are any.
 async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     checking::begin(&visit.site, job);
-    job.await_moment(|state| state.check.is_over()).await;
+    job.wait_until(visit.until, |state| state.check.is_over())
+        .await;
     let mut state = job.state();
     let has_asked = std::mem::replace(&mut state.has_asked_for_country, true);
     let next = match &state.check {
         CheckState::Failed(_) => "columns",
         CheckState::Done(checked) if checked.doubt.is_some() => "columns",
-        CheckState::Done(checked) if checked.asks_for_country && !has_asked => "columns",
+        CheckState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",
         CheckState::Done(checked) if checked.problems() == 0 => "send",
         _ => "problems",
     };

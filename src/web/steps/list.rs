@@ -19,7 +19,7 @@ use crate::web::server::upload::{self, Upload};
 use crate::web::times;
 use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
-use crate::web::words::upload_error;
+use crate::web::words::{disk, upload_error};
 
 const HEADING: &str = "Choose your contact list";
 const HELP: &str = "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.";
@@ -129,12 +129,6 @@ pub async fn take(visit: Visit, request: Request) -> Response {
     }
 }
 
-fn disk(error: &std::io::Error) -> String {
-    format!(
-        "The list cannot be kept on this computer: {error}. Free some space and choose it again."
-    )
-}
-
 /// The list of the practice.
 fn sample(folder: &Path) -> Result<Upload, String> {
     const SAMPLE: &[u8] = include_bytes!("../../../sample-data/contacts.csv");
@@ -151,7 +145,8 @@ fn sample(folder: &Path) -> Result<Upload, String> {
 /// straight to sending.
 async fn after_upload(visit: &Visit, job: &Arc<Job>) -> Response {
     crate::web::reading::begin(&visit.site, job);
-    job.await_moment(|state| state.read.is_done()).await;
+    job.wait_until(visit.until, |state| state.read.is_done())
+        .await;
     see_other(&visit.job_path(job.id, "begin"))
 }
 
@@ -236,6 +231,7 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     };
     let received = upload::receive(request, &folder).await;
     let refused = |text: String| {
+        let _ = fs::remove_dir_all(&folder);
         let errors = vec![FieldError::at("list", text)];
         shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY)
     };
@@ -253,10 +249,10 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
         record.is_corrected = false;
     });
     if let Err(why) = changed {
+        let _ = fs::remove_dir_all(&folder);
         return not_changed(&visit, &job, "list", &why);
     }
-    job.state().sending = Default::default();
-    if old.list.starts_with(&job.folder) && old.run.is_none() {
+    if job.has_own(&old.list) && old.run.is_none() {
         let _ = fs::remove_file(&old.list);
     }
     let next = match old.has_columns {

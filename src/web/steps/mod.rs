@@ -9,6 +9,7 @@ pub mod send;
 pub mod service;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -20,7 +21,11 @@ use super::layout::{FieldError, Screen, progress, see_other, steps};
 use super::reading::{self, ListFacts, ReadState};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::words::disk;
 use crate::text::printable;
+
+/// How long a form that was filled in waits for a list that is read or checked again.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The job with this number, or a screen that says that there is none.
 pub fn job(visit: &Visit, id: u64) -> Result<Arc<Job>, Response> {
@@ -55,7 +60,8 @@ pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Resp
         return Err(no_longer_kept(visit, job));
     }
     reading::begin(&visit.site, job);
-    job.await_moment(|state| state.read.is_done()).await;
+    job.wait_until(visit.until, |state| state.read.is_done())
+        .await;
     let state = job.state();
     let (rows, trouble) = match &state.read {
         ReadState::Known(facts) => return Ok(Arc::clone(facts)),
@@ -85,12 +91,22 @@ fn no_longer_kept(visit: &Visit, job: &Job) -> Response {
     screen.respond(visit)
 }
 
+/// The same for a form that was filled in: if the list is to be read again, it waits longer.
+/// Otherwise what was typed would be lost.
+pub async fn facts_for_form(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Response> {
+    reading::begin(&visit.site, job);
+    job.wait_until(Instant::now() + PATIENCE, |state| state.read.is_done())
+        .await;
+    facts(visit, job).await
+}
+
 /// What the check of the list has found, or a screen that says how far it has come. Trouble leads
 /// back to the columns.
 pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Response> {
     facts(visit, job).await?;
     checking::begin(&visit.site, job);
-    job.await_moment(|state| state.check.is_over()).await;
+    job.wait_until(visit.until, |state| state.check.is_over())
+        .await;
     let state = job.state();
     let rows = match &state.check {
         CheckState::Done(checked) => return Ok(Arc::clone(checked)),
@@ -102,8 +118,17 @@ pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Resp
     Err(waiting(visit, job, "Checking the list …", rows))
 }
 
+/// The same for a form that was filled in.
+pub async fn checked_for_form(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Response> {
+    facts_for_form(visit, job).await?;
+    checking::begin(&visit.site, job);
+    job.wait_until(Instant::now() + PATIENCE, |state| state.check.is_over())
+        .await;
+    checked(visit, job).await
+}
+
 /// A screen that is loaded again until the work is done.
-fn waiting(visit: &Visit, job: &Job, what: &str, rows: u64) -> Response {
+pub fn waiting(visit: &Visit, job: &Job, what: &str, rows: u64) -> Response {
     let screen = Screen {
         heading: what.to_owned(),
         back: Some(visit.job_path(job.id, "list")),
@@ -129,9 +154,10 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
         ),
         NotChanged::Io(error) => (
             StatusCode::INSUFFICIENT_STORAGE,
-            format!("The change cannot be written to this computer's disk: {error}."),
+            disk(error),
             step,
         ),
+        NotChanged::Failed(trouble) => (StatusCode::INTERNAL_SERVER_ERROR, trouble.text(), step),
     };
     let screen = Screen {
         heading: "Nothing was changed".into(),
@@ -150,8 +176,10 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
 pub fn trouble_of_check(job: &Job) -> Option<Trouble> {
     match &job.state().check {
         CheckState::Failed(trouble) => Some(trouble.clone()),
-        CheckState::Done(checked) if checked.asks_for_country => Some(Trouble::without_country()),
-        CheckState::Done(checked) => checked.doubt.clone(),
+        CheckState::Done(checked) => {
+            let without = checked.without_country.map(Trouble::without_country);
+            without.or_else(|| checked.doubt.clone())
+        }
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! *Problems*: the rows that cannot be sent as they are, by reason.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -8,16 +8,20 @@ use axum::extract::{Path, RawQuery};
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
+use url::form_urlencoded;
 
-use super::{checked, job, not_changed, screen};
+use super::{checked, checked_for_form, job, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
+use crate::lead::ErrorCode;
 use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
 use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
-use crate::web::corrections;
+use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other};
+use crate::web::notes;
 use crate::web::server::FormFields;
+use crate::web::trouble::plain;
 use crate::web::visit::Visit;
 use crate::web::words::cure;
 
@@ -31,22 +35,42 @@ fn page_number(number: Option<&str>) -> usize {
 }
 
 pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
+    let query = query.unwrap_or_default();
+    let asked: HashMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
+    let page = page_number(asked.get("page").map(|page| &**page));
     match job(&visit, id) {
-        Ok(job) => {
-            let page = query
-                .as_deref()
-                .and_then(|query| query.strip_prefix("page="));
-            shown(&visit, &job, page_number(page), &BTreeMap::new()).await
-        }
+        Ok(job) => shown(&visit, &job, page, asked.contains_key("then")).await,
         Err(response) => response,
     }
 }
 
-/// What is wrong with corrections that were typed: by row, what was typed and why it cannot be
-/// sent.
-pub type Refused = BTreeMap<u64, (String, String)>;
+/// The corrections that were typed and could not be kept, once the others are kept.
+async fn refused(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Refused>, Response> {
+    job.wait_until(visit.until, |state| !state.corrections.is_at_work())
+        .await;
+    let mut state = job.state();
+    let why = match &state.corrections {
+        CorrectState::NotBegun => return Ok(Arc::default()),
+        CorrectState::Refused(refused) => return Ok(Arc::clone(refused)),
+        CorrectState::Keeping => None,
+        CorrectState::Failed(_) => Some(std::mem::take(&mut state.corrections)),
+    };
+    drop(state);
+    Err(match why {
+        Some(CorrectState::Failed(why)) => not_changed(visit, job, "problems", &why),
+        _ => waiting(visit, job, "Keeping the corrections …", 0),
+    })
+}
 
-async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) -> Response {
+/// `goes_on`: if all corrections could be kept, on to the next step.
+async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, goes_on: bool) -> Response {
+    let refused = match refused(visit, job).await {
+        Ok(refused) if refused.is_empty() && goes_on => {
+            return see_other(&visit.job_path(job.id, "send"));
+        }
+        Ok(refused) => refused,
+        Err(response) => return response,
+    };
     let checked = match checked(visit, job).await {
         Ok(checked) => checked,
         Err(response) => return response,
@@ -79,6 +103,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
         back: Some(visit.job_path(job.id, "columns")),
         errors: errors.collect(),
         body: Some(html! {
+            (notes::section(&checked))
             (groups(visit, job, &checked))
             @if problems > 0 {
                 p.buttons {
@@ -88,7 +113,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, refused: &Refused) ->
                 p.hint { "When the rows are fixed, choose that file as a list: its settings are known." }
             }
             (job_form(visit, job, "problems", html! {
-                (correctable(&checked, page, refused))
+                (correctable(&checked, page, &refused))
                 p.buttons {
                     @if can_go_on { button.primary type="submit" name="action" value="continue" { "Continue" } }
                 }
@@ -113,7 +138,7 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             article.problem {
                 h2 { "Campaigns that are not clear" }
                 p { "Nothing can be sent before the service has exactly one campaign with each of these names." }
-                ul { @for line in unclear.lines() { li { (line.replace('`', "")) } } }
+                ul { @for line in unclear.lines() { li { (plain(&line)) } } }
                 p { a href=(visit.job_path(job.id, "campaign")) { "Choose one campaign for all rows" } }
             }
         }
@@ -121,20 +146,37 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             @let advice = Advice::of(status, code, group, outlook);
             article.problem {
                 h2 { (advice.title) ": " (counted(group.rows, "row")) }
-                p { (advice.meaning.replace('`', "")) }
+                p { (meaning(&advice, code, checked)) }
                 p.hint { (places(group.rows, &group.first.iter().map(|place| place.line).collect::<Vec<_>>())) }
                 @if let Some((step, text)) = cure(code) {
                     p { a href=(visit.job_path(job.id, step)) { (text) } }
                 }
                 details {
                     summary { "How to fix it" }
-                    ul.steps { @for step in advice.steps_without_flags() { li { (step.replace('`', "")) } } }
+                    ul.steps { @for step in advice.steps_without_flags() { li { (plain(&step)) } } }
                 }
             }
         }
         @for (status, _, group) in left_out {
             p.left-out { (crate::web::words::left_out(status, group.rows)) }
         }
+    }
+}
+
+/// What a kind of problem means. For numbers that Excel has shortened it shows one.
+fn meaning(advice: &Advice, code: ErrorCode, checked: &Checked) -> String {
+    let is_shortened = |row: &&RowToCorrect| {
+        row.code == ErrorCode::PhoneDamaged
+            && row.cell().contains(['e', 'E'])
+            && !row.cell().contains('#')
+    };
+    let mut rows = checked.to_correct.rows.iter();
+    match rows.find(is_shortened) {
+        Some(row) if code == ErrorCode::PhoneDamaged => format!(
+            "Excel has shortened these phone numbers, like {}. The missing digits aren't in this file. Export it again and choose it here without opening it in Excel.",
+            row.cell().trim()
+        ),
+        _ => plain(advice.meaning),
     }
 }
 
@@ -221,28 +263,18 @@ pub async fn correct(
         Ok(job) => job,
         Err(response) => return response,
     };
-    let checked = match checked(&visit, &job).await {
+    let checked = match checked_for_form(&visit, &job).await {
         Ok(checked) => checked,
         Err(response) => return response,
     };
-    let page = page_number(fields.get("page"));
-    if job.state().record.version != fields.version() {
-        return not_changed(
-            &visit,
-            &job,
-            "problems",
-            &crate::web::job::NotChanged::Stale,
-        );
+    if let Err(why) = corrections::begin(&job, &checked, &fields) {
+        return not_changed(&visit, &job, "problems", &why);
     }
-    match corrections::take(&job, &checked, &fields).await {
-        Err(why) => not_changed(&visit, &job, "problems", &why),
-        Ok(refused) if refused.is_empty() => {
-            let next = match fields.get("action") {
-                Some(_) => "send",
-                None => "problems",
-            };
-            see_other(&visit.job_path(job.id, next))
-        }
-        Ok(refused) => shown(&visit, &job, page, &refused).await,
-    }
+    // Once the list is checked again, other rows stand on the page.
+    let page = page_number(fields.get("page")) + 1;
+    let then = match fields.get("action") {
+        Some(_) => "&then=send",
+        None => "",
+    };
+    see_other(&(visit.job_path(job.id, "problems") + &format!("?page={page}{then}")))
 }

@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use super::send::button;
+use super::service::take_token;
 use super::{job, screen};
 use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::text::{counted, grouped, printable_lines};
 use crate::web::campaigns::Campaigns;
 use crate::web::job::Job;
-use crate::web::layout::{FieldError, Screen, see_other};
+use crate::web::layout::{FieldError, Screen, form, labelled, see_other};
 use crate::web::live::{LiveState, RunEnd};
-use crate::web::sending::{self, SendState};
+use crate::web::sending::{self, Seen, SendState};
+use crate::web::server::FormFields;
 use crate::web::visit::Visit;
 use crate::web::words;
 
@@ -25,8 +29,8 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
         Ok(job) => job,
         Err(response) => return response,
     };
-    Campaigns::learn_names(&visit.site).await;
-    // A list that is short may be over in a moment.
+    // The campaign is shown by its name.
+    let _ = Campaigns::until(visit.until, &visit.site).await;
     let state = job.state();
     let (live, failed) = match &state.sending {
         SendState::Failed(_) => (None, true),
@@ -35,19 +39,21 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
     let run = state.record.run;
     drop(state);
     match (live, failed, run) {
-        (Some(live), _, _) => shown(&visit, &job, &live),
+        (Some(live), _, _) => shown(&visit, &job, &live, Vec::new()),
         (None, false, Some(run)) => see_other(&visit.path(&format!("history/{run}"))),
         _ => see_other(&visit.job_path(job.id, "send")),
     }
 }
 
-fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
+fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState, mut errors: Vec<FieldError>) -> Response {
     let campaign = job.record().campaign_name(visit);
     let heading = match (&live.end, live.has_begun) {
         (Some(end), _) if end.is_complete => "Sent".to_owned(),
         (Some(_), _) => "Stopped".to_owned(),
         (None, true) => format!("Sending to {campaign}"),
-        (None, false) if live.has_turn || !waits(visit, job) => "Getting ready to send".to_owned(),
+        (None, false) if live.has_turn || live.waits_for.is_none() && !waits(visit, job) => {
+            "Getting ready to send".to_owned()
+        }
         (None, false) => format!("{} waits for its turn", job.record().name),
     };
     let help = match &live.end {
@@ -57,14 +63,19 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState) -> Response {
     };
     let trouble = live.end.as_ref().and_then(|end| end.trouble.clone());
     let trouble = trouble.filter(|_| live.end.as_ref().is_some_and(|end| !end.is_interrupted));
+    let status = match errors.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    if errors.is_empty() {
+        errors.extend(trouble.iter().map(|trouble| FieldError::of(trouble, None)));
+    }
     let screen = Screen {
+        status,
         heading,
         help,
         back: Some(visit.path("history")),
-        errors: trouble
-            .iter()
-            .map(|trouble| FieldError::of(trouble, None))
-            .collect(),
+        errors,
         body: Some(html! {
             // For screen readers: the numbers say it too, and the screen says how it ended.
             p #said .unseen role="status" { (live.said) }
@@ -118,7 +129,7 @@ fn numbers(live: &LiveState) -> Markup {
         @if live.end.is_none() {
             p {
                 @if live.is_stopping { "Stopping: waiting for the last answers." }
-                @else if let Some(waits) = &live.waits_for { (crate::web::trouble::sentence(waits)) }
+                @else if let Some(waits) = &live.waits_for { (words::waiting(waits)) }
                 @else if let Some(pace) = &live.pace { "Pace: " (pace) "." }
                 @if let Some(finish) = live.finish() { " It should finish about " (finish) "." }
             }
@@ -147,13 +158,10 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd, campaign: &st
                 }
             }
             @if end.trouble.as_ref().is_some_and(|trouble| trouble.by == StoppedBy::Token) {
-                p {
-                    "The service no longer accepts your access token. "
-                    (counted(created, "lead")) " are in. Paste a new token to go on where it stopped. "
-                    a.button href=(visit.path("service")) { "Paste a new token" }
-                }
+                (new_token(visit, job, live))
+            } @else {
+                (button(visit, &visit.job_path(job.id, "resume"), "Resume"))
             }
-            (button(visit, &visit.job_path(job.id, "resume"), "Resume"))
         }
         @if !end.problems.is_empty() {
             h2 { "Not sent, or refused" }
@@ -172,20 +180,43 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd, campaign: &st
     }
 }
 
+/// Asks for another token, with which the run goes on.
+fn new_token(visit: &Visit, job: &Job, live: &LiveState) -> Markup {
+    let leads = live.counts.of(Status::Created);
+    let are_in = if leads == 1 {
+        "lead is in"
+    } else {
+        "leads are in"
+    };
+    let left = live
+        .rows_total
+        .unwrap_or_default()
+        .saturating_sub(live.rows_done());
+    html! {
+        p {
+            (grouped(leads)) " " (are_in) ", " (grouped(left)) @if left == 1 { " isn't" } @else { " aren't" }
+            ". Paste a new token to go on where it stopped."
+        }
+        (form(visit, &visit.job_path(job.id, "resume"), html! {
+            (labelled("token", "Access token", html! {
+                input #token type="password" name="token" autocomplete="off";
+            }))
+            p { button type="submit" { "Resume" } }
+        }))
+    }
+}
+
 /// The numbers alone, for the page that is open.
 pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
     let job = match job(&visit, id) {
         Ok(job) => job,
         Err(response) => return response,
     };
-    let live = job
-        .state()
-        .sending
-        .live()
-        .map(|live| live.now())
-        .unwrap_or_default();
+    let live = job.state().sending.live().map(|live| live.now());
+    let stage = live.as_ref().map_or("gone", stage);
+    let live = live.unwrap_or_default();
     let text = html! {
-        div data-said=(live.said) data-stage=(stage(&live)) {
+        div data-said=(live.said) data-stage=(stage) {
             (numbers(&live))
         }
     };
@@ -203,12 +234,24 @@ pub async fn stop(visit: Visit, Path(id): Path<u64>) -> Response {
     }
 }
 
-pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
-    match job(&visit, id) {
-        Ok(job) => {
-            sending::begin(&visit.site, &job, false);
-            see_other(&visit.job_path(job.id, "run"))
-        }
-        Err(response) => response,
+pub async fn resume(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Response {
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    let token = fields.get("token").map(str::trim).unwrap_or_default();
+    if !token.is_empty()
+        && let Err(text) = take_token(&visit, token).await
+    {
+        let live = job.state().sending.live().map(|live| live.now());
+        let errors = vec![FieldError::at("token", text)];
+        return shown(&visit, &job, &live.unwrap_or_default(), errors);
     }
+    // If it is being sent already, the page shows that.
+    let _ = sending::begin(&visit.site, &job, Seen::default());
+    see_other(&visit.job_path(job.id, "run"))
 }

@@ -9,41 +9,36 @@ use axum::response::Response;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{checked, job, not_changed, screen};
+use super::{checked, job, not_changed, screen, waiting};
+use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::job::{Job, NotChanged, untouched};
+use crate::web::job::{Job, JobState, NotChanged, untouched};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;
-use crate::web::sending::{self, SendState};
+use crate::web::notes;
+use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
-use crate::web::test_call;
+use crate::web::test_call::{self, TestState};
 use crate::web::times;
+use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
 use crate::web::words;
 
 pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
     match job(&visit, id) {
-        Ok(job) => shown(&visit, &job, Vec::new(), None).await,
+        Ok(job) => shown(&visit, &job).await,
         Err(response) => response,
     }
 }
 
-/// `told` is what became of a test call.
-async fn shown(
-    visit: &Visit,
-    job: &Arc<Job>,
-    mut errors: Vec<FieldError>,
-    told: Option<Markup>,
-) -> Response {
+async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
     let record = job.record();
-    let has_campaign = record.options.mapping.campaign.is_some()
-        || record.options.mapping.campaign_column.is_some();
     // Another service has other campaigns with the same ids.
-    if !has_campaign || record.service != visit.site.service_name() {
+    if !record.has_campaign() || record.service != visit.site.service_name() {
         return see_other(&visit.job_path(job.id, "campaign"));
     }
     if !record.has_columns {
@@ -59,8 +54,24 @@ async fn shown(
     if checked.lookup.unclear().is_some() {
         return see_other(&visit.job_path(job.id, "problems"));
     }
-    if let SendState::Failed(trouble) = &job.state().sending {
+    let (mut errors, mut told) = (Vec::new(), None);
+    job.wait_until(visit.until, |state| !state.test.is_at_work())
+        .await;
+    let state = job.state();
+    if let SendState::Failed(trouble) = &state.sending {
         errors.push(FieldError::of(trouble, None));
+    }
+    let is_calling = state.test.is_at_work();
+    match &state.test {
+        TestState::Told(Ok(text)) => told = Some(html! { p.told role="status" { (text) } }),
+        TestState::Told(Err(trouble)) => {
+            errors.push(FieldError::of(trouble, Some("test-number")));
+        }
+        TestState::NotBegun | TestState::Calling => {}
+    }
+    drop(state);
+    if is_calling {
+        return waiting(visit, job, "Sending the test call …", 0);
     }
     let ready = checked.ready();
     let help = match finish(&checked) {
@@ -81,6 +92,7 @@ async fn shown(
         body: Some(html! {
             @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
             (summary(visit, job, &checked))
+            (notes::section(&checked))
             (at_once(&checked))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
@@ -113,7 +125,7 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
     let record = job.record();
-    let lists = file_names(&record.options);
+    let lists = file_names(&visit.site.options_of(&record));
     html! {
         dl.summary {
             div { dt { "List" } dd {
@@ -165,8 +177,11 @@ fn variables(checked: &Checked) -> String {
         .inputs
         .first()
         .map(|planned| &planned.mapping);
-    let names = mapping.iter().flat_map(|mapping| &mapping.variables);
-    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    let from_columns = mapping.iter().flat_map(|mapping| &mapping.variables);
+    let from_columns = from_columns.map(|(name, _)| name.as_str());
+    let constants = mapping.iter().flat_map(|mapping| &mapping.constants);
+    let names = from_columns.chain(constants.map(|(name, _)| name.as_str()));
+    let names: Vec<&str> = names.collect();
     match names.is_empty() {
         true => "nothing but the phone number".to_owned(),
         false => names.join(", "),
@@ -288,14 +303,20 @@ pub async fn send(
         Ok(checked) => checked,
         Err(response) => return response,
     };
-    let problems = checked.kinds_of_problems().into_iter().collect();
-    let noted = job.change(fields.version(), |record| record.known_problems = problems);
-    if let Err(why) = noted {
+    if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
+        job.state().sending = SendState::Failed(Trouble::of(&failure));
+        return see_other(&visit.job_path(job.id, "send"));
+    }
+    let seen = Seen {
+        version: Some(fields.version()),
+        problems: Some(checked.kinds_of_problems().into_iter().collect()),
+        only_first: fields.get("only-first").is_some(),
+    };
+    if let Err(why) = sending::begin(&visit.site, &job, seen) {
         return not_changed(&visit, &job, "send", &why);
     }
-    sending::begin(&visit.site, &job, fields.get("only-first").is_some());
-    job.await_moment(|state| !state.sending.is_at_work() || state.sending.is_sending())
-        .await;
+    let has_begun = |state: &JobState| !state.sending.is_at_work() || state.sending.is_sending();
+    job.wait_until(visit.until, has_begun).await;
     see_other(&visit.job_path(job.id, "run"))
 }
 
@@ -335,16 +356,8 @@ pub async fn test(
         return not_changed(&visit, &job, "send", &NotChanged::Stale);
     }
     let number = fields.get("number").unwrap_or_default().trim();
-    match test_call::send(&visit.site, &job, number).await {
-        Ok(told) => {
-            let told = html! { p.told role="status" { (told) } };
-            shown(&visit, &job, Vec::new(), Some(told)).await
-        }
-        Err(trouble) => {
-            let errors = vec![FieldError::of(&trouble, Some("test-number"))];
-            shown(&visit, &job, errors, None).await
-        }
-    }
+    test_call::begin(&visit.site, &job, number);
+    see_other(&visit.job_path(job.id, "send"))
 }
 
 /// A button that stands alone.

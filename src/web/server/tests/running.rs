@@ -56,18 +56,6 @@ fn a_page_is_found_with_a_link_of_its_own_until_it_ends() {
 }
 
 #[test]
-fn a_page_that_has_got_another_service_is_found_as_that() {
-    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let server = bind();
-    let mut published = folder(&home).publish(&server, None).unwrap();
-    let _running = start(server);
-    drop(folder(&other));
-    published.move_to(&other.path().join("web/page")).unwrap();
-    assert_eq!(found(&home), None);
-    assert!(found(&other).is_some());
-}
-
-#[test]
 fn the_file_of_a_later_page_outlives_an_earlier_one() {
     let home = tempfile::tempdir().unwrap();
     let (server, later) = (bind(), bind());

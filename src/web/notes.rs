@@ -1,0 +1,67 @@
+//! What the user should know about a list before it is sent, although it can be sent: what the
+//! terminal says as warnings.
+
+use maud::{Markup, html};
+
+use super::checking::Checked;
+use super::trouble::{Trouble, sentence};
+use crate::exit::StoppedBy;
+use crate::report::Lookup;
+use crate::source::FooterLine;
+use crate::text::{counted, grouped, shortened};
+
+/// How much is shown of a line below a list, and of how many lines.
+const FOOTER: usize = 60;
+const FOOTERS: usize = 5;
+
+pub fn section(checked: &Checked) -> Markup {
+    let notes = notes(checked);
+    html! {
+        @for note in &notes { p.note { (note) } }
+    }
+}
+
+fn notes(checked: &Checked) -> Vec<String> {
+    let warnings = checked.warnings.iter();
+    let warnings = warnings.map(|warning| Trouble::of_message(StoppedBy::Usage, warning).text());
+    let lookup = match &checked.lookup {
+        Lookup::NotDone(why) => Some(format!(
+            "The names of the campaigns could not be looked up, so some rows may be refused when the list is sent: {}",
+            sentence(&crate::api::on_page(why))
+        )),
+        Lookup::NotNeeded | Lookup::Done(_) => None,
+    };
+    warnings
+        .chain(lookup)
+        .chain(round_numbers(checked))
+        .chain(footers(checked))
+        .chain(network(checked))
+        .collect()
+}
+
+fn round_numbers(checked: &Checked) -> Option<String> {
+    let found = &checked.found.tally.round_numbers;
+    found.are_suspicious().then(|| {
+        format!(
+            "{} of {} end in 00000. Excel may have lost their last digits. Look at them before you send. If they are wrong, export the list again and choose it here without opening it in Excel.",
+            grouped(found.round),
+            counted(found.numbers, "phone number")
+        )
+    })
+}
+
+/// Lines that a program has added below the list.
+fn footers(checked: &Checked) -> Option<String> {
+    let lines = checked.intake.inputs.first()?.footer();
+    let shown = lines
+        .iter()
+        .take(FOOTERS)
+        .map(|FooterLine { line, text }| format!("“{}” in line {line}", shortened(text, FOOTER)));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    (!lines.is_empty()).then(|| format!("Below the list, and not taken for a contact: {shown}."))
+}
+
+fn network(checked: &Checked) -> Option<String> {
+    checked.settings.ledger.as_ref()?.network_file_system()?;
+    Some("leadload's record of what was sent is on a network drive, where two computers could send the same list at once. Ask whoever has set up leadload to put it on this computer.".to_owned())
+}

@@ -1,0 +1,882 @@
+//! What the page says to input that it cannot use: what, why and what to do, with the way back.
+
+use std::fs;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use crate::page_client::{Screen, Visitor};
+use crate::util::{Folder, contacts, scenario, service};
+
+/// Words that the page never uses: what is typed at a terminal, and names of files and statuses
+/// for which it has other words.
+const NEVER: [&str; 16] = [
+    "--",
+    "`",
+    "LEADLOAD_",
+    "leadload import",
+    "leadload check",
+    "leadload config",
+    "leadload campaigns",
+    "leadload runs",
+    "Ctrl-C",
+    "the same command",
+    "rejects",
+    "profile",
+    "ledger",
+    "sandbox",
+    "os error",
+    "panicked",
+];
+
+/// A whole page in the right words, with a way back.
+#[track_caller]
+fn is_page(screen: &Screen) {
+    let text = screen.text();
+    for word in NEVER {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+    assert!(!screen.heading().is_empty(), "{text}");
+    assert!(screen.html.starts_with("<!DOCTYPE html>"), "{text}");
+    assert!(
+        screen.html.contains(">Back</a>") || screen.html.contains("href="),
+        "{text}"
+    );
+    let state = ".local/state";
+    assert!(!text.contains(state), "{text}");
+}
+
+/// A page that says what is wrong.
+#[track_caller]
+fn says(screen: &Screen, parts: &[&str]) {
+    is_page(screen);
+    let problem = screen.problem();
+    for part in parts {
+        assert!(
+            problem.contains(part),
+            "{part:?} is not in {problem:?}: {}",
+            screen.text()
+        );
+    }
+}
+
+/// Sends the form with the first campaign that can be chosen.
+fn first_campaign(visitor: &Visitor, screen: &Screen) -> Screen {
+    assert_eq!(
+        screen.heading(),
+        "Which campaign should call these people?",
+        "{}",
+        screen.text()
+    );
+    let form = screen.form("campaign");
+    let first = form.choices["campaign"][1].0.clone();
+    visitor.send(&form.set("campaign", &first))
+}
+
+/// The columns of a list that has just been chosen.
+fn columns(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
+    first_campaign(visitor, &visitor.upload(name, bytes))
+}
+
+fn go_on(visitor: &Visitor, columns: &Screen) -> Screen {
+    visitor.send(
+        &columns
+            .form("columns")
+            .set("nothing", "yes")
+            .press("continue"),
+    )
+}
+
+/// The list, ready to be sent.
+fn ready(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
+    let screen = go_on(visitor, &columns(visitor, name, bytes));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    screen
+}
+
+fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    for (name, rows) in sheets {
+        let sheet = workbook.add_worksheet();
+        sheet.set_name(*name).unwrap();
+        for (at, row) in (0..).zip(*rows) {
+            sheet.write_row(at, 0, row.iter().copied()).unwrap();
+        }
+    }
+    workbook.save_to_buffer().unwrap()
+}
+
+/// What Excel writes for a workbook with a password, and for one that a company protects.
+fn encrypted() -> Vec<u8> {
+    let mut file = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).unwrap();
+    for name in ["EncryptionInfo", "EncryptedPackage"] {
+        let mut stream = file.create_stream(name).unwrap();
+        stream.write_all(&[7; 5000]).unwrap();
+    }
+    file.into_inner().into_inner()
+}
+
+#[test]
+fn files_that_are_no_lists_are_refused_by_what_they_are() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let sheet = workbook(&[("Empty", &[])]);
+    for (name, bytes, parts) in [
+        (
+            "offer.pdf",
+            b"%PDF-1.7\n%x".to_vec(),
+            &[
+                "“offer.pdf” is a PDF",
+                "export the contacts as Excel or CSV",
+            ][..],
+        ),
+        (
+            "me.png",
+            b"\x89PNG\r\n\x1a\n".to_vec(),
+            &["“me.png” is a picture"],
+        ),
+        (
+            "a.html",
+            b"<!doctype html><p>hi".to_vec(),
+            &["“a.html” is a web page"],
+        ),
+        (
+            "empty.csv",
+            Vec::new(),
+            &["“empty.csv” is empty", "names of the columns"],
+        ),
+        ("blank.xlsx", sheet, &["is empty", "names of the columns"]),
+        (
+            "secret.xlsx",
+            encrypted(),
+            &[
+                "“secret.xlsx” is protected by a password or by your company",
+                "without a password",
+            ],
+        ),
+        (
+            "broken.xlsx",
+            b"PK\x03\x04 cut off".to_vec(),
+            &["“broken.xlsx” cannot be read as a spreadsheet"],
+        ),
+        (
+            "old.gz",
+            b"\x1f\x8b\x08\x00cut".to_vec(),
+            &["“old.gz” can't be read", "damaged or cut off"],
+        ),
+        (
+            "quote.csv",
+            b"phone,\"name\n+447911123456,Ada\n".to_vec(),
+            &["never closed"],
+        ),
+    ] {
+        let screen = visitor.upload(name, bytes);
+        says(&screen, parts);
+        assert!(
+            screen.html.contains("Use a newer version"),
+            "{}",
+            screen.text()
+        );
+        // The way on is a better file.
+        let better = screen.form("list").file("contacts.csv", contacts(3));
+        let screen = visitor.send(&better);
+        assert_eq!(screen.heading(), "Which campaign should call these people?");
+    }
+}
+
+#[test]
+fn a_form_without_a_file_asks_for_one() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let screen = visitor.send(&visitor.get("list").form("list"));
+    assert_eq!(screen.status, 422);
+    says(&screen, &["Choose a list first."]);
+}
+
+#[test]
+fn a_header_without_rows_has_nobody_to_send() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let screen = go_on(&visitor, &columns(&visitor, "none.csv", "phone,name\n"));
+    is_page(&screen);
+    let screen = visitor.get(&format!("{}/send", screen.list()));
+    is_page(&screen);
+    assert!(
+        screen.text().contains("There is nobody new to send."),
+        "{}",
+        screen.text()
+    );
+}
+
+#[test]
+fn a_results_file_is_not_taken_for_a_list() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let visitor = Visitor::practice(&folder);
+    let screen = visitor.upload("leads.results.csv", folder.read("leads.results.csv"));
+    says(
+        &screen,
+        &[
+            "“leads.results.csv” is a results file",
+            "Choose the list itself",
+        ],
+    );
+}
+
+#[test]
+fn rows_to_fix_of_an_unknown_list_ask_for_its_settings_again() {
+    let folder = Folder::with_leads(&(contacts(3) + "no number,Eve\n"));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(1);
+    let visitor = Visitor::practice(&folder);
+    let rejects = folder.read("leads.rejects.csv");
+    let screen = columns(&visitor, "to fix.csv", rejects);
+    is_page(&screen);
+    assert!(
+        screen
+            .text()
+            .contains("Choose them all again, above all the do-not-call list."),
+        "{}",
+        screen.text()
+    );
+    let screen = go_on(&visitor, &screen);
+    is_page(&screen);
+    assert!(
+        screen.text().contains("leadload does not know which list"),
+        "{}",
+        screen.text()
+    );
+}
+
+#[test]
+fn several_phone_columns_are_asked_for_with_their_numbers() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list = "Mobile,Phone,Name\n+447911123456,,Ada\n,+442079460001,Bob\n+447911123457,,Eve\n";
+    let screen = columns(&visitor, "two.csv", list);
+    says(
+        &screen,
+        &[
+            "Several columns have phone numbers.",
+            "Choose which one is called",
+        ],
+    );
+    let form = screen.form("columns");
+    let labels: Vec<&str> = form.choices["phone"]
+        .iter()
+        .map(|(_, label)| &**label)
+        .collect();
+    assert!(
+        labels.contains(&"Mobile (2 numbers in the first rows)"),
+        "{labels:?}"
+    );
+    assert!(
+        labels.contains(&"Phone (1 number in the first rows)"),
+        "{labels:?}"
+    );
+    let screen = visitor.send(
+        &form
+            .choose("phone", "Mobile")
+            .set("nothing", "yes")
+            .press("continue"),
+    );
+    is_page(&screen);
+    assert!(screen.at.ends_with("/problems"), "{}", screen.at);
+    assert!(
+        screen
+            .text()
+            .contains("Use another phone column where this one is empty")
+    );
+}
+
+#[test]
+fn a_list_without_a_phone_column_asks_for_it() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let screen = columns(&visitor, "people.csv", "name,city\nAda,Leeds\nBob,York\n");
+    says(
+        &screen,
+        &[
+            "No column of “people.csv” looks like a phone number.",
+            "Does this look wrong?",
+        ],
+    );
+    assert!(screen.html.contains("href=\"#phone\""));
+}
+
+#[test]
+fn another_sheet_with_the_numbers_is_offered() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let bytes = workbook(&[
+        ("About", &[&["title", "text"], &["Contacts", "of October"]]),
+        (
+            "People",
+            &[
+                &["phone", "name"],
+                &["+447911123456", "Ada"],
+                &["+447911123457", "Bob"],
+            ],
+        ),
+    ]);
+    let screen = columns(&visitor, "book.xlsx", bytes);
+    says(
+        &screen,
+        &["This sheet has no column with phone numbers.", "“People”"],
+    );
+    let screen = visitor.send(&screen.form("reading").choose("sheet", "People"));
+    assert_eq!(screen.problem(), "", "{}", screen.text());
+    assert_eq!(screen.form("columns").choices["phone"][1].1, "phone");
+}
+
+#[test]
+fn numbers_without_a_country_ask_for_it_once_and_then_can_go_without() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let numbers: Vec<String> = (0..10).map(|n| format!("07911 12345{n}")).collect();
+    let screen = columns(
+        &visitor,
+        "gb.csv",
+        format!("phone\n{}\n", numbers.join("\n")),
+    );
+    let screen = go_on(&visitor, &screen);
+    says(
+        &screen,
+        &[
+            "10 numbers have no + and country code.",
+            "Which country are they from?",
+        ],
+    );
+    assert!(screen.html.contains("href=\"#country\""));
+    let again = go_on(&visitor, &screen);
+    assert!(again.at.ends_with("/problems"), "{}", again.at);
+    is_page(&again);
+    let form = screen
+        .form("columns")
+        .set("version", again_version(&visitor, &again).as_str());
+    let sent = visitor.send(
+        &form
+            .choose("country", "United Kingdom")
+            .set("nothing", "yes")
+            .press("continue"),
+    );
+    assert_eq!(sent.heading(), "Check, then send", "{}", sent.text());
+}
+
+/// The present version of the list that a page is about.
+fn again_version(visitor: &Visitor, screen: &Screen) -> String {
+    let columns = visitor.get(&format!("{}/columns", screen.list()));
+    columns.form("columns").get("version").unwrap().to_owned()
+}
+
+#[test]
+fn numbers_of_another_country_are_doubted_and_can_be_said_to_be_right() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let numbers: Vec<String> = (30..60).map(|n| format!("(203) 555-01{n}")).collect();
+    let screen = columns(
+        &visitor,
+        "us.csv",
+        format!("phone\n{}\n", numbers.join("\n")),
+    );
+    let form = screen.form("columns").choose("country", "United Kingdom");
+    let screen = visitor.send(&form.set("nothing", "yes").press("continue"));
+    says(
+        &screen,
+        &[
+            "30 numbers may be in the wrong country.",
+            "(203) 555-0130 in line 2",
+            "Choose the country",
+        ],
+    );
+    let form = screen.form("columns").set("numbers-are-right", "yes");
+    let screen = visitor.send(&form.set("nothing", "yes").press("continue"));
+    is_page(&screen);
+    assert!(!screen.at.ends_with("/columns"), "{}", screen.text());
+}
+
+#[test]
+fn numbers_that_excel_has_shortened_are_said_to_be_lost() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list =
+        "phone,name\n4.47911E+11,Ada\n+447911123456,Bob\n+447911123457,Eve\n+447911123458,Dan\n";
+    let screen = go_on(&visitor, &columns(&visitor, "short.csv", list));
+    is_page(&screen);
+    assert!(
+        screen.text().contains("Excel has shortened these phone numbers, like 4.47911E+11. The missing digits aren't in this file."),
+        "{}",
+        screen.text()
+    );
+}
+
+#[test]
+fn names_for_the_agent_are_checked_where_they_are_typed() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let screen = columns(
+        &visitor,
+        "a.csv",
+        "phone,First,Last\n+447911123456,Ada,Byron\n",
+    );
+    let form = screen
+        .form("columns")
+        .set("send-1", "yes")
+        .set("send-2", "yes");
+    let two = form.clone().set("name-1", "name").set("name-2", "name");
+    let screen = visitor.send(&two.press("continue"));
+    assert_eq!(screen.status, 422);
+    says(
+        &screen,
+        &[
+            "Two columns have the name name.",
+            "the agent would know only one of them",
+        ],
+    );
+    assert!(screen.html.contains("href=\"#name-2\""));
+    let none = form.set("name-1", " ").set("name-2", "last");
+    let screen = visitor.send(&none.press("continue"));
+    assert_eq!(screen.status, 422);
+    says(&screen, &["Give First a name for the agent"]);
+}
+
+#[test]
+fn do_not_call_lists_without_numbers_say_what_to_do() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    for (bytes, part) in [
+        ("email\nada@example.com\n", "only e-mail addresses"),
+        ("name\nAda\n", "has no phone number on it"),
+        ("phone\n+44123\n", "lines that cannot be used"),
+        ("%PDF-1.7", "is a PDF"),
+        ("", "has no phone number on it"),
+    ] {
+        let screen = columns(&visitor, "a.csv", contacts(3));
+        let form = screen
+            .form("columns")
+            .file("blocked.csv", bytes)
+            .press("block");
+        let screen = go_on(&visitor, &visitor.send(&form));
+        says(&screen, &["blocked.csv", part]);
+        assert!(screen.html.contains("Remove"), "{}", screen.text());
+        let screen = visitor.send(&screen.form("columns").press("remove-0"));
+        assert_eq!(go_on(&visitor, &screen).heading(), "Check, then send");
+    }
+}
+
+#[test]
+fn unknown_names_of_campaigns_keep_a_list_from_being_sent() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list = "phone,campaign\n+447911123456,Sprnig\n+447911123457,Autumn\n";
+    let screen = visitor.upload("a.csv", list);
+    let screen = visitor.send(&screen.form("campaign").choose("campaign", "campaign"));
+    let screen = go_on(&visitor, &screen);
+    is_page(&screen);
+    assert!(screen.at.ends_with("/problems"), "{}", screen.at);
+    assert!(
+        screen.text().contains("“Sprnig”: 1 row, in line 2"),
+        "{}",
+        screen.text()
+    );
+    let send = visitor.get(&format!("{}/send", screen.list()));
+    assert!(send.at.ends_with("/problems"), "{}", send.at);
+}
+
+#[test]
+fn an_old_form_changes_nothing_and_shows_the_present_state() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let screen = columns(&visitor, "a.csv", contacts(3));
+    let old = screen
+        .form("columns")
+        .set("nothing", "yes")
+        .press("continue");
+    visitor.send(&old);
+    let stale = visitor.send(&old);
+    assert_eq!(stale.status, 409);
+    says(&stale, &["changed in another tab"]);
+    assert!(stale.text().contains("Show how it is now"));
+    let list = screen.list();
+    for action in ["campaign", "reading"] {
+        let page = if action == "campaign" {
+            "campaign"
+        } else {
+            "columns"
+        };
+        let form = visitor
+            .get(&format!("{list}/{page}"))
+            .form(action)
+            .set("version", "1");
+        let first = form.choices.get("campaign").map(|all| all[1].0.clone());
+        let stale = visitor.send(&form.set("campaign", &first.unwrap_or_default()));
+        assert_eq!(stale.status, 409, "{action}: {}", stale.text());
+    }
+}
+
+#[test]
+fn addresses_that_lead_nowhere_are_pages_too() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    for page in [
+        "lists/7/columns",
+        "lists/7/run",
+        "lists/seven/columns",
+        "lists/99999999999999999999999/send",
+        "nowhere",
+        "history/7",
+        "history/seven",
+        "lists/7/live",
+        "lists/7/files/list",
+        "lists/7/stop",
+    ] {
+        let screen = visitor.look(page);
+        is_page(&screen);
+        assert!(
+            screen.status == 404 || screen.at == "history",
+            "{page}: {}",
+            screen.status
+        );
+    }
+}
+
+const HOSTILE: &str = "<script>alert(1)</script>\"'&amp;<img src=x onerror=alert(2)>";
+
+#[track_caller]
+fn shows_no_html(screen: &Screen) {
+    for tag in ["<script>alert", "<img src=x", "onerror=alert(2)>"] {
+        assert!(!screen.html.contains(tag), "{}", screen.html);
+    }
+}
+
+#[test]
+fn html_in_a_list_and_its_name_is_shown_as_text() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let quoted = HOSTILE.replace('"', "\"\"");
+    let header = format!("phone,\"{quoted}\",\"b{quoted}\"");
+    let rows = format!(
+        "+447911123456,\"{quoted}\",b\n\"{quoted}\",\"x{quoted}\",\"y{quoted}\"\n+447911123457,a,b\n+447911123458,a,b\n"
+    );
+    let name = "<img src=x onerror=alert(2)>.csv";
+    let screen = columns(&visitor, name, format!("{header}\n{rows}"));
+    shows_no_html(&screen);
+    assert!(
+        screen.text().contains("<script>alert(1)"),
+        "{}",
+        screen.text()
+    );
+    let form = screen
+        .form("columns")
+        .set("send-1", "yes")
+        .set("opening-line", HOSTILE);
+    let form = form.set("only-0", "1");
+    let screen = visitor.send(&form.press("values"));
+    shows_no_html(&screen);
+    let list = screen.list();
+    let form = screen.form("columns").set("only-0", "").press("preview");
+    shows_no_html(&visitor.send(&form));
+    let screen = visitor.get(&format!("{list}/columns"));
+    shows_no_html(&go_on(&visitor, &screen));
+    for page in [
+        "list", "campaign", "columns", "problems", "send", "run", "summary",
+    ] {
+        shows_no_html(&visitor.get(&format!("{list}/{page}")));
+    }
+    for page in ["list", "history", "quit"] {
+        shows_no_html(&visitor.get(page));
+    }
+    let typed = visitor.get(&format!("{list}/problems")).form("problems");
+    let row = typed
+        .fields
+        .iter()
+        .find(|(name, _)| name.starts_with("row-"))
+        .unwrap()
+        .0
+        .clone();
+    let screen = visitor.send(&typed.set(&row, HOSTILE));
+    shows_no_html(&screen);
+}
+
+/// The page for this service.
+fn page_of(folder: &Folder, service: &leadload::sandbox::Sandbox) -> Visitor {
+    Visitor::of(folder.leadload(&["web", "--no-open"]).at(service))
+}
+
+#[test]
+fn html_in_what_the_service_says_is_shown_as_text() {
+    let folder = Folder::new();
+    let service = scenario(
+        "[[campaign]]\nid = 101\nname = '<img src=x onerror=alert(2)>'\nstatus = '<script>alert(1)</script>'\n\n[[rule]]\nreply = { status = 403, body = '{\"message\":\"<script>alert(1)</script>\"}' }",
+    );
+    let visitor = page_of(&folder, &service);
+    let screen = visitor.upload("a.csv", contacts(3));
+    shows_no_html(&screen);
+    let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
+    shows_no_html(&screen);
+    let screen = visitor.send(&screen.form("send"));
+    let run = visitor.wait(&format!("{}/run", screen.list()), |screen| {
+        screen.heading() == "Stopped"
+    });
+    shows_no_html(&run);
+    is_page(&run);
+    shows_no_html(&visitor.get("history"));
+}
+
+#[test]
+fn a_service_that_is_down_is_said_to_be_and_can_be_tried_again() {
+    let folder = Folder::new();
+    let service = service();
+    let run = folder.leadload(&["web", "--no-open"]).at(&service);
+    drop(service);
+    let visitor = Visitor::of(run);
+    let screen = visitor.upload("a.csv", contacts(3));
+    says(
+        &screen,
+        &[
+            "The service does not list its campaigns",
+            "Check its address under “Service”",
+        ],
+    );
+    assert!(screen.text().contains("Try again"));
+    assert!(screen.text().contains("Change the service"));
+}
+
+fn connect(visitor: &Visitor, address: &str, token: &str) -> Screen {
+    let form = visitor.get("service").form("service");
+    visitor.send(&form.set("address", address).set("token", token))
+}
+
+#[test]
+fn a_wrong_address_or_token_is_said_at_setup_and_the_right_ones_are_kept() {
+    let folder = Folder::new();
+    let service = service();
+    let (address, token) = (service.base_url(), service.token().to_owned());
+    let visitor = Visitor::of(folder.leadload(&["web", "--no-open"]));
+    assert_eq!(visitor.get("").at, "service");
+    assert_eq!(visitor.get("list").at, "service");
+    let began = Instant::now();
+    for (typed, with, parts) in [
+        (
+            "nonsense",
+            &*token,
+            &["“nonsense” is not a web address", "https://app.example.com"][..],
+        ),
+        (
+            "http://app.example.com",
+            &token,
+            &["is not secure", "begins with https://"],
+        ),
+        (&address, "", &["The access token is empty."]),
+        (
+            &address,
+            "two words",
+            &["The access token has a space in it"],
+        ),
+        (
+            &address,
+            "wrong",
+            &[
+                "The service does not accept the access token.",
+                "Check the token",
+            ],
+        ),
+        (
+            "http://127.0.0.1:1",
+            &token,
+            &["it was refused", "Check its address under “Service”"],
+        ),
+    ] {
+        let screen = connect(&visitor, typed, with);
+        assert_eq!(screen.status, 422);
+        says(&screen, parts);
+        assert!(!screen.html.contains(&*token));
+    }
+    assert!(began.elapsed() < Duration::from_secs(60));
+    let screen = connect(&visitor, &address, &token);
+    assert_eq!(screen.at, "list");
+    assert!(!visitor.get("service").html.contains(&*token));
+    ready(&visitor, "a.csv", contacts(3));
+}
+
+#[test]
+fn what_is_stored_is_refused_while_the_program_was_started_with_something_else() {
+    let folder = Folder::new();
+    let service = service();
+    let visitor = page_of(&folder, &service);
+    let screen = connect(&visitor, &service.base_url(), service.token());
+    says(
+        &screen,
+        &["leadload was started with an address or access token of its own"],
+    );
+}
+
+#[test]
+fn a_run_whose_token_is_revoked_asks_for_a_new_one_and_goes_on() {
+    let folder = Folder::new();
+    let service = scenario("token_revoked_after = 4");
+    let visitor = Visitor::of(folder.leadload(&["web", "--no-open"]));
+    connect(&visitor, &service.base_url(), service.token());
+    let screen = ready(&visitor, "a.csv", contacts(10));
+    let screen = visitor.send(&screen.form("send"));
+    let page = format!("{}/run", screen.list());
+    let run = visitor.wait(&page, |screen| screen.heading() == "Stopped");
+    says(&run, &["The service no longer accepts your access token."]);
+    let text = run.text();
+    assert!(
+        text.contains("aren't. Paste a new token to go on where it stopped."),
+        "{text}"
+    );
+    let refused = visitor.send(&run.form("resume").set("token", "two words"));
+    assert_eq!(refused.status, 422);
+    says(&refused, &["The access token has a space in it"]);
+    // The same address with a token that is accepted.
+    let sent = service.leads().len();
+    assert!((1..10).contains(&sent), "{sent}");
+    let service = crate::util::replaced(service, "");
+    let screen = visitor.send(&run.form("resume").set("token", service.token()));
+    let run = visitor.wait(&screen.at, |screen| screen.heading() == "Sent");
+    is_page(&run);
+    assert_eq!(service.leads().len() + sent, 10);
+}
+
+#[test]
+fn a_campaign_that_was_deleted_meanwhile_stops_the_run_with_advice() {
+    let folder = Folder::new();
+    let service = scenario(
+        "[[rule]]\nreply = { status = 422, body = '{\"message\":\"The selected campaign id is invalid.\",\"errors\":{\"campaign_id\":[\"The selected campaign id is invalid.\"]}}' }",
+    );
+    let visitor = page_of(&folder, &service);
+    let screen = ready(&visitor, "a.csv", contacts(60));
+    let screen = visitor.send(&screen.form("send"));
+    let run = visitor.wait(&screen.at, |screen| screen.heading() == "Stopped");
+    is_page(&run);
+    let problem = run.problem();
+    assert!(
+        problem.contains("“Campaign”") || problem.contains("rows to fix"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_damaged_record_of_what_was_sent_is_said_to_be_and_nothing_is_sent() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.ledger().parent().unwrap()).unwrap();
+    fs::write(folder.ledger(), "no database ".repeat(1000)).unwrap();
+    let service = service();
+    let visitor = page_of(&folder, &service);
+    let screen = visitor.upload("a.csv", contacts(3));
+    says(
+        &screen,
+        &["leadload's record of what was sent is damaged", "backup"],
+    );
+    says(
+        &visitor.get("history"),
+        &["leadload's record of what was sent is damaged"],
+    );
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
+fn a_list_waits_while_another_program_sends_and_says_who() {
+    let folder = Folder::with_leads(&contacts(400));
+    let service = scenario("latency_ms = 50");
+    let slow = [
+        "import",
+        "leads.csv",
+        "--campaign",
+        "101",
+        "--concurrency",
+        "1",
+        "--yes",
+    ];
+    let import = folder.leadload(&slow).at(&service).start();
+    crate::util::wait_for_requests(&service, 5);
+    let visitor = page_of(&folder, &service);
+    let screen = ready(&visitor, "october.csv", "phone\n+447911999999\n");
+    let screen = visitor.send(&screen.form("send"));
+    let waiting = visitor.wait(&screen.at, |screen| {
+        screen.text().contains("is being sent by another leadload")
+    });
+    is_page(&waiting);
+    assert!(waiting.text().contains("leads.csv is being sent by another leadload on this computer. This list starts after it."), "{}", waiting.text());
+    assert_eq!(waiting.heading(), "october.csv waits for its turn");
+    crate::util::kill(import);
+    let run = visitor.wait(&screen.at, |screen| screen.heading() == "Sent");
+    is_page(&run);
+}
+
+/// The list of a run that a command line began stays at its place, where others can change it.
+#[test]
+fn a_list_that_somebody_else_changes_on_the_disk_does_not_go_on_as_that_run() {
+    let folder = Folder::with_leads(&contacts(10));
+    let service = scenario("token_revoked_after = 4");
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(3);
+    let service = crate::util::replaced(service, "");
+    folder.write("leads.csv", "phone,name\n+447911999999,Eve\n");
+    let visitor = page_of(&folder, &service);
+    let history = visitor.get("history/1");
+    assert!(history.html.contains("Resume"), "{}", history.text());
+    let screen = visitor.send(&history.form("history/1/resume"));
+    let end = visitor.wait(&screen.at, |screen| {
+        screen.heading() != "Getting ready to send"
+    });
+    says(
+        &end,
+        &[
+            "leads.csv or its settings were changed after it was sent in part",
+            "Look at what would be sent now",
+        ],
+    );
+    assert_eq!(end.heading(), "Check, then send");
+    assert!(end.text().contains("Send 1 lead"), "{}", end.text());
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
+fn a_list_that_is_gone_is_said_to_be() {
+    let folder = Folder::with_leads(&contacts(10));
+    let service = scenario("token_revoked_after = 4");
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(3);
+    let visitor = page_of(&folder, &service);
+    let form = visitor.get("history/1").form("history/1/resume");
+    fs::remove_file(folder.path("leads.csv")).unwrap();
+    let screen = visitor.send(&form);
+    says(
+        &screen,
+        &[
+            "The list of this run is not at its place.",
+            "Put it back there, or send it as a new list.",
+        ],
+    );
+}
+
+/// Files cannot grow beyond this limit, as on a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_said_to_be_when_a_list_arrives_and_when_it_is_sent() {
+    let folder = Folder::new();
+    let service = service();
+    let script = "trap '' XFSZ; ulimit -f 400; exec \"$0\" \"$@\"";
+    let run = folder
+        .through_shell(script, &["web", "--no-open"])
+        .at(&service);
+    let visitor = Visitor::of(run);
+    let screen = visitor.upload("long.csv", contacts(20_000));
+    assert_eq!(screen.status, 422);
+    says(&screen, &["This computer's disk is full. Free some space"]);
+    // The page goes on.
+    let screen = ready(&visitor, "a.csv", contacts(4000));
+    let screen = visitor.send(&screen.form("send"));
+    let run = visitor.wait(&screen.at, |screen| {
+        screen.heading() == "Stopped" || !screen.problem().is_empty()
+    });
+    is_page(&run);
+    let problem = run.problem();
+    assert!(problem.contains("disk"), "{problem}");
+    assert!(problem.contains("ree some space"), "{problem}");
+}

@@ -1,0 +1,181 @@
+//! A browser without scripts: it signs in with the link, keeps the cookie, and fills in forms.
+
+// The benchmarks use it too. Each of them uses a part.
+#![allow(dead_code)]
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long work may take that a page waits for.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+const BOUNDARY: &str = "a-boundary-that-is-in-no-list";
+
+#[derive(Clone)]
+pub struct Visitor {
+    port: u16,
+    /// `/PREFIX/`.
+    base: String,
+    cookie: String,
+    form_token: String,
+}
+
+pub struct Answer {
+    pub status: u16,
+    /// Where a redirect leads, without what comes before every page.
+    pub to: Option<String>,
+    pub body: String,
+    pub took: Duration,
+}
+
+impl Visitor {
+    /// Follows the link that the program prints.
+    pub fn sign_in(link: &str) -> Visitor {
+        let rest = link.trim_end().strip_prefix("http://127.0.0.1:").unwrap();
+        let (port, path) = rest.split_once('/').unwrap();
+        let (prefix, open) = path.split_once('/').unwrap();
+        let mut visitor = Visitor {
+            port: port.parse().unwrap(),
+            base: format!("/{prefix}/"),
+            cookie: String::new(),
+            form_token: String::new(),
+        };
+        let head = visitor.exchange(&visitor.head("GET", open, "", 0), io::empty());
+        let cookie = between(&head, "set-cookie: ", ";").expect("a cookie");
+        visitor.cookie = cookie.to_owned();
+        visitor.form_token = visitor.get("quit").field("form_token");
+        visitor
+    }
+
+    pub fn get(&self, page: &str) -> Answer {
+        self.answer(&self.head("GET", page, "", 0), io::empty())
+    }
+
+    /// Sends a form without a file.
+    pub fn post(&self, page: &str, fields: &[(&str, &str)]) -> Answer {
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.append_pair("form_token", &self.form_token);
+        let body = form.extend_pairs(fields).finish();
+        let kind = "application/x-www-form-urlencoded";
+        self.answer(
+            &self.head("POST", page, kind, body.len() as u64),
+            body.as_bytes(),
+        )
+    }
+
+    /// Sends a form that may have a file.
+    pub fn upload(&self, page: &str, fields: &[(&str, &str)], file: Option<&Path>) -> Answer {
+        let token = [("form_token", self.form_token.as_str())];
+        let part = |(name, value): &(&str, &str)| {
+            format!(
+                "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            )
+        };
+        let mut before: String = token.iter().chain(fields).map(part).collect();
+        let name = file.map(|path| path.file_name().unwrap().to_str().unwrap());
+        before += &format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"list\"; filename=\"{}\"\r\nContent-Type: application/octet-stream\r\n\r\n",
+            name.unwrap_or_default()
+        );
+        let after = format!("\r\n--{BOUNDARY}--\r\n");
+        let bytes = file.map_or(0, |path| path.metadata().unwrap().len());
+        let content: Box<dyn Read> = match file {
+            Some(path) => Box::new(File::open(path).unwrap()),
+            None => Box::new(io::empty()),
+        };
+        let length = before.len() as u64 + bytes + after.len() as u64;
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let body = before.as_bytes().chain(content).chain(after.as_bytes());
+        self.answer(&self.head("POST", page, &kind, length), body)
+    }
+
+    /// The screen to which a page leads once its work is done, and where that is.
+    pub fn arrive(&self, page: &str) -> (String, Answer) {
+        let began = Instant::now();
+        let mut page = page.to_owned();
+        loop {
+            let answer = self.get(&page);
+            match &answer.to {
+                Some(to) => page.clone_from(to),
+                None if answer.body.contains("data-waiting") => sleep(Duration::from_millis(20)),
+                None => return (page, answer),
+            }
+            assert!(began.elapsed() < PATIENCE, "{page}: {}", answer.body);
+        }
+    }
+
+    fn head(&self, method: &str, page: &str, kind: &str, length: u64) -> String {
+        let (base, port, cookie) = (&self.base, self.port, &self.cookie);
+        let mut head = format!(
+            "{method} {base}{page} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n"
+        );
+        if !cookie.is_empty() {
+            head += &format!("Cookie: {cookie}\r\n");
+        }
+        if method == "POST" {
+            head += &format!(
+                "Origin: http://127.0.0.1:{port}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
+            );
+        }
+        head + "\r\n"
+    }
+
+    /// A request that is sent and whose answer nobody reads.
+    pub fn send_and_leave(&self, page: &str) {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
+        let head = self.head("GET", page, "", 0);
+        stream.write_all(head.as_bytes()).unwrap();
+    }
+
+    fn exchange(&self, head: &str, mut body: impl Read) -> String {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        io::copy(&mut body, &mut stream).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn answer(&self, head: &str, body: impl Read) -> Answer {
+        let began = Instant::now();
+        let answer = self.exchange(head, body);
+        let took = began.elapsed();
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+        let to = between(head, "location: ", "\r\n")
+            .or_else(|| head.split_once("location: ").map(|(_, to)| to));
+        let to = to.map(|to| to.strip_prefix(&self.base).unwrap().to_owned());
+        Answer {
+            status: head[9..12].parse().unwrap(),
+            to,
+            body: body.to_owned(),
+            took,
+        }
+    }
+}
+
+impl Answer {
+    /// The value of a hidden field.
+    #[track_caller]
+    pub fn field(&self, name: &str) -> String {
+        let before = format!("name=\"{name}\" value=\"");
+        let value = between(&self.body, &before, "\"");
+        value
+            .unwrap_or_else(|| panic!("no {name} in {}", self.body))
+            .to_owned()
+    }
+
+    pub fn says(&self, text: &str) -> bool {
+        self.body.contains(text)
+    }
+}
+
+/// What stands between two texts.
+pub fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(before)?;
+    Some(rest.split_once(after)?.0)
+}
