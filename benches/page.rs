@@ -140,7 +140,8 @@ fn prepare(page: &Page, list: &Path, rows: usize) -> String {
     let version = columns.field("version");
     let began = Instant::now();
     let answer = visitor.upload(&format!("{list}/columns"), &choices(&version), None);
-    let (at, send) = visitor.arrive(&answer.to.expect(&answer.body));
+    visitor.arrive(&answer.to.expect(&answer.body));
+    let (at, send) = visitor.arrive(&format!("{list}/send"));
     assert!(
         at.ends_with("/send") && send.says("Send "),
         "{at}: {}",
@@ -347,7 +348,7 @@ fn write_csv(path: &Path, rows: usize) {
 
 fn write_sheet(path: &Path, rows: usize) {
     let mut book = Workbook::new();
-    let sheet = book.add_worksheet_with_constant_memory();
+    let sheet = book.add_worksheet_with_constant_memory().unwrap();
     for (row, cells) in std::iter::once(HEADER.map(str::to_owned))
         .chain((0..rows).map(cells))
         .enumerate()

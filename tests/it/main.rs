@@ -43,6 +43,7 @@ mod pacing;
 mod page;
 mod page_bad_input;
 mod page_client;
+mod page_runs;
 #[cfg(unix)]
 mod picker;
 mod properties;
@@ -72,6 +73,7 @@ mod tokens;
 mod totals;
 mod transcript;
 mod util;
+mod visitor;
 mod web_security;
 mod wire;
 mod workbooks;

@@ -44,7 +44,7 @@ impl Visitor {
             cookie: String::new(),
             form_token: String::new(),
         };
-        let head = visitor.exchange(&visitor.head("GET", open, "", 0), io::empty());
+        let (head, _) = visitor.exchange(&visitor.head("GET", open, "", 0), io::empty());
         let cookie = between(&head, "set-cookie: ", ";").expect("a cookie");
         visitor.cookie = cookie.to_owned();
         visitor.form_token = visitor.get("quit").field("form_token");
@@ -131,28 +131,32 @@ impl Visitor {
         stream.write_all(head.as_bytes()).unwrap();
     }
 
-    fn exchange(&self, head: &str, mut body: impl Read) -> String {
+    fn exchange(&self, head: &str, mut body: impl Read) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
         io::copy(&mut body, &mut stream).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
-        String::from_utf8_lossy(&answer).into_owned()
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        let mut body = answer.split_off(end.expect("an answer") + 4);
+        let head = String::from_utf8(answer).unwrap();
+        if head.contains("transfer-encoding: chunked") {
+            body = unchunked(&body);
+        }
+        (head, body)
     }
 
     fn answer(&self, head: &str, body: impl Read) -> Answer {
         let began = Instant::now();
-        let answer = self.exchange(head, body);
+        let (head, body) = self.exchange(head, body);
         let took = began.elapsed();
-        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
-        let to = between(head, "location: ", "\r\n")
-            .or_else(|| head.split_once("location: ").map(|(_, to)| to));
+        let to = between(&head, "location: ", "\r\n");
         let to = to.map(|to| to.strip_prefix(&self.base).unwrap().to_owned());
         Answer {
             status: head[9..12].parse().unwrap(),
             to,
-            body: body.to_owned(),
+            body: String::from_utf8_lossy(&body).into_owned(),
             took,
         }
     }
@@ -174,8 +178,24 @@ impl Answer {
     }
 }
 
+/// A body without the lengths of its pieces.
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    loop {
+        let line = body.iter().position(|byte| *byte == b'\n').unwrap();
+        let length = str::from_utf8(&body[..line]).unwrap().trim();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        if length == 0 {
+            return whole;
+        }
+        let piece = &body[line + 1..];
+        whole.extend_from_slice(&piece[..length]);
+        body = &piece[length + 2..];
+    }
+}
+
 /// What stands between two texts.
-pub fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
+fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(before)?;
     Some(rest.split_once(after)?.0)
 }

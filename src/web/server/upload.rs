@@ -159,28 +159,30 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
     received
 }
 
-/// The chunks of a body as long as there is room for them.
+/// The chunks of a body as long as there is room for them. They come one at a time: the form is
+/// read on another thread than the connection, and whoever reads it would take all that there are
+/// before it passes on the first.
 ///
-/// The end is reported only to whoever asks again after the last chunk: multer 3.1 asks for more
-/// after it has looked for the first part, and takes an end that has come meanwhile for that of a
-/// form without parts, although the whole form has come with it (rwf2/multer#70).
+/// So the end never comes together with a chunk. multer 3.1 asks for more after it has looked for
+/// the first part, and takes an end that has come meanwhile for that of a form without parts,
+/// although the whole form has come with it (rwf2/multer#70).
 struct Metered<'a> {
     chunks: &'a mut Chunks,
     room: Arc<AtomicU64>,
-    has_more: bool,
+    has_given: bool,
 }
 
 impl Stream for Metered<'_> {
     type Item = Result<Bytes, BodyError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if std::mem::take(&mut self.has_given) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let next = std::task::ready!(self.chunks.as_mut().poll_next(cx));
-        let had_more = std::mem::replace(&mut self.has_more, next.is_some());
+        self.has_given = true;
         Poll::Ready(match next {
-            None if had_more => {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
             Some(Ok(chunk)) => {
                 let taken = |room: u64| room.checked_sub(chunk.len() as u64);
                 let room = self
@@ -213,7 +215,7 @@ impl<'a> Reading<'a> {
         let metered = Metered {
             chunks,
             room: Arc::clone(&room),
-            has_more: false,
+            has_given: false,
         };
         Reading {
             multipart: Multipart::new(metered, boundary),
@@ -353,6 +355,7 @@ fn write(mut chunks: mpsc::Receiver<Bytes>, folder: PathBuf) -> io::Result<TempP
     while let Some(chunk) = chunks.blocking_recv() {
         file.write_all(&chunk)?;
     }
+    file.as_file().sync_all()?;
     Ok(file.into_temp_path())
 }
 
@@ -379,7 +382,7 @@ mod tests {
         let metered = Metered {
             chunks: &mut chunks,
             room: Arc::new(AtomicU64::new(BESIDE_THE_FILE)),
-            has_more: false,
+            has_given: false,
         };
         let mut form = Multipart::new(metered, "b");
         let waker = noop_waker();

@@ -1,0 +1,447 @@
+//! Runs that are steered in the page, over HTTP with the real program: what must hold whatever is
+//! pressed, and whenever the program is killed.
+//!
+//! `LEADLOAD_CRASH_ROUNDS` asks for more kills than the test suite has time for.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+use leadload::sandbox::Sandbox;
+
+use crate::util::{Folder, contacts, kill, number, scenario, service, signal, wait_for_requests};
+use crate::visitor::{Answer, Visitor};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running page with a browser.
+struct Page {
+    process: Option<Child>,
+    visitor: Visitor,
+}
+
+impl Page {
+    /// Sends to this service as fast as it allows.
+    fn start(folder: &Folder, service: &Sandbox) -> Page {
+        Page::with(folder, service, &[])
+    }
+
+    fn with(folder: &Folder, service: &Sandbox, args: &[&str]) -> Page {
+        let settings = "[profiles.test]\nrate = 'none'\n";
+        folder.write("config.toml", settings);
+        let fixed = [
+            "web",
+            "--no-open",
+            "--config",
+            "config.toml",
+            "--profile",
+            "test",
+        ];
+        let run = folder.leadload(&[&fixed[..], args].concat()).at(service);
+        let mut process = run.start();
+        let mut link = String::new();
+        let stdout = process.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut link).unwrap();
+        Page {
+            visitor: Visitor::sign_in(&link),
+            process: Some(process),
+        }
+    }
+
+    /// Takes `leads.csv` to the screen *Send*; the address of the list.
+    fn prepare(&self, folder: &Folder) -> String {
+        let visitor = &self.visitor;
+        let answer = visitor.upload("list", &[], Some(&folder.path("leads.csv")));
+        let (at, campaign) = visitor.arrive(&answer.to.expect(&answer.body));
+        let (list, step) = at.rsplit_once('/').unwrap();
+        if step == "send" {
+            // Its settings are known.
+            return list.to_owned();
+        }
+        let version = campaign.field("version");
+        let fields = [("version", version.as_str()), ("campaign", "101")];
+        let answer = visitor.post(&format!("{list}/campaign"), &fields);
+        let (_, columns) = visitor.arrive(&answer.to.expect(&answer.body));
+        let answer = self.choose(list, &columns.field("version"), "name");
+        visitor.arrive(&answer.to.expect(&answer.body));
+        list.to_owned()
+    }
+
+    /// Chooses what the agent calls the second column.
+    fn choose(&self, list: &str, version: &str, name: &str) -> Answer {
+        let fields = [
+            ("version", version),
+            ("action", "continue"),
+            ("phone", "0"),
+            ("send-1", "yes"),
+            ("name-1", name),
+        ];
+        let page = format!("{list}/columns");
+        self.visitor.upload(&page, &fields, None)
+    }
+
+    fn version(&self, list: &str) -> String {
+        self.visitor
+            .arrive(&format!("{list}/send"))
+            .1
+            .field("version")
+    }
+
+    /// Presses `Send`.
+    fn send(&self, list: &str, more: &[(&str, &str)]) -> Answer {
+        let version = self.version(list);
+        let fields = [&[("version", version.as_str())][..], more].concat();
+        self.visitor.post(&format!("{list}/send"), &fields)
+    }
+
+    fn stop(&self, list: &str) {
+        self.visitor.post(&format!("{list}/stop"), &[]);
+    }
+
+    /// The run page of a run that has ended.
+    #[track_caller]
+    fn end(&self, list: &str) -> Answer {
+        let live = format!("{list}/live");
+        let began = Instant::now();
+        while !self.visitor.get(&live).says("data-over") {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{}",
+                self.visitor.get(&live).body
+            );
+            sleep(Duration::from_millis(5));
+        }
+        self.visitor.arrive(&format!("{list}/run")).1
+    }
+
+    /// The rows of the results file.
+    fn results(&self, list: &str) -> Vec<BTreeMap<String, String>> {
+        let answer = self.visitor.get(&format!("{list}/files/results.csv"));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let mut reader = csv::Reader::from_reader(answer.body.as_bytes());
+        reader.deserialize().map(Result::unwrap).collect()
+    }
+
+    fn kill(mut self) {
+        kill(self.process.take().unwrap());
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            kill(process);
+        }
+    }
+}
+
+/// Checks that the service has each of the first `count` people once, and has not been asked
+/// for anybody twice.
+#[track_caller]
+fn has_each_once(service: &Sandbox, count: usize) {
+    let leads = service.leads();
+    let made: HashSet<&str> = leads
+        .iter()
+        .map(|lead| lead.phone_number.as_str())
+        .collect();
+    assert_eq!(leads.len(), count);
+    assert!((0..count).all(|row| made.contains(number(row).as_str())));
+}
+
+const SLOW: &str = "latency_ms = 20";
+
+#[test]
+fn of_all_who_press_send_at_once_one_sends_the_list() {
+    let folder = Folder::with_leads(&contacts(200));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    let version = page.version(&list);
+    let address = format!("{list}/send");
+    let press = || page.visitor.post(&address, &[("version", &version)]).status;
+    let pressed: Vec<u16> = scope(|threads| {
+        let presses: Vec<_> = (0..8).map(|_| threads.spawn(press)).collect();
+        presses
+            .into_iter()
+            .map(|press| press.join().unwrap())
+            .collect()
+    });
+    let begun = pressed.iter().filter(|status| **status == 303).count();
+    assert_eq!(begun, 1, "{pressed:?}");
+    assert!(pressed.iter().all(|status| [303, 409].contains(status)));
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 200);
+    assert_eq!(service.stats().lead_requests, 200);
+    // A tab that still shows the screen from before sends nothing.
+    assert_eq!(press(), 409);
+    assert_eq!(service.stats().lead_requests, 200);
+}
+
+#[test]
+fn a_list_that_is_being_sent_keeps_its_settings() {
+    let folder = Folder::with_leads(&contacts(300));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    let version = page.version(&list);
+    page.send(&list, &[]);
+    wait_for_requests(&service, 1);
+    assert_eq!(page.choose(&list, &version, "other").status, 409);
+    let address = format!("{list}/list");
+    let newer = [("version", version.as_str())];
+    let newer = page
+        .visitor
+        .upload(&address, &newer, Some(&folder.path("leads.csv")));
+    assert_eq!(newer.status, 409);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 300);
+    let results = page.results(&list);
+    assert!(results.iter().all(|row| row["status"] == "created"));
+}
+
+#[test]
+fn stop_waits_for_the_answers_however_often_it_is_pressed() {
+    let folder = Folder::with_leads(&contacts(400));
+    let service = scenario("latency_ms = 300");
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    wait_for_requests(&service, 3);
+    for _ in 0..10 {
+        page.stop(&list);
+        sleep(Duration::from_millis(5));
+    }
+    let ended = page.end(&list);
+    assert!(
+        ended.says("Stopped") && ended.says("Resume"),
+        "{}",
+        ended.body
+    );
+    let (leads, requests) = (service.leads().len(), service.stats().lead_requests);
+    assert!(
+        leads < 400 && leads as u64 == requests,
+        "{leads} of {requests}"
+    );
+    // No answer was given up, so no row is in doubt.
+    let results = page.results(&list);
+    let created = results.iter().filter(|row| row["status"] == "created");
+    assert_eq!(created.count(), leads);
+    page.visitor.post(&format!("{list}/resume"), &[]);
+    // The former end is not that of this start.
+    wait_for_requests(&service, requests + 1);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 400);
+    assert_eq!(
+        service.stats().lead_requests,
+        400,
+        "nobody was asked for twice"
+    );
+}
+
+#[test]
+fn what_was_stopped_before_it_began_can_be_sent() {
+    let folder = Folder::with_leads(&contacts(50));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    for _ in 0..5 {
+        let version = page.version(&list);
+        let (send, stop) = (format!("{list}/send"), format!("{list}/stop"));
+        scope(|threads| {
+            threads.spawn(|| page.visitor.post(&send, &[("version", &version)]));
+            threads.spawn(|| page.visitor.post(&stop, &[]));
+        });
+        let began = Instant::now();
+        let is_over = || {
+            let list = page.visitor.get("list");
+            !list.says("Being sent")
+        };
+        while !is_over() {
+            assert!(began.elapsed() < PATIENCE);
+            page.stop(&list);
+        }
+    }
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 50);
+}
+
+#[test]
+fn the_first_ten_are_sent_and_those_that_were_on_their_way() {
+    let folder = Folder::with_leads(&contacts(500));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[("only-first", "yes")]);
+    let ended = page.end(&list);
+    assert!(
+        ended.says("Stopped") && ended.says("Resume"),
+        "{}",
+        ended.body
+    );
+    let sent = service.leads().len();
+    assert!((10..60).contains(&sent), "{sent}");
+    page.visitor.post(&format!("{list}/resume"), &[]);
+    wait_for_requests(&service, sent as u64 + 1);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 500);
+}
+
+#[test]
+fn one_list_is_sent_at_a_time_and_the_same_list_is_sent_once() {
+    let folder = Folder::with_leads(&contacts(300));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let first = page.prepare(&folder);
+    page.send(&first, &[]);
+    wait_for_requests(&service, 1);
+    let lists: Vec<String> = (0..3).map(|_| page.prepare(&folder)).collect();
+    for list in &lists {
+        page.send(list, &[]);
+    }
+    let waits = page.visitor.get(&format!("{}/run", lists[1]));
+    assert!(waits.says("waits for its turn"), "{}", waits.body);
+    // One that is cancelled while it waits begins nothing.
+    page.stop(&lists[1]);
+    assert!(page.end(&first).says("Sent"));
+    for list in [&lists[0], &lists[2]] {
+        assert!(page.end(list).says("Sent"));
+        let results = page.results(list);
+        let settled = |row: &BTreeMap<String, String>| row["status"] == "already_imported";
+        assert!(results.len() == 300 && results.iter().all(settled));
+    }
+    assert_eq!(service.stats().lead_requests, 300);
+    let cancelled = page.visitor.arrive(&format!("{}/run", lists[1])).0;
+    assert!(cancelled.ends_with("/send"), "{cancelled}");
+}
+
+#[test]
+fn a_list_waits_for_a_command_line_and_cancelled_it_holds_nothing() {
+    let folder = Folder::with_leads(&contacts(300));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    let other = folder.import_leads(&service, &[]).start();
+    wait_for_requests(&service, 1);
+    page.send(&list, &[]);
+    page.stop(&list);
+    page.send(&list, &[]);
+    page.stop(&list);
+    assert!(crate::util::Output::of(other).code == 0);
+    // Nobody has the right to send any more.
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(service.stats().lead_requests, 300);
+}
+
+#[test]
+fn connections_that_are_closed_stop_nothing() {
+    let folder = Folder::with_leads(&contacts(300));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    for _ in 0..50 {
+        page.visitor.send_and_leave(&format!("{list}/run"));
+        page.visitor.send_and_leave(&format!("{list}/live"));
+    }
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 300);
+}
+
+#[test]
+fn what_was_answered_is_on_disk() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = service();
+    let mut page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    for name in ["first", "second", "third"] {
+        let columns = page.visitor.arrive(&format!("{list}/columns")).1;
+        let answer = page.choose(&list, &columns.field("version"), name);
+        assert_eq!(answer.status, 303);
+        page.kill();
+        page = Page::start(&folder, &service);
+        // It is offered again, with what was chosen.
+        assert!(page.visitor.get("list").says("leads.csv"));
+        let columns = page.visitor.arrive(&format!("{list}/columns")).1;
+        assert!(
+            columns.says(&format!("value=\"{name}\"")),
+            "{}",
+            columns.body
+        );
+    }
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 20);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_end_of_the_program_waits_for_the_answers_and_for_nothing_else() {
+    let folder = Folder::with_leads(&contacts(300));
+    let service = scenario("latency_ms = 300");
+    let mut page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    wait_for_requests(&service, 2);
+    let waiting = page.prepare(&folder);
+    page.send(&waiting, &[]);
+    let process = page.process.take().unwrap();
+    signal(&process, "-TERM");
+    assert_eq!(crate::util::Output::of(process).code, 0);
+    let requests = service.stats().lead_requests;
+    assert_eq!(service.leads().len() as u64, requests, "all were answered");
+    let page = Page::start(&folder, &service);
+    page.visitor.post(&format!("{list}/resume"), &[]);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 300);
+    assert_eq!(
+        service.stats().lead_requests,
+        300,
+        "nobody was asked for twice"
+    );
+}
+
+fn rounds() -> usize {
+    let rounds = std::env::var("LEADLOAD_CRASH_ROUNDS");
+    rounds
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(4)
+}
+
+#[test]
+fn killed_again_and_again_and_resumed_it_loses_no_row_and_makes_no_lead_twice() {
+    let count = 150 * rounds();
+    let folder = Folder::with_leads(&contacts(count));
+    let service = scenario(
+        "seed = 3\nlatency_ms = 8\nlatency_jitter_ms = 8\nretry_after_s = 0\n[faults]\n\
+         drop_after = 0.03\ndrop_before = 0.02\nstatus_500_after = 0.01",
+    );
+    let mut chance = fastrand::Rng::with_seed(17);
+    let mut page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    for _ in 0..rounds() {
+        let before = service.stats().lead_requests;
+        wait_for_requests(&service, before + 1);
+        sleep(Duration::from_millis(chance.u64(1..150)));
+        page.kill();
+        page = Page::start(&folder, &service);
+        page.visitor.post(&format!("{list}/resume"), &[]);
+    }
+    let ended = page.end(&list);
+    assert!(ended.says("Sent"), "{}", ended.body);
+    has_each_once(&service, count);
+    let results = page.results(&list);
+    let rows: Vec<usize> = results
+        .iter()
+        .map(|row| row["row"].parse().unwrap())
+        .collect();
+    assert_eq!(rows, (1..=count).collect::<Vec<_>>(), "every row, in order");
+    for row in &results {
+        let is_lost = row["status"] == "duplicate" && row["error_code"] == "answer_lost";
+        assert!(row["status"] == "created" || is_lost, "{row:?}");
+    }
+}
