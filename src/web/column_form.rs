@@ -106,7 +106,6 @@ impl ColumnForm {
         }
     }
 
-    /// What was filled in; or what is wrong with it.
     /// What was filled in; or what is wrong with it. `present` are the options that apply now, and
     /// `action` is the button that was pressed.
     pub fn from_fields(
