@@ -105,7 +105,7 @@ impl Page {
     fn end(&self, list: &str) -> Answer {
         let live = format!("{list}/live");
         let began = Instant::now();
-        while !self.visitor.get(&live).says("data-over") {
+        while !self.visitor.get(&live).says("data-stage=\"over\"") {
             assert!(
                 began.elapsed() < PATIENCE,
                 "{}",

@@ -278,12 +278,23 @@ fn another_service_profile_or_ledger_has_a_page_of_its_own() {
         &["web", "--no-open", "--sandbox"],
         &["web", "--no-open", "--base-url", "http://127.0.0.1:1"],
         &["web", "--no-open", "--ledger", "other"],
-        &["web", "--no-open", "--ledger", "none"],
     ] {
         let page = Page::of(folder.leadload(args).start());
         assert!(ports.insert(page.port), "{args:?}");
         pages.push(page);
     }
+}
+
+#[test]
+fn without_a_ledger_there_is_no_page() {
+    let folder = Folder::new();
+    let run = folder.leadload(&["web", "--no-open", "--ledger", "none"]);
+    let output = run.expect(2);
+    assert!(
+        output.stderr.contains("the page needs a ledger"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
