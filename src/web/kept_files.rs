@@ -13,12 +13,13 @@ use jiff::Timestamp;
 use super::files;
 use super::job::{Job, JobRecord};
 use super::site::Site;
+use crate::exit::Failure;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord};
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// How long drafts and lists are kept.
-const KEPT: Duration = Duration::from_hours(30 * 24);
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Removes what has been kept for long enough; returns whether nothing of the job is left.
 pub fn remove_old(job: &Job) -> bool {
@@ -46,11 +47,11 @@ pub fn remove_unfinished(folder: &Path, error: &io::Error) {
 
 /// Removes the list of a run that is complete, after the workbook was made that shows the list and
 /// its results together. If that cannot be made, the list stays for the next attempt.
-pub async fn remove_sent(site: &Site, job: &Job, results: PathBuf) {
+pub async fn remove_sent(site: &Site, job: &Job, results: PathBuf) -> Result<(), Failure> {
     let record = job.record();
-    if files::results_workbook(site, job, results).await.is_ok() {
-        remove_list(job, &record);
-    }
+    files::results_workbook(site, job, results).await?;
+    remove_list(job, &record);
+    Ok(())
 }
 
 /// A corrected copy stays: nothing else has the corrections.

@@ -101,8 +101,8 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
         // Other lists may have the same people.
         at.jobs.forget_checks();
         if let Some(results) = live.results_of_complete() {
-            let removing = kept_files::remove_sent(&at, &job, results);
-            let _ = service::block_on(async { Ok(removing.await) });
+            // If this fails, the list is there for the next attempt.
+            let _ = service::block_on(kept_files::remove_sent(&at, &job, results));
         }
     });
     Ok(())

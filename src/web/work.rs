@@ -28,7 +28,9 @@ pub fn begin<T, F>(
 }
 
 /// Passes the result on, or when it is dropped, that there is none.
-struct Ending<T>(Option<Box<dyn FnOnce(Result<T, Failure>) + Send>>);
+struct Ending<T>(Option<Done<T>>);
+
+type Done<T> = Box<dyn FnOnce(Result<T, Failure>) + Send>;
 
 impl<T> Ending<T> {
     fn pass_on(&mut self, result: Result<T, Failure>) {

@@ -255,8 +255,10 @@ fn what_was_stopped_before_it_began_can_be_sent() {
         });
         let began = Instant::now();
         let is_over = || {
-            let list = page.visitor.get("list");
-            !list.says("Being sent")
+            let live = page.visitor.get(&format!("{list}/live"));
+            ["gone", "over"]
+                .iter()
+                .any(|stage| live.says(&format!("data-stage=\"{stage}\"")))
         };
         while !is_over() {
             assert!(began.elapsed() < PATIENCE);

@@ -28,6 +28,7 @@ use crate::text::printable;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The job with this number, or a screen that says that there is none.
+#[expect(clippy::result_large_err, reason = "the error is the answer")]
 pub fn job(visit: &Visit, id: u64) -> Result<Arc<Job>, Response> {
     visit.site.jobs.get(JobId(id)).ok_or_else(|| {
         let screen = Screen {
