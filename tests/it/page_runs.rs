@@ -105,7 +105,7 @@ impl Page {
     fn end(&self, list: &str) -> Answer {
         let live = format!("{list}/live");
         let began = Instant::now();
-        while !self.visitor.get(&live).says("data-over") {
+        while !self.visitor.get(&live).says("data-stage=\"over\"") {
             assert!(
                 began.elapsed() < PATIENCE,
                 "{}",
@@ -254,10 +254,7 @@ fn what_was_stopped_before_it_began_can_be_sent() {
             threads.spawn(|| page.visitor.post(&stop, &[]));
         });
         let began = Instant::now();
-        let is_over = || {
-            let list = page.visitor.get("list");
-            !list.says("Being sent")
-        };
+        let is_over = || page.visitor.get("sending").body.is_empty();
         while !is_over() {
             assert!(began.elapsed() < PATIENCE);
             page.stop(&list);
