@@ -106,7 +106,6 @@ impl ColumnForm {
         }
     }
 
-    /// What was filled in; or what is wrong with it.
     /// What was filled in; or what is wrong with it. `present` are the options that apply now, and
     /// `action` is the button that was pressed.
     pub fn from_fields(
@@ -453,7 +452,15 @@ fn variables(
             ..VariableChoice::default()
         })
         .collect();
-    // Without a choice nothing is ticked: what leaves this computer is chosen one by one.
+    // A list that was sent by a command may send all columns.
+    if options.mapping.var.is_none() {
+        let sent = planned
+            .iter()
+            .flat_map(|planned| &planned.mapping.variables);
+        for (name, at) in sent {
+            (choices[*at].is_sent, choices[*at].name) = (true, name.clone());
+        }
+    }
     let chosen = options.mapping.var.iter().flatten();
     for (name, at) in chosen.filter_map(|text| named(text, columns)) {
         choices[at].is_sent = true;

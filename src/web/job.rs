@@ -79,13 +79,21 @@ pub struct JobRecord {
     pub run: Option<RunId>,
 }
 
+/// The settings of a list for which nothing was chosen: what leaves this computer is chosen one by
+/// one, so no column is sent.
+pub fn untouched() -> Options {
+    let mut options = Options::default();
+    options.mapping.var = Some(Vec::new());
+    options
+}
+
 impl JobRecord {
     pub fn new(site: &Site, name: String, list: PathBuf) -> JobRecord {
         let ledger = site.ledger_place().ok().flatten();
         JobRecord {
             name,
             list,
-            options: Options::default(),
+            options: untouched(),
             service: site.service_name(),
             ledger: ledger.map(|place| place.absolute()).unwrap_or_default(),
             label: format!("list-{:016x}", fastrand::u64(..)),

@@ -19,6 +19,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::listed_by;
 use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
+use crate::message::Message;
 use crate::options::{Given, Options, Progress};
 use crate::report::Log;
 use crate::results::OutputChoice;
@@ -114,7 +115,7 @@ impl Site {
         // A profile's results files are for lists of the command line.
         let writes_outputs = false;
         let (layers, checked) = Layers::load(options, environment(), true, writes_outputs);
-        checked.or_stopped(StoppedBy::Usage)?;
+        checked.map_err(unusable_settings)?;
         Ok(layers)
     }
 
@@ -210,6 +211,27 @@ impl Site {
             }
         }
     }
+}
+
+/// The settings of leadload are wrong, such as a file of settings that cannot be read. The page
+/// does not show them, so whoever has set them up is needed.
+fn unusable_settings(error: anyhow::Error) -> Failure {
+    let message = Message::of(&error);
+    if message.has_words_for_page() {
+        return Failure::new(StoppedBy::Usage, error);
+    }
+    let names_typed = ["--", "profile"]
+        .iter()
+        .any(|word| message.what.contains(word));
+    let what = match names_typed {
+        true => "leadload's settings on this computer can't be used".to_owned(),
+        false => format!(
+            "leadload's settings on this computer can't be used: {}",
+            message.what
+        ),
+    };
+    let ask = "Ask whoever has set up leadload on this computer.";
+    Failure::new(StoppedBy::Usage, message.on_page(what, ask))
 }
 
 impl Practice {

@@ -140,3 +140,47 @@ pub fn upload_error(error: &UploadError) -> String {
         _ => "The list did not arrive whole. Choose it again.".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_why_a_file_did_not_arrive_says_what_to_do() {
+        let error = |kind: ErrorKind| UploadError::Disk(kind.into());
+        for (error, words) in [
+            (
+                UploadError::TooLarge { limit: 1 },
+                "larger than 2 GB. Split it",
+            ),
+            (
+                UploadError::TooManyParts,
+                "Delete the ones that nobody needs",
+            ),
+            (
+                UploadError::TooSlow,
+                "did not arrive whole. Choose it again.",
+            ),
+            (
+                UploadError::Unreadable,
+                "did not arrive whole. Choose it again.",
+            ),
+            (UploadError::DiskFull, "disk is full. Free some space"),
+            (
+                error(ErrorKind::StorageFull),
+                "disk is full. Free some space",
+            ),
+            (
+                error(ErrorKind::PermissionDenied),
+                "may not write in its folder",
+            ),
+            (
+                error(ErrorKind::Other),
+                "can't write to this computer's disk",
+            ),
+        ] {
+            let text = upload_error(&error);
+            assert!(text.contains(words) && text.ends_with('.'), "{text}");
+        }
+    }
+}

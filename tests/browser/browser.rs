@@ -170,8 +170,16 @@ fn is_root(_own: &Path) -> bool {
 struct Process(Child);
 
 impl Process {
-    /// Starts it on a free port.
+    /// Starts it on a free port. The driver looks for one and may find that another program has
+    /// taken it meanwhile.
     fn start(driver: &Path, home: &Path, log: &Path) -> (Process, u16) {
+        let mut attempts = (0..5).filter_map(|_| Process::attempt(driver, home, log));
+        attempts
+            .next()
+            .unwrap_or_else(|| panic!("{} does not start: {}", driver.display(), end_of(log)))
+    }
+
+    fn attempt(driver: &Path, home: &Path, log: &Path) -> Option<(Process, u16)> {
         let child = Command::new(driver)
             .args(["--port=0", "--log-level=WARNING", "--enable-chrome-logs"])
             .env("HOME", home)
@@ -191,10 +199,8 @@ impl Process {
                 }
             }
         });
-        match receiver.recv_timeout(PATIENCE) {
-            Ok(port) => (process, port),
-            Err(_) => panic!("{} does not start: {}", driver.display(), end_of(log)),
-        }
+        let port = receiver.recv_timeout(PATIENCE).ok()?;
+        Some((process, port))
     }
 }
 

@@ -193,7 +193,10 @@ fn a_list_with_several_phone_columns_asks_which_is_called() {
     choose(&page, list);
     page.wait_for("Several columns have phone numbers. Choose which one is called.");
     assert_eq!(page.focused(), "There is a problem");
-    page.fill("Phone number", "Phone 1 - Value");
+    page.fill(
+        "Phone number",
+        "Phone 1 - Value (5 numbers in the first rows)",
+    );
     page.fill("If empty, use", "Phone 2 - Value");
     page.row("First Name").tick("Send");
     page.row("Notes").tick("Send");
@@ -287,20 +290,28 @@ fn rows_to_fix_that_are_given_back_take_the_settings_of_their_list() {
     let list = "badge-scans.csv";
     choose(&page, list);
     page.fill("Country", "United Kingdom");
-    page.go_on_to_send();
-    page.click("Problems");
-    page.wait_until("the problems", |page| {
-        page.heading().ends_with("can't be sent yet")
-    });
+    page.row("First Name").tick("Send");
+    page.click("Continue");
+    page.wait_for_heading("2 rows can't be sent yet");
     let file = page.download("Download rows to fix");
     assert_eq!(file_name(&file), "badge-scans.rows-to-fix.xlsx");
     page.click("New list");
     page.upload("Contact list", &file);
-    page.wait_until("its problems", |page| {
-        page.heading().ends_with("can't be sent yet") || page.heading() == "Check, then send"
-    });
-    assert!(page.title().ends_with(", badge-scans.rows-to-fix.xlsx"));
+    let given_back = "badge-scans.rows-to-fix.xlsx";
+    page.expect(
+        &format!("Problems, {given_back}"),
+        "2 rows can't be sent yet",
+        "Fix them here, or choose a newer version of the list.",
+    );
     page.click("Columns");
     page.wait_for_heading(COLUMNS.heading);
     assert_eq!(page.value("Country"), "United Kingdom");
+    assert!(page.row("First Name").is_ticked("Send"));
+    page.click("Problems");
+    page.fill("Phone number in line 3", "0161 496 0257");
+    page.click("Keep corrections");
+    page.wait_for_heading("1 row can't be sent yet");
+    page.click("Continue");
+    send(&page, given_back, 1);
+    assert_eq!(lead(&service, "+441614960257").campaign_id, 101);
 }

@@ -52,6 +52,7 @@ fn screenshots_show_the_columns_the_problems_and_the_run_of_the_sample_list() {
     page.wait_for_heading(COLUMNS.heading);
     page.row("First Name").tick("Send");
     page.row("Plan").tick("Send");
+    page.script("scrollTo(0, 300)");
     keep(&page, "columns");
     page.click("Continue");
     page.wait_for_heading("8 rows can't be sent yet");

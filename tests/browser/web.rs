@@ -24,9 +24,9 @@ impl Web {
         Web::of(folder.leadload(&["web", "--no-open", "--sandbox"]))
     }
 
-    /// Sends to a service of the test, as fast as that answers.
+    /// Sends to a service of the test at a pace that is set.
     pub fn start(folder: &Folder, service: &Sandbox) -> Web {
-        folder.write("config.toml", "[profiles.test]\nrate = 'none'\n");
+        folder.write("config.toml", "[profiles.test]\nrate = '200/s'\n");
         let args = [
             "web",
             "--no-open",

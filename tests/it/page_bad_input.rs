@@ -699,6 +699,35 @@ fn a_wrong_address_or_token_is_said_at_setup_and_the_right_ones_are_kept() {
     ready(&visitor, "a.csv", contacts(3));
 }
 
+#[cfg(unix)]
+#[test]
+fn settings_that_cannot_be_read_are_said_to_be_wrong() {
+    let folder = Folder::new();
+    let visitor = Visitor::of(folder.leadload(&["web", "--no-open"]));
+    fs::create_dir_all(folder.config().parent().unwrap()).unwrap();
+    for (text, part) in [
+        ("region = GB", "“config.toml” is not valid TOML: line 1"),
+        (
+            "[profiles.default]\nregio = \"GB\"",
+            "leadload's settings on this computer can't be used",
+        ),
+        (
+            "[profiles.default]\nregion = \"Atlantis\"",
+            "leadload's settings on this computer can't be used",
+        ),
+    ] {
+        fs::write(folder.config(), text).unwrap();
+        for page in ["", "list"] {
+            let screen = visitor.get(page);
+            assert_eq!(screen.at, "service");
+            says(
+                &screen,
+                &[part, "Ask whoever has set up leadload on this computer."],
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_stored_is_refused_while_the_program_was_started_with_something_else() {
     let folder = Folder::new();

@@ -162,16 +162,16 @@ fn wait_until(what: impl Fn() -> bool) {
 fn the_page_is_for_the_browser_that_followed_the_link() {
     let folder = Folder::new();
     let page = Page::start(&folder);
-    has_status(&page.get("", ""), 403);
+    has_status(&page.get("list", ""), 403);
     let cookie = page.sign_in();
-    has_status(&page.get("", &cookie), 200);
-    has_status(&page.get("", ""), 403);
+    has_status(&page.get("list", &cookie), 200);
+    has_status(&page.get("list", ""), 403);
     has_status(&page.get(&page.open, ""), 403);
     has_status(&page.get("no/such/page", &cookie), 404);
     has_status(&page.get("..%2f..%2fetc%2fpasswd", &cookie), 404);
     has_status(&page.request("PUT", "", &cookie, ""), 405);
     let other = Page::with(&folder, &["--ledger", "other"]);
-    has_status(&other.get("", &cookie), 403);
+    has_status(&other.get("list", &cookie), 403);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_cookie_of_a_former_start_is_worth_nothing() {
     former.kill();
     let page = Page::with(&folder, &["--port", &port.to_string()]);
     assert_eq!(page.port, port);
-    let answer = page.get("", &cookie);
+    let answer = page.get("list", &cookie);
     has_status(&answer, 403);
     assert!(answer.contains("Start leadload again. That opens the page here."));
 }
@@ -208,7 +208,7 @@ fn a_change_needs_our_origin_and_the_form_token() {
     let folder = Folder::new();
     let page = Page::start(&folder);
     let cookie = page.sign_in();
-    let shown = page.get("", &cookie);
+    let shown = page.get("list", &cookie);
     let (_, token) = shown.split_once("name=\"form_token\" value=\"").unwrap();
     let token = token.split('"').next().unwrap();
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";
@@ -262,10 +262,10 @@ fn a_second_start_opens_the_page_of_the_first() {
         assert_eq!((port, &base), (page.port, &page.base));
         assert_ne!(open, page.open);
         second.tells("leadload is running already");
-        has_status(&page.get("", &cookie(&page.get(&open, ""))), 200);
+        has_status(&page.get("list", &cookie(&page.get(&open, ""))), 200);
         has_status(&page.get(&open, ""), 403);
     }
-    has_status(&page.get("", &page.sign_in()), 200);
+    has_status(&page.get("list", &page.sign_in()), 200);
 }
 
 #[test]
@@ -278,12 +278,23 @@ fn another_service_profile_or_ledger_has_a_page_of_its_own() {
         &["web", "--no-open", "--sandbox"],
         &["web", "--no-open", "--base-url", "http://127.0.0.1:1"],
         &["web", "--no-open", "--ledger", "other"],
-        &["web", "--no-open", "--ledger", "none"],
     ] {
         let page = Page::of(folder.leadload(args).start());
         assert!(ports.insert(page.port), "{args:?}");
         pages.push(page);
     }
+}
+
+#[test]
+fn without_a_ledger_there_is_no_page() {
+    let folder = Folder::new();
+    let run = folder.leadload(&["web", "--no-open", "--ledger", "none"]);
+    let output = run.expect(2);
+    assert!(
+        output.stderr.contains("the page needs a ledger"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
@@ -305,7 +316,7 @@ fn the_page_of_a_killed_process_is_replaced_at_its_port() {
     // Unless another program has taken it meanwhile.
     assert!(page.port == port || TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err());
     assert_ne!(page.base, base);
-    has_status(&page.get("", &page.sign_in()), 200);
+    has_status(&page.get("list", &page.sign_in()), 200);
 }
 
 #[test]
@@ -320,7 +331,7 @@ fn another_program_at_the_port_of_last_time_is_left_alone() {
     // It takes connections and never answers.
     let page = Page::start(&folder);
     assert_ne!(page.port, port);
-    has_status(&page.get("", &page.sign_in()), 200);
+    has_status(&page.get("list", &page.sign_in()), 200);
 }
 
 #[test]
@@ -452,8 +463,8 @@ fn the_browser_gets_there_by_a_private_file_and_the_link_is_in_no_arguments() {
     // The file is gone once it has been of use.
     let cookie = cookie(&page.get(&open, ""));
     assert!(!beside.exists());
-    has_status(&page.get("", &cookie), 200);
-    has_status(&page.get("", &page.sign_in()), 200);
+    has_status(&page.get("list", &cookie), 200);
+    has_status(&page.get("list", &page.sign_in()), 200);
 
     // So it is for a second start, whose file the first one removes.
     let second = with_browser(&folder, &["web", "--sandbox"]).expect(0);
@@ -500,7 +511,7 @@ fn without_a_display_or_a_browser_the_link_is_only_printed() {
 
     let missing = with_browser(&folder, &["web", "--sandbox"]);
     let page = Page::of(missing.env("BROWSER", "").env("PATH", "/nowhere").start());
-    has_status(&page.get("", &page.sign_in()), 200);
+    has_status(&page.get("list", &page.sign_in()), 200);
 }
 
 #[test]
@@ -515,5 +526,5 @@ fn a_header_of_a_megabyte_does_not_stop_the_page() {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 431 "));
-    has_status(&page.get("", &cookie), 200);
+    has_status(&page.get("list", &cookie), 200);
 }

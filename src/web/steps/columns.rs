@@ -40,6 +40,9 @@ const UNKNOWN_ROWS: &str = "These are rows to fix, but leadload does not know of
 /// The query of the screen after `Preview`.
 const PREVIEW: &str = "preview";
 
+/// Waits for the check, and only then decides which step is next.
+const AFTER_CHECK: &str = "problems?next";
+
 /// How much is shown of a value.
 const VALUE: usize = 30;
 
@@ -544,14 +547,21 @@ async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
     checking::begin(&visit.site, job);
     job.wait_until(visit.until, |state| state.check.is_over())
         .await;
+    see_other(&visit.job_path(job.id, next_step(job)))
+}
+
+/// The step after the columns, as the check has found.
+pub fn next_step(job: &Job) -> &'static str {
     let mut state = job.state();
+    if !state.check.is_over() {
+        return AFTER_CHECK;
+    }
     let has_asked = std::mem::replace(&mut state.has_asked_for_country, true);
-    let next = match &state.check {
+    match &state.check {
         CheckState::Failed(_) => "columns",
         CheckState::Done(checked) if checked.doubt.is_some() => "columns",
         CheckState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",
         CheckState::Done(checked) if checked.problems() == 0 => "send",
         _ => "problems",
-    };
-    see_other(&visit.job_path(job.id, next))
+    }
 }

@@ -10,6 +10,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use url::form_urlencoded;
 
+use super::columns::next_step;
 use super::{checked, checked_for_form, job, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
 use crate::lead::ErrorCode;
@@ -38,10 +39,20 @@ pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) 
     let query = query.unwrap_or_default();
     let asked: HashMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
     let page = page_number(asked.get("page").map(|page| &**page));
-    match job(&visit, id) {
-        Ok(job) => shown(&visit, &job, page, asked.contains_key("then")).await,
-        Err(response) => response,
+    let job = match job(&visit, id) {
+        Ok(job) => job,
+        Err(response) => return response,
+    };
+    if asked.contains_key("next") {
+        if let Err(response) = checked(&visit, &job).await {
+            return response;
+        }
+        let next = next_step(&job);
+        if next != "problems" {
+            return see_other(&visit.job_path(job.id, next));
+        }
     }
+    shown(&visit, &job, page, asked.contains_key("then")).await
 }
 
 /// The corrections that were typed and could not be kept, once the others are kept.

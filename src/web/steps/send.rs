@@ -16,7 +16,7 @@ use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::job::{Job, JobState, NotChanged};
+use crate::web::job::{Job, JobState, NotChanged, untouched};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
 use crate::web::live::clock_after;
 use crate::web::notes;
@@ -331,7 +331,7 @@ pub async fn scratch(
         Err(response) => return response,
     };
     let changed = job.change(fields.version(), |record| {
-        record.options = Default::default();
+        record.options = untouched();
         record.has_columns = false;
         record.taken_from = None;
         record.known_problems = Vec::new();

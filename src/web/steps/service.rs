@@ -44,7 +44,9 @@ pub async fn show(visit: Visit) -> Response {
         return screen.respond(&visit);
     }
     let address = present_address(&visit).unwrap_or_default();
-    screen(&visit, &address, Vec::new())
+    let wrong = visit.site.layers(&Options::default()).err();
+    let wrong = wrong.map(|failure| FieldError::of(&Trouble::of(&failure), None));
+    screen(&visit, &address, wrong.into_iter().collect())
 }
 
 fn present_address(visit: &Visit) -> Option<String> {
