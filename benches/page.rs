@@ -125,6 +125,7 @@ impl Drop for Page {
 /// Takes a list to the screen with the button that sends it; the address of the list.
 fn prepare(page: &Page, list: &Path, rows: usize) -> String {
     let visitor = &page.visitor;
+    let bytes = list.metadata().unwrap().len();
     let began = Instant::now();
     let answer = visitor.upload("list", &[], Some(list));
     let uploaded = began.elapsed();
@@ -149,7 +150,8 @@ fn prepare(page: &Page, list: &Path, rows: usize) -> String {
     );
     let may_take = 64 + ((rows * 16) >> 20);
     println!(
-        "  a list of {rows} rows: uploaded in {:.1} s, read in {:.1} s, checked in {:.1} s; at most {} MiB (of a list of text {may_take})",
+        "  a list of {rows} rows ({} MB): uploaded in {:.1} s, read in {:.1} s, checked in {:.1} s; at most {} MiB (of a list of text {may_take})",
+        bytes / 1_000_000,
         uploaded.as_secs_f64(),
         read.as_secs_f64(),
         began.elapsed().as_secs_f64(),
@@ -204,7 +206,11 @@ fn while_sending(folder: &Path) {
     }
     let began = Instant::now();
     let mut rounds = 0;
-    let is_sending = || !visitor.get(&format!("{sent}/live")).says("data-over");
+    let is_sending = || {
+        !visitor
+            .get(&format!("{sent}/live"))
+            .says("data-stage=\"over\"")
+    };
     while is_sending() {
         for (screen, times) in &mut screens {
             times.push(visitor.get(screen).took);
@@ -291,14 +297,15 @@ fn idle(service: &Service) {
     const WHILE: Duration = Duration::from_secs(10);
     let page = Page::start(&["--base-url", &service.url]);
     page.visitor.arrive("list");
-    sleep(Duration::from_secs(1));
+    // Threads that have made the pages end after ten seconds without work.
+    sleep(Duration::from_secs(12));
     let before = work_of(&page.process);
     sleep(WHILE);
     let after = work_of(&page.process);
     println!(
         "idle for {} s: {} wake-ups, {} hundredths of a second of processor time",
         WHILE.as_secs(),
-        after.0 - before.0,
+        after.0.saturating_sub(before.0),
         after.1 - before.1
     );
 }

@@ -135,14 +135,17 @@ impl ColumnForm {
         form.used.extend(form.country_column());
         let count = facts.inspected.header.names.len();
         form.variables = (0..count)
-            .map(|at| VariableChoice {
-                is_sent: fields.get(&format!("send-{at}")).is_some(),
-                name: fields
-                    .get(&format!("name-{at}"))
-                    .unwrap_or_default()
-                    .trim()
-                    .to_owned(),
-                ..VariableChoice::default()
+            .map(|at| match columns.text(at) {
+                None => VariableChoice::default(),
+                Some(_) => VariableChoice {
+                    is_sent: fields.get(&format!("send-{at}")).is_some(),
+                    name: fields
+                        .get(&format!("name-{at}"))
+                        .unwrap_or_default()
+                        .trim()
+                        .to_owned(),
+                    ..VariableChoice::default()
+                },
             })
             .collect();
         let mut errors = form.errors(columns);

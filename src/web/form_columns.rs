@@ -1,36 +1,61 @@
 //! The columns of a list, as the forms name them: by their place.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::intake::InspectedInput;
 use crate::mapping::{RejectsForm, column_texts};
 use crate::text::printable;
 
+/// How many columns can be chosen in a form. Workbooks may have 16,384: every select would have
+/// that many options, and no browser would show them in good time.
+const MAX_COLUMNS: usize = 1_000;
+
 #[derive(Debug)]
 pub struct FormColumns {
     names: Vec<String>,
-    /// How an option names each column; `None` for columns that leadload has added.
+    /// How an option names each column; `None` for columns that leadload has added, and for those
+    /// that cannot be chosen.
     texts: Vec<Option<String>>,
+    /// The places of the columns by these names, and by their names in lower case.
+    places: HashMap<String, usize>,
+    lower_places: HashMap<String, usize>,
+    /// How many columns there are beyond those that can be chosen.
+    pub beyond: usize,
 }
 
 impl FormColumns {
+    /// Takes long for lists with very many columns.
     pub fn of(list: &InspectedInput) -> FormColumns {
         let names = &list.header.names;
         let rejects = RejectsForm::of(names);
-        let is_own = |at: &usize| {
-            rejects
-                .as_ref()
-                .is_none_or(|r| r.input_columns.contains(at))
+        let own: HashSet<usize> = match &rejects {
+            Some(rejects) => rejects.input_columns.iter().copied().collect(),
+            None => (0..names.len()).collect(),
         };
-        let texts = column_texts(&list.header, rejects.as_ref())
-            .into_iter()
-            .enumerate();
+        let mut left = MAX_COLUMNS;
+        let texts = column_texts(&list.header, rejects.as_ref());
+        let texts = texts.into_iter().enumerate().map(|(at, text)| {
+            let is_shown = own.contains(&at) && left > 0;
+            left -= usize::from(is_shown);
+            is_shown.then_some(text)
+        });
+        let texts: Vec<Option<String>> = texts.collect();
+        let (mut places, mut lower_places) = (HashMap::new(), HashMap::new());
+        for (at, text) in texts.iter().enumerate() {
+            if let Some(text) = text {
+                places.entry(text.clone()).or_insert(at);
+                lower_places.entry(text.to_lowercase()).or_insert(at);
+            }
+        }
         FormColumns {
             names: names
                 .iter()
                 .map(|name| printable(name).trim().to_owned())
                 .collect(),
-            texts: texts
-                .map(|(at, text)| is_own(&at).then_some(text))
-                .collect(),
+            texts,
+            places,
+            lower_places,
+            beyond: own.len().saturating_sub(MAX_COLUMNS),
         }
     }
 
@@ -68,13 +93,8 @@ impl FormColumns {
 
     /// The place of the column that an option names.
     pub fn find(&self, text: &str) -> Option<usize> {
-        let texts = || {
-            self.texts
-                .iter()
-                .map(|own| own.as_deref().unwrap_or_default())
-        };
-        let exact = texts().position(|own| own == text);
-        let wanted = text.trim().to_lowercase();
-        exact.or_else(|| texts().position(|own| own.to_lowercase() == wanted))
+        let place = self.places.get(text);
+        let place = place.or_else(|| self.lower_places.get(&text.trim().to_lowercase()));
+        place.copied()
     }
 }

@@ -88,6 +88,8 @@ impl Jobs {
     pub fn forget_checks(&self) {
         for job in self.newest_first() {
             job.state().check = CheckState::default();
+            // A check that is being made ends.
+            job.has_changed();
         }
     }
 

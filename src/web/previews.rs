@@ -1,6 +1,8 @@
 //! What the service and the agent would get: the requests for two rows of the list, and the
 //! agent's opening line with the values of three people.
 
+use std::sync::Arc;
+
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -8,6 +10,10 @@ use super::checking::CheckState;
 use super::column_form::ColumnForm;
 use super::job::Job;
 use super::layout::labelled;
+use crate::text::shortened;
+
+/// How much is shown of a value: a cell may hold a book.
+const VALUE: usize = 500;
 
 /// The box for the agent's opening line.
 pub fn opening_line(form: &ColumnForm) -> Markup {
@@ -23,9 +29,9 @@ pub fn opening_line(form: &ColumnForm) -> Markup {
 
 /// What was found for the settings as they are kept, if they were checked.
 pub fn section(job: &Job, form: &ColumnForm) -> Markup {
-    let state = job.state();
-    let CheckState::Done(checked) = &state.check else {
-        return html! {};
+    let checked = match &job.state().check {
+        CheckState::Done(checked) => Arc::clone(checked),
+        _ => return html! {},
     };
     let preview = &checked.preview;
     let bodies = &checked.found.findings.bodies;
@@ -64,7 +70,7 @@ fn row(caption: &str, body: &str) -> Markup {
                 @for (name, value) in variables(body) {
                     tr {
                         th scope="row" { bdi { (name) } }
-                        td { @if value.trim().is_empty() { em { "empty" } } @else { bdi { (value) } } }
+                        td { @if value.trim().is_empty() { em { "empty" } } @else { bdi { (shortened(&value, VALUE)) } } }
                     }
                 }
             }
@@ -94,7 +100,7 @@ fn filled_in(line: &str, variables: &[(String, String)]) -> Markup {
             @match piece {
                 Piece::Text(text) => (text),
                 Piece::Name(name) => @match value_of(name, variables) {
-                    Some(value) if !value.trim().is_empty() => mark.value { bdi { (value) } },
+                    Some(value) if !value.trim().is_empty() => mark.value { bdi { (shortened(value, VALUE)) } },
                     Some(_) => mark.missing { "[" (name) ": empty]" },
                     None => mark.missing { "[" (name) ": not sent]" },
                 },

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::form_columns::FormColumns;
 use super::job::Job;
 use super::site::Site;
 use super::trouble::Trouble;
@@ -26,6 +27,7 @@ pub enum ReadState {
 #[derive(Debug)]
 pub struct ListFacts {
     pub inspected: InspectedInput,
+    pub columns: FormColumns,
     survey: ColumnSurvey,
 }
 
@@ -116,6 +118,7 @@ async fn read(site: &Site, job: &Arc<Job>, rows: &Arc<AtomicU64>) -> Result<List
             job.state().read.is_of(&rows)
         })?;
         Ok(ListFacts {
+            columns: FormColumns::of(&inspected),
             inspected,
             survey: survey.unwrap_or_default(),
         })

@@ -29,8 +29,8 @@ use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::text::printable;
 
-/// How often to look who else is sending.
-const LOOK: Duration = Duration::from_secs(1);
+/// How long to wait for the right to send before it is found out who has it.
+const SOON: Duration = Duration::from_secs(1);
 
 /// How many leads are settled before a run stops that is to be looked at first.
 pub const FIRST: u64 = 10;
@@ -189,13 +189,12 @@ async fn open(
     observer: &LiveObserver,
 ) -> Result<Option<Record>, Failure> {
     let mut opening = pin!(Record::open(settings));
-    loop {
-        tokio::select! {
-            biased;
-            opened = &mut opening => return opened,
-            () = sleep(LOOK) => observer.waits_for(site.who_sends()),
-        }
+    tokio::select! {
+        biased;
+        opened = &mut opening => return opened,
+        () = sleep(SOON) => observer.waits_for(site.who_sends()),
     }
+    opening.await
 }
 
 async fn prepare(

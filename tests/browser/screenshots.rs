@@ -60,7 +60,8 @@ fn screenshots_show_the_columns_the_problems_and_the_run_of_the_sample_list() {
     page.click("Continue");
     page.click("Send 194 leads");
     page.wait_until("half of the rows", |page| {
-        page.script("return (document.querySelector('#live progress')?.position ?? 0) > 0.5") == true
+        page.script("return (document.querySelector('#live progress')?.position ?? 0) > 0.5")
+            == true
     });
     keep(&page, "run");
 }

@@ -42,7 +42,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
         let text = "The service lists no campaign for this access token. Make one there first.";
         return no_campaigns(visit, job, text.to_owned());
     }
-    let columns = FormColumns::of(&facts.inspected);
+    let columns = &facts.columns;
     let record = job.record();
     let mut options = visit.site.options_of(&record);
     if record.service != visit.site.service_name() {
@@ -63,7 +63,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
             job,
             "campaign",
             html! {
-                (labelled("campaign", "Campaign", select(&campaigns, &columns, &options)))
+                (labelled("campaign", "Campaign", select(&campaigns, columns, &options)))
                 (at_once(&campaigns))
                 p { button.primary type="submit" { "Continue" } }
             },
@@ -168,7 +168,7 @@ pub async fn choose(
         let errors = vec![FieldError::at("campaign", "Choose a campaign.")];
         return shown(&visit, &job, errors).await;
     }
-    let columns = FormColumns::of(&facts.inspected);
+    let columns = &facts.columns;
     let column = chosen.strip_prefix(COLUMN).and_then(|at| at.parse().ok());
     let column = column.and_then(|at| columns.text(at));
     let service = visit.site.service_name();

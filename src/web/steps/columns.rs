@@ -16,7 +16,7 @@ use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
-use crate::text::{counted, shortened};
+use crate::text::{counted, grouped, shortened};
 use crate::web::checking::{self, CheckState};
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
 use crate::web::earlier;
@@ -78,7 +78,7 @@ async fn shown(
         Err(response) => return response,
     };
     let record = job.record();
-    let columns = FormColumns::of(&facts.inspected);
+    let columns = &facts.columns;
     let planned = plan(visit, &record, &facts).await;
     let trouble = match &planned {
         Ok(_) => trouble_of_check(job),
@@ -88,14 +88,14 @@ async fn shown(
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
     let options = visit.site.options_of(&record);
-    let mut form = ColumnForm::of(&record, &options, &columns, planned.as_ref().ok());
+    let mut form = ColumnForm::of(&record, &options, columns, planned.as_ref().ok());
     if let Some(typed) = typed {
         form.take_typed(typed);
     }
     if let Some(last) = last_sent(visit, &record).await {
         form.compare(&last);
     }
-    let first = form.can_be_sent(&columns).next();
+    let first = form.can_be_sent(columns).next();
     let is_asking = errors.is_empty() && job.state().asks_about_nothing;
     if let Some(first) = first.filter(|_| is_asking) {
         errors.push(FieldError::at(&format!("send-{first}"), NOTHING_TICKED));
@@ -108,7 +108,7 @@ async fn shown(
         visit,
         job,
         facts: &facts,
-        columns: &columns,
+        columns,
         form: &form,
         record: &record,
     };
@@ -395,6 +395,12 @@ impl Sections<'_> {
                 @if !self.form.new.is_empty() {
                     p.note { "Not sent to this campaign before: " (self.form.new.join(", ")) "." }
                 }
+                @if self.columns.beyond > 0 {
+                    p.note {
+                        "This list has " (grouped(self.columns.beyond as u64)) " more columns, which can't be chosen here. "
+                        "If one of them is needed, delete columns that nobody needs and choose the list again."
+                    }
+                }
                 div.scroll {
                     table.columns {
                         thead {
@@ -459,7 +465,7 @@ impl Sections<'_> {
 fn people(count: u64) -> String {
     match count {
         1 => "1 person has".to_owned(),
-        _ => format!("{} people have", crate::text::grouped(count)),
+        _ => format!("{} people have", grouped(count)),
     }
 }
 
@@ -487,11 +493,11 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
             return response;
         }
     };
-    let columns = FormColumns::of(&facts.inspected);
+    let columns = &facts.columns;
     let fields = &received.fields;
     let action = fields.get("action").unwrap_or("continue").to_owned();
     let present = visit.site.options_of(&job.record());
-    let chosen = ColumnForm::from_fields(fields, &columns, &facts, &present, &action);
+    let chosen = ColumnForm::from_fields(fields, columns, &facts, &present, &action);
     let chosen = match chosen {
         Ok(chosen) => chosen,
         Err((errors, typed)) => {
@@ -500,7 +506,7 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
         }
     };
     let goes_on = action == "continue";
-    let has_more = chosen.can_be_sent(&columns).next().is_some();
+    let has_more = chosen.can_be_sent(columns).next().is_some();
     let is_asking = goes_on
         && has_more
         && !chosen.sends_something()
@@ -510,7 +516,7 @@ pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Resp
     // Without a list in it the folder is empty, and goes.
     let _ = std::fs::remove_dir(&folder);
     let changed = job.change(fields.version(), |record| {
-        chosen.apply(record, &present, &columns, &action);
+        chosen.apply(record, &present, columns, &action);
         record.has_columns |= goes_on && !is_asking;
         ColumnForm::change_lists(record, blocked, &action);
     });
