@@ -6,6 +6,9 @@
 
 use std::fmt;
 
+/// What helps people without a terminal where settings or files of the program are wrong.
+pub const ASK_SETUP: &str = "Ask the person who set up leadload on this computer.";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub what: String,

@@ -7,7 +7,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::message::Message;
+use crate::message::{ASK_SETUP, Message};
 use crate::paths::reason;
 use crate::text::quoted_unless_secret;
 
@@ -15,8 +15,6 @@ use crate::text::quoted_unless_secret;
 pub struct Certificates(pub(super) Vec<reqwest::Certificate>);
 
 /// What to do on the page, which does not set certificates.
-const ASK: &str = "Ask whoever has set up leadload on this computer.";
-
 impl Certificates {
     /// Reads a PEM file (RFC 7468) with one or more certificates. All of them are checked here, so
     /// a bad one is reported now and not when the first connection is made.
@@ -28,7 +26,7 @@ impl Certificates {
                 format!("cannot read the certificate file {quoted}: {why}"),
                 "check the name, and that you may read the file",
             )
-            .hint_on_page(ASK)
+            .hint_on_page(ASK_SETUP)
         })?;
         // Editors put a byte order mark at the beginning, and the first line is
         // not recognized then.
@@ -45,7 +43,7 @@ impl Certificates {
                     format!("certificate {} in {quoted} is damaged", index + 1),
                     "fetch or export the file again, whole and as PEM",
                 )
-                .hint_on_page(ASK)
+                .hint_on_page(ASK_SETUP)
             })?);
         }
         ensure!(
@@ -54,7 +52,7 @@ impl Certificates {
                 format!("there is no certificate in {quoted}"),
                 "`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it"
             )
-            .hint_on_page(ASK)
+            .hint_on_page(ASK_SETUP)
         );
         Ok(Certificates(certificates))
     }

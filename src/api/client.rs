@@ -29,7 +29,7 @@ use super::unread;
 use super::verdict::{Lost, Verdict};
 use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Token};
-use crate::message::Message;
+use crate::message::{ASK_SETUP, Message};
 
 /// How many bytes of the answer to a lead request are read at most. The answer may echo all
 /// variables of the row.
@@ -123,7 +123,7 @@ impl Client {
             )
             .on_page(
                 format!("A connection to the service can't be set up: {cause}"),
-                "Ask whoever has set up leadload on this computer.",
+                ASK_SETUP,
             )
         })?;
         Ok(Client {

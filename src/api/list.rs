@@ -88,13 +88,13 @@ impl ListError {
                     format!(
                         "The service does not allow this access token to see its campaigns. It says: {text}"
                     ),
-                    "Check that the token belongs to this service, or ask whoever manages it.",
+                    "Check that the token belongs to this service, or ask the person who manages it.",
                 ),
                 FatalCause::Payment | FatalCause::Balance => (
                     format!(
                         "The service refuses because of the account's balance or plan. It says: {text}"
                     ),
-                    "Ask whoever manages the service.",
+                    "Ask the person who manages the service.",
                 ),
                 _ => (
                     format!(

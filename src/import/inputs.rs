@@ -12,7 +12,7 @@ use super::{rejects, service};
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
-use crate::message::Message;
+use crate::message::{ASK_SETUP, Message};
 use crate::options::{LogFormat, Options, Progress};
 use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
 use crate::results::{
@@ -26,8 +26,6 @@ use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
 /// What to do on the page about settings that it does not show.
-const SET_UP: &str = "Ask whoever has set up leadload on this computer.";
-
 /// The request of a command that reads lists.
 pub struct Request {
     pub files: Vec<PathBuf>,
@@ -149,7 +147,7 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
                 format!("the results already have a column `{}`", shown_name(name)),
                 format!("give the copied column another name: `--keep NAME={column}`"),
             );
-            let on_page = message.hint_on_page(SET_UP);
+            let on_page = message.hint_on_page(ASK_SETUP);
             return Err(Failure::new(StoppedBy::Usage, on_page));
         }
     }
@@ -175,7 +173,7 @@ fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
     );
     let on_page = message.on_page(
         format!("The list has {has}. On this computer a list must have at least {least}, so nothing is sent"),
-        "Find out why the list is so short. If it is complete, ask whoever has set up leadload on this computer.",
+        "Find out why the list is so short. If it is complete, ask the person who set up leadload on this computer.",
     );
     Err(Failure::new(StoppedBy::Usage, on_page).of_rows(rows))
 }

@@ -1,4 +1,4 @@
-//! An import in its steps, for whoever asks for it: a command line or a page in a browser.
+//! An import in its steps, for the command line and for the page in a browser.
 //!
 //! ```text
 //! inputs::survey → inputs::plan → inputs::protect → Prepared::new → sending::send → an Observer
@@ -7,8 +7,8 @@
 //!                        └→ dry_run::run: what would become of every row
 //! ```
 //!
-//! Rule: nothing here asks a question or writes to the terminal, log lines aside. Whoever calls a
-//! step decides what to ask between two steps, and shows what comes of it.
+//! Rule: nothing here asks a question or writes to the terminal, log lines aside. The
+//! caller decides what to ask between two steps, and shows what comes of it.
 
 pub mod campaign_list;
 pub mod dry_run;

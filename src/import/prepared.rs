@@ -157,7 +157,7 @@ pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result
     );
     let message = message.on_page(
         format!("{leads} would be sent, but the settings of leadload allow {most} at a time, so none was."),
-        "Look whether this is the right list. Whoever manages leadload can raise the limit.",
+        "Look whether this is the right list. The person who set up leadload can raise the limit.",
     );
     Err(Failure::new(StoppedBy::Usage, message))
 }

@@ -170,7 +170,7 @@ impl Record {
         );
         let on_page = message.on_page(
             "This list may have been sent before, and on this computer people are sent again who are in the campaign: they would be called a second time",
-            "Look at “History”. Or ask whoever has set up leadload on this computer.",
+            "Look at “History”. Or ask the person who set up leadload on this computer.",
         );
         Err(Failure::new(StoppedBy::Usage, on_page))
     }

@@ -67,7 +67,7 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 }
 
 /// Runs work that is not bound to this thread on a thread with a runtime of its own, so that
-/// whoever waits for it can do other work meanwhile.
+/// the caller can do other work while it waits.
 pub async fn apart<T, F>(work: impl FnOnce() -> F + Send + 'static) -> Result<T, Failure>
 where
     T: Send + 'static,

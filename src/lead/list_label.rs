@@ -8,7 +8,7 @@ const BEGINNING: &str = "list-";
 
 const MAX_CHARACTERS: usize = 64;
 
-/// What stands in the rejects of a check in place of a run, so that whoever wrote them knows
+/// What stands in the rejects of a check in place of a run, so that the page that wrote them knows
 /// them again: `list-4f2a`. It may come back from a file that anybody has edited, so it has only
 /// lower-case letters, digits and hyphens, and can do no harm in the name of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

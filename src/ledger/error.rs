@@ -7,14 +7,14 @@ use rusqlite::ErrorCode;
 
 use super::LedgerPlace;
 use crate::exit::{Failure, StoppedBy};
-use crate::message::Message;
+use crate::message::{ASK_SETUP, Message};
 use crate::paths::reason;
 use crate::results::what_to_fix_with_folders;
 
 /// What the page says of a ledger that is none, or no longer one.
 const DAMAGED: &str = "leadload's record of what was sent is damaged, so nothing is sent";
 
-const ASK: &str = "Ask whoever has set up leadload on this computer to put a backup of it in its place. Without it only the calling service knows who has been sent.";
+const ASK: &str = "Ask the person who set up leadload on this computer to put a backup of it in its place. Without it only the calling service knows who has been sent.";
 
 /// It ends whatever uses the ledger.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ impl LedgerError {
         )
         .on_page(
             "leadload's record of what was sent was deleted or moved away",
-            "Put it back and try again, or ask whoever has set up leadload on this computer. Without it only the calling service knows who has been sent.",
+            "Put it back and try again, or ask the person who set up leadload on this computer. Without it only the calling service knows who has been sent.",
         )
     }
 
@@ -108,7 +108,7 @@ impl LedgerError {
                 "cannot be written: it, or its folder, is read-only".to_owned(),
                 "fix that, or name another file with `--ledger`",
                 "it is read-only",
-                "Ask whoever has set up leadload on this computer.",
+                ASK_SETUP,
             ),
             _ => (
                 format!("cannot be used: {error}"),

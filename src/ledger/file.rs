@@ -14,6 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use super::filing::Filing;
 use super::identity::Identity;
 use super::{LedgerError, LedgerPlace, ServiceId, schema};
+use crate::message::ASK_SETUP;
 use crate::paths::folder_of;
 use crate::private_file;
 
@@ -120,7 +121,7 @@ impl Ledger {
             )
             .on_page(
                 "leadload's record of what was sent was written by a very old leadload",
-                "Ask whoever has set up leadload on this computer.",
+                ASK_SETUP,
             )
         } else {
             LedgerError::new(

@@ -132,7 +132,7 @@ impl Ledger {
         )
         .on_page(
             "leadload's record of what was sent was replaced while it was in use",
-            "Ask whoever has set up leadload on this computer to put it back. With another one, some people would be sent a second time.",
+            "Ask the person who set up leadload on this computer to put it back. With another one, some people would be sent a second time.",
         )
     }
 }

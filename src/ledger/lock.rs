@@ -15,6 +15,7 @@ use gethostname::gethostname;
 use jiff::Timestamp;
 
 use super::{Ledger, LedgerError, ServiceId};
+use crate::message::ASK_SETUP;
 use crate::private_file;
 
 /// How often to try a lock: a process that checks whether
@@ -127,7 +128,7 @@ impl Ledger {
             )
             .on_page(
                 "leadload's record of what was sent is on a disk that has no locks, so two lists could be sent at once",
-                "Ask whoever has set up leadload on this computer.",
+                ASK_SETUP,
             )
         } else {
             LedgerError::unusable(&self.place, error)

@@ -15,6 +15,7 @@ use super::spec::{
 };
 use super::{detect, header_row, test_leads};
 use crate::lead::ErrorCode;
+use crate::message::ASK_SETUP;
 use crate::shell::quoted;
 use crate::source::{Header, Row, RowBatch};
 use crate::text::shown_name;
@@ -415,7 +416,7 @@ impl Planner<'_> {
                         "The results would have two columns called `{}`",
                         shown_name(&name)
                     ),
-                    SET_UP,
+                    ASK_SETUP,
                 ));
             }
             kept.push((name, column));
@@ -468,8 +469,6 @@ fn header_is_data(
 }
 
 /// What to do about settings that the page does not show.
-const SET_UP: &str = "Ask whoever has set up leadload on this computer.";
-
 fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
     let from_columns = mapping.variables.iter().map(|(name, column)| {
         let skip = format!("{SKIP_COLUMN} {}", quoted(&columns.flag_text(*column)));

@@ -104,7 +104,7 @@ pub(super) fn stop_on_page(stop: &Stop) -> Option<(String, String)> {
 }
 
 fn refused(cause: FatalCause) -> (String, String) {
-    let ask = "Ask whoever manages the calling service.";
+    let ask = "Ask the person who manages the calling service.";
     let (what, hint) = match cause {
         FatalCause::Token => (
             "The service no longer accepts your access token",

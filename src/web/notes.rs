@@ -63,5 +63,5 @@ fn footers(checked: &Checked) -> Option<String> {
 
 fn network(checked: &Checked) -> Option<String> {
     checked.settings.ledger.as_ref()?.network_file_system()?;
-    Some("leadload's record of what was sent is on a network drive, where two computers could send the same list at once. Ask whoever has set up leadload to put it on this computer.".to_owned())
+    Some("leadload's record of what was sent is on a network drive, where two computers could send the same list at once. Ask the person who set up leadload to put it on this computer.".to_owned())
 }

@@ -19,7 +19,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::listed_by;
 use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
-use crate::message::Message;
+use crate::message::{ASK_SETUP, Message};
 use crate::options::{Given, Options, Progress};
 use crate::report::Log;
 use crate::results::OutputChoice;
@@ -48,7 +48,7 @@ pub struct Site {
 /// The service, the ledger and the lists of a practice: they end with the program.
 struct Practice {
     sandbox: Sandbox,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl std::fmt::Debug for Practice {
@@ -65,7 +65,7 @@ impl Site {
         let practice = practice.or_stopped(StoppedBy::Disk)?;
         let folder = match &practice {
             Some(practice) => {
-                let own = practice._folder.path();
+                let own = practice.folder.path();
                 let ledger = own.join("ledger.sqlite3");
                 let ledger = || Given::new(ledger.clone(), ledger.clone());
                 typed.ledger.ledger.get_or_insert_with(ledger);
@@ -214,7 +214,7 @@ impl Site {
 }
 
 /// The settings of leadload are wrong, such as a file of settings that cannot be read. The page
-/// does not show them, so whoever has set them up is needed.
+/// does not show them, so the person who set them up is needed.
 fn unusable_settings(error: anyhow::Error) -> Failure {
     let message = Message::of(&error);
     if message.has_words_for_page() {
@@ -230,8 +230,7 @@ fn unusable_settings(error: anyhow::Error) -> Failure {
             message.what
         ),
     };
-    let ask = "Ask whoever has set up leadload on this computer.";
-    Failure::new(StoppedBy::Usage, message.on_page(what, ask))
+    Failure::new(StoppedBy::Usage, message.on_page(what, ASK_SETUP))
 }
 
 impl Practice {
@@ -242,7 +241,7 @@ impl Practice {
         };
         Ok(Practice {
             sandbox: Sandbox::start(config)?,
-            _folder: tempfile::tempdir()?,
+            folder: tempfile::tempdir()?,
         })
     }
 }

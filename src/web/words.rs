@@ -114,7 +114,7 @@ pub fn disk(error: &io::Error) -> String {
             "This computer's disk is full. Free some space and try again.".to_owned()
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "leadload may not write in its folder on this computer. Ask whoever has set it up."
+            "leadload may not write in its folder on this computer. Ask the person who set up leadload."
                 .to_owned()
         }
         _ => {

@@ -722,7 +722,7 @@ fn settings_that_cannot_be_read_are_said_to_be_wrong() {
             assert_eq!(screen.at, "service");
             says(
                 &screen,
-                &[part, "Ask whoever has set up leadload on this computer."],
+                &[part, "Ask the person who set up leadload on this computer."],
             );
         }
     }

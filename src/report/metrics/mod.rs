@@ -38,7 +38,7 @@ use super::tally::Tally;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
-use crate::message::Message;
+use crate::message::{ASK_SETUP, Message};
 use crate::paths::reason;
 use crate::private_file;
 use crate::results::what_to_fix;
@@ -272,10 +272,9 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let why = reason(path, error);
     let what = format!("cannot write the metrics file `{shown}`: {why}");
     let hint = format!("{fix}, or name another file with `--metrics-file`");
-    let on_page = "Ask whoever has set up leadload on this computer.";
     Failure::new(
         StoppedBy::Disk,
-        Message::new(what, hint).hint_on_page(on_page),
+        Message::new(what, hint).hint_on_page(ASK_SETUP),
     )
 }
 

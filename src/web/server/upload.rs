@@ -159,8 +159,8 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
     received
 }
 
-/// The chunks of a body as long as there is room for them. They come one at a time, and whoever
-/// asks for the next at once has to ask again, for two reasons:
+/// The chunks of a body as long as there is room for them. They come one at a time, and a reader
+/// that asks for the next at once has to ask again, for two reasons:
 ///
 /// - The form is read on another thread than the connection. multer would take all chunks that
 ///   there are before it passes on the first.
