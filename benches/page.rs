@@ -13,8 +13,8 @@
 )]
 
 mod common;
-#[path = "../tests/it/visitor.rs"]
-mod visitor;
+#[path = "../tests/it/page_session.rs"]
+mod page_session;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 
 use common::service::Service;
 use common::{leadload, number};
+use page_session::Session;
 use rust_xlsxwriter::Workbook;
-use visitor::Visitor;
 
 /// About 300 MB.
 const CSV_ROWS: usize = 3_400_000;
@@ -68,7 +68,7 @@ fn main() {
 /// `leadload web` with a home folder of its own, and a browser.
 struct Page {
     process: Child,
-    visitor: Visitor,
+    session: Session,
     _home: tempfile::TempDir,
 }
 
@@ -99,7 +99,7 @@ impl Page {
             .read_line(&mut link)
             .unwrap();
         Page {
-            visitor: Visitor::sign_in(&link),
+            session: Session::sign_in(&link),
             process,
             _home: home,
         }
@@ -124,25 +124,25 @@ impl Drop for Page {
 
 /// Takes a list to the screen with the button that sends it; the address of the list.
 fn prepare(page: &Page, list: &Path, rows: usize) -> String {
-    let visitor = &page.visitor;
+    let session = &page.session;
     let bytes = list.metadata().unwrap().len();
     let began = Instant::now();
-    let answer = visitor.upload("list", &[], Some(list));
+    let answer = session.upload("list", &[], Some(list));
     let uploaded = began.elapsed();
     let to = answer.to.expect(&answer.body);
     let list = to.strip_suffix("/begin").unwrap().to_owned();
-    visitor.arrive(&to);
+    session.arrive(&to);
     let read = began.elapsed() - uploaded;
-    let campaign = visitor.arrive(&format!("{list}/campaign")).1;
+    let campaign = session.arrive(&format!("{list}/campaign")).1;
     let version = campaign.field("version");
     let fields = [("version", version.as_str()), ("campaign", "101")];
-    visitor.post(&format!("{list}/campaign"), &fields);
-    let columns = visitor.arrive(&format!("{list}/columns")).1;
+    session.post(&format!("{list}/campaign"), &fields);
+    let columns = session.arrive(&format!("{list}/columns")).1;
     let version = columns.field("version");
     let began = Instant::now();
-    let answer = visitor.upload(&format!("{list}/columns"), &choices(&version), None);
-    visitor.arrive(&answer.to.expect(&answer.body));
-    let (at, send) = visitor.arrive(&format!("{list}/send"));
+    let answer = session.upload(&format!("{list}/columns"), &choices(&version), None);
+    session.arrive(&answer.to.expect(&answer.body));
+    let (at, send) = session.arrive(&format!("{list}/send"));
     assert!(
         at.ends_with("/send") && send.says("Send "),
         "{at}: {}",
@@ -190,9 +190,9 @@ fn while_sending(folder: &Path) {
     let page = Page::start(&["--sandbox"]);
     let sent = prepare(&page, &list, SENT_ROWS);
     let other = prepare(&page, &list, SENT_ROWS);
-    let visitor = &page.visitor;
-    let version = visitor.arrive(&format!("{sent}/send")).1.field("version");
-    let answer = visitor.post(&format!("{sent}/send"), &[("version", &version)]);
+    let session = &page.session;
+    let version = session.arrive(&format!("{sent}/send")).1.field("version");
+    let answer = session.post(&format!("{sent}/send"), &[("version", &version)]);
     assert_eq!(answer.to, Some(format!("{sent}/run")), "{}", answer.body);
     let mut screens: Vec<(String, Vec<Duration>)> = Vec::new();
     for screen in ["service", "list", "history", "quit", "style.css"] {
@@ -207,13 +207,13 @@ fn while_sending(folder: &Path) {
     let began = Instant::now();
     let mut rounds = 0;
     let is_sending = || {
-        !visitor
+        !session
             .get(&format!("{sent}/live"))
             .says("data-stage=\"over\"")
     };
     while is_sending() {
         for (screen, times) in &mut screens {
-            times.push(visitor.get(screen).took);
+            times.push(session.get(screen).took);
         }
         rounds += 1;
     }
@@ -247,37 +247,37 @@ fn wide_lists(folder: &Path) {
         let list = folder.join("wide.csv");
         write_wide(&list, columns, cell);
         let page = Page::start(&["--sandbox"]);
-        let visitor = &page.visitor;
-        let to = visitor.upload("list", &[], Some(&list)).to.unwrap();
+        let session = &page.session;
+        let to = session.upload("list", &[], Some(&list)).to.unwrap();
         let list = to.strip_suffix("/begin").unwrap();
-        visitor.arrive(&to);
-        let version = visitor
+        session.arrive(&to);
+        let version = session
             .arrive(&format!("{list}/campaign"))
             .1
             .field("version");
         let fields = [("version", version.as_str()), ("campaign", "101")];
-        visitor.post(&format!("{list}/campaign"), &fields);
-        let version = visitor
+        session.post(&format!("{list}/campaign"), &fields);
+        let version = session
             .arrive(&format!("{list}/columns"))
             .1
             .field("version");
         let mut all = choices(&version);
         all[1].1 = "all";
         let began = Instant::now();
-        visitor.upload(&format!("{list}/columns"), &all, None);
+        session.upload(&format!("{list}/columns"), &all, None);
         let mut told = vec![format!(
             "all chosen in {:.0} ms",
             began.elapsed().as_secs_f64() * 1e3
         )];
-        let answer = visitor.arrive(&format!("{list}/columns")).1;
+        let answer = session.arrive(&format!("{list}/columns")).1;
         let version = answer.field("version");
         let mut chosen = choices(&version);
         chosen[1].1 = "preview";
-        visitor.upload(&format!("{list}/columns"), &chosen, None);
+        session.upload(&format!("{list}/columns"), &chosen, None);
         sleep(Duration::from_millis(500));
         for screen in ["campaign", "columns", "problems", "send"] {
-            visitor.arrive(&format!("{list}/{screen}"));
-            let answer = visitor.get(&format!("{list}/{screen}"));
+            session.arrive(&format!("{list}/{screen}"));
+            let answer = session.get(&format!("{list}/{screen}"));
             told.push(format!(
                 "{screen} {} kB in {:.0} ms",
                 answer.body.len() / 1000,
@@ -296,7 +296,7 @@ fn wide_lists(folder: &Path) {
 fn idle(service: &Service) {
     const WHILE: Duration = Duration::from_secs(10);
     let page = Page::start(&["--base-url", &service.url]);
-    page.visitor.arrive("list");
+    page.session.arrive("list");
     // Threads that have made the pages end after ten seconds without work.
     sleep(Duration::from_secs(12));
     let before = work_of(&page.process);

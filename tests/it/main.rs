@@ -44,6 +44,7 @@ mod page;
 mod page_bad_input;
 mod page_client;
 mod page_runs;
+mod page_session;
 #[cfg(unix)]
 mod picker;
 mod properties;
@@ -73,7 +74,6 @@ mod tokens;
 mod totals;
 mod transcript;
 mod util;
-mod visitor;
 mod web_security;
 mod wire;
 mod workbooks;

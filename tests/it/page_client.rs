@@ -1,12 +1,11 @@
-//! A browser for tests without scripts: signs in by the printed link, keeps its cookie, follows
-//! links, and fills in and sends forms as browsers do.
+//! A browser for tests without scripts: follows links, and fills in and sends forms as browsers do.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use crate::page_session::{Answer, Session, URLENCODED};
 use crate::util::{Folder, Run, kill};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -16,10 +15,7 @@ const BOUNDARY: &str = "----the-boundary-of-a-form";
 /// A running page and the one who looks at it.
 pub struct Visitor {
     process: Option<Child>,
-    port: u16,
-    /// `/PREFIX/`.
-    base: String,
-    cookie: String,
+    session: Session,
 }
 
 /// What a page has answered.
@@ -42,43 +38,10 @@ impl Visitor {
         let mut link = String::new();
         let stdout = process.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut link).unwrap();
-        let rest = link.trim_end().strip_prefix("http://127.0.0.1:").unwrap();
-        let (port, path) = rest.split_once('/').unwrap();
-        let (prefix, open) = path.split_once('/').unwrap();
-        let mut visitor = Visitor {
+        Visitor {
             process: Some(process),
-            port: port.parse().unwrap(),
-            base: format!("/{prefix}/"),
-            cookie: String::new(),
-        };
-        let (_, head, _) = visitor.exchange("GET", open, "", b"");
-        let cookie = header(&head, "set-cookie").unwrap();
-        visitor.cookie = cookie.split(';').next().unwrap().to_owned();
-        visitor
-    }
-
-    /// One request and its answer: status, head and body.
-    fn exchange(
-        &self,
-        method: &str,
-        page: &str,
-        headers: &str,
-        body: &[u8],
-    ) -> (u16, String, String) {
-        let (port, base, cookie, length) = (self.port, &self.base, &self.cookie, body.len());
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let head = format!(
-            "{method} {base}{page} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nOrigin: http://127.0.0.1:{port}\r\nCookie: {cookie}\r\nContent-Length: {length}\r\n{headers}\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, head.to_owned(), body.to_owned())
+            session: Session::sign_in(&link),
+        }
     }
 
     /// Goes to a page, follows redirects, and waits while it says that work is being done.
@@ -96,20 +59,16 @@ impl Visitor {
 
     /// The page as it is now.
     pub fn look(&self, page: &str) -> Screen {
-        let (status, head, html) = self.exchange("GET", page, "", b"");
-        self.arrive(page, status, &head, html)
+        self.arrive(page, self.session.get(page))
     }
 
-    fn arrive(&self, page: &str, status: u16, head: &str, html: String) -> Screen {
-        match header(head, "location") {
-            Some(to) => {
-                let to = to.strip_prefix(&self.base).unwrap();
-                self.get(to.split('#').next().unwrap())
-            }
+    fn arrive(&self, page: &str, answer: Answer) -> Screen {
+        match answer.to {
+            Some(to) => self.get(to.split('#').next().unwrap()),
             None => Screen {
-                status,
+                status: answer.status,
                 at: page.to_owned(),
-                html,
+                html: answer.body,
             },
         }
     }
@@ -129,11 +88,10 @@ impl Visitor {
 
     /// Sends a form.
     pub fn send(&self, form: &Form) -> Screen {
-        let action = form.action.strip_prefix(&self.base).unwrap();
+        // `/PREFIX/list`
+        let (_, action) = form.action[1..].split_once('/').unwrap();
         let (kind, body) = form.encoded();
-        let headers = format!("Content-Type: {kind}\r\n");
-        let (status, head, html) = self.exchange("POST", action, &headers, &body);
-        let screen = self.arrive(action, status, &head, html);
+        let screen = self.arrive(action, self.session.send(action, &kind, &body));
         match screen.html.contains("data-waiting") {
             true => self.get(&screen.at),
             false => screen,
@@ -153,12 +111,6 @@ impl Drop for Visitor {
             kill(process);
         }
     }
-}
-
-fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    let lines = head.lines().filter_map(|line| line.split_once(": "));
-    let mut found = lines.filter(|(key, _)| key.eq_ignore_ascii_case(name));
-    found.next().map(|(_, value)| value)
 }
 
 impl Screen {
@@ -333,8 +285,7 @@ impl Form {
         if !self.has_files {
             let mut body = url::form_urlencoded::Serializer::new(String::new());
             body.extend_pairs(&self.fields);
-            let kind = "application/x-www-form-urlencoded".to_owned();
-            return (kind, body.finish().into_bytes());
+            return (URLENCODED.to_owned(), body.finish().into_bytes());
         }
         let mut body = Vec::new();
         let mut part = |disposition: String, bytes: &[u8]| {

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 
 use leadload::sandbox::Sandbox;
 
+use crate::page_session::{Answer, Session};
 use crate::util::{Folder, contacts, kill, number, scenario, service, signal, wait_for_requests};
-use crate::visitor::{Answer, Visitor};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running page with a browser.
 struct Page {
     process: Option<Child>,
-    visitor: Visitor,
+    session: Session,
 }
 
 impl Page {
@@ -45,16 +45,16 @@ impl Page {
         let stdout = process.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut link).unwrap();
         Page {
-            visitor: Visitor::sign_in(&link),
+            session: Session::sign_in(&link),
             process: Some(process),
         }
     }
 
     /// Takes `leads.csv` to the screen *Send*; the address of the list.
     fn prepare(&self, folder: &Folder) -> String {
-        let visitor = &self.visitor;
-        let answer = visitor.upload("list", &[], Some(&folder.path("leads.csv")));
-        let (at, campaign) = visitor.arrive(&answer.to.expect(&answer.body));
+        let session = &self.session;
+        let answer = session.upload("list", &[], Some(&folder.path("leads.csv")));
+        let (at, campaign) = session.arrive(&answer.to.expect(&answer.body));
         let (list, step) = at.rsplit_once('/').unwrap();
         if step == "send" {
             // Its settings are known.
@@ -62,10 +62,10 @@ impl Page {
         }
         let version = campaign.field("version");
         let fields = [("version", version.as_str()), ("campaign", "101")];
-        let answer = visitor.post(&format!("{list}/campaign"), &fields);
-        let (_, columns) = visitor.arrive(&answer.to.expect(&answer.body));
+        let answer = session.post(&format!("{list}/campaign"), &fields);
+        let (_, columns) = session.arrive(&answer.to.expect(&answer.body));
         let answer = self.choose(list, &columns.field("version"), "name");
-        visitor.arrive(&answer.to.expect(&answer.body));
+        session.arrive(&answer.to.expect(&answer.body));
         list.to_owned()
     }
 
@@ -79,11 +79,11 @@ impl Page {
             ("name-1", name),
         ];
         let page = format!("{list}/columns");
-        self.visitor.upload(&page, &fields, None)
+        self.session.upload(&page, &fields, None)
     }
 
     fn version(&self, list: &str) -> String {
-        self.visitor
+        self.session
             .arrive(&format!("{list}/send"))
             .1
             .field("version")
@@ -93,11 +93,11 @@ impl Page {
     fn send(&self, list: &str, more: &[(&str, &str)]) -> Answer {
         let version = self.version(list);
         let fields = [&[("version", version.as_str())][..], more].concat();
-        self.visitor.post(&format!("{list}/send"), &fields)
+        self.session.post(&format!("{list}/send"), &fields)
     }
 
     fn stop(&self, list: &str) {
-        self.visitor.post(&format!("{list}/stop"), &[]);
+        self.session.post(&format!("{list}/stop"), &[]);
     }
 
     /// The run page of a run that has ended.
@@ -105,20 +105,22 @@ impl Page {
     fn end(&self, list: &str) -> Answer {
         let live = format!("{list}/live");
         let began = Instant::now();
-        while !self.visitor.get(&live).says("data-stage=\"over\"") {
+        while !self.session.get(&live).says("data-stage=\"over\"") {
             assert!(
                 began.elapsed() < PATIENCE,
                 "{}",
-                self.visitor.get(&live).body
+                self.session.get(&live).body
             );
             sleep(Duration::from_millis(5));
         }
-        self.visitor.arrive(&format!("{list}/run")).1
+        self.session.arrive(&format!("{list}/run")).1
     }
 
-    /// The rows of the results file.
+    /// The rows of the results file that the run page of a list links to.
     fn results(&self, list: &str) -> Vec<BTreeMap<String, String>> {
-        let answer = self.visitor.get(&format!("{list}/files/results.csv"));
+        let run = self.session.arrive(&format!("{list}/run")).1;
+        let file = run.link("/files/results.csv");
+        let answer = self.session.get(&file.expect(&run.body));
         assert_eq!(answer.status, 200, "{}", answer.body);
         let mut reader = csv::Reader::from_reader(answer.body.as_bytes());
         reader.deserialize().map(Result::unwrap).collect()
@@ -160,7 +162,7 @@ fn of_all_who_press_send_at_once_one_sends_the_list() {
     let list = page.prepare(&folder);
     let version = page.version(&list);
     let address = format!("{list}/send");
-    let press = || page.visitor.post(&address, &[("version", &version)]).status;
+    let press = || page.session.post(&address, &[("version", &version)]).status;
     let pressed: Vec<u16> = scope(|threads| {
         let presses: Vec<_> = (0..8).map(|_| threads.spawn(press)).collect();
         presses
@@ -192,7 +194,7 @@ fn a_list_that_is_being_sent_keeps_its_settings() {
     let address = format!("{list}/list");
     let newer = [("version", version.as_str())];
     let newer = page
-        .visitor
+        .session
         .upload(&address, &newer, Some(&folder.path("leads.csv")));
     assert_eq!(newer.status, 409);
     assert!(page.end(&list).says("Sent"));
@@ -228,7 +230,7 @@ fn stop_waits_for_the_answers_however_often_it_is_pressed() {
     let results = page.results(&list);
     let created = results.iter().filter(|row| row["status"] == "created");
     assert_eq!(created.count(), leads);
-    page.visitor.post(&format!("{list}/resume"), &[]);
+    page.session.post(&format!("{list}/resume"), &[]);
     // The former end is not that of this start.
     wait_for_requests(&service, requests + 1);
     assert!(page.end(&list).says("Sent"));
@@ -250,12 +252,12 @@ fn what_was_stopped_before_it_began_can_be_sent() {
         let version = page.version(&list);
         let (send, stop) = (format!("{list}/send"), format!("{list}/stop"));
         scope(|threads| {
-            threads.spawn(|| page.visitor.post(&send, &[("version", &version)]));
-            threads.spawn(|| page.visitor.post(&stop, &[]));
+            threads.spawn(|| page.session.post(&send, &[("version", &version)]));
+            threads.spawn(|| page.session.post(&stop, &[]));
         });
         let began = Instant::now();
         let is_over = || {
-            let live = page.visitor.get(&format!("{list}/live"));
+            let live = page.session.get(&format!("{list}/live"));
             ["gone", "over"]
                 .iter()
                 .any(|stage| live.says(&format!("data-stage=\"{stage}\"")))
@@ -285,7 +287,7 @@ fn the_first_ten_are_sent_and_those_that_were_on_their_way() {
     );
     let sent = service.leads().len();
     assert!((10..60).contains(&sent), "{sent}");
-    page.visitor.post(&format!("{list}/resume"), &[]);
+    page.session.post(&format!("{list}/resume"), &[]);
     wait_for_requests(&service, sent as u64 + 1);
     assert!(page.end(&list).says("Sent"));
     has_each_once(&service, 500);
@@ -303,7 +305,7 @@ fn one_list_is_sent_at_a_time_and_the_same_list_is_sent_once() {
     for list in &lists {
         page.send(list, &[]);
     }
-    let waits = page.visitor.get(&format!("{}/run", lists[1]));
+    let waits = page.session.get(&format!("{}/run", lists[1]));
     assert!(waits.says("waits for its turn"), "{}", waits.body);
     // One that is cancelled while it waits begins nothing.
     page.stop(&lists[1]);
@@ -315,7 +317,7 @@ fn one_list_is_sent_at_a_time_and_the_same_list_is_sent_once() {
         assert!(results.len() == 300 && results.iter().all(settled));
     }
     assert_eq!(service.stats().lead_requests, 300);
-    let cancelled = page.visitor.arrive(&format!("{}/run", lists[1])).0;
+    let cancelled = page.session.arrive(&format!("{}/run", lists[1])).0;
     assert!(cancelled.ends_with("/send"), "{cancelled}");
 }
 
@@ -345,8 +347,8 @@ fn connections_that_are_closed_stop_nothing() {
     let list = page.prepare(&folder);
     page.send(&list, &[]);
     for _ in 0..50 {
-        page.visitor.send_and_leave(&format!("{list}/run"));
-        page.visitor.send_and_leave(&format!("{list}/live"));
+        page.session.send_and_leave(&format!("{list}/run"));
+        page.session.send_and_leave(&format!("{list}/live"));
     }
     assert!(page.end(&list).says("Sent"));
     has_each_once(&service, 300);
@@ -359,14 +361,14 @@ fn what_was_answered_is_on_disk() {
     let mut page = Page::start(&folder, &service);
     let list = page.prepare(&folder);
     for name in ["first", "second", "third"] {
-        let columns = page.visitor.arrive(&format!("{list}/columns")).1;
+        let columns = page.session.arrive(&format!("{list}/columns")).1;
         let answer = page.choose(&list, &columns.field("version"), name);
         assert_eq!(answer.status, 303);
         page.kill();
         page = Page::start(&folder, &service);
         // It is offered again, with what was chosen.
-        assert!(page.visitor.get("list").says("leads.csv"));
-        let columns = page.visitor.arrive(&format!("{list}/columns")).1;
+        assert!(page.session.get("list").says("leads.csv"));
+        let columns = page.session.arrive(&format!("{list}/columns")).1;
         assert!(
             columns.says(&format!("value=\"{name}\"")),
             "{}",
@@ -395,7 +397,7 @@ fn the_end_of_the_program_waits_for_the_answers_and_for_nothing_else() {
     let requests = service.stats().lead_requests;
     assert_eq!(service.leads().len() as u64, requests, "all were answered");
     let page = Page::start(&folder, &service);
-    page.visitor.post(&format!("{list}/resume"), &[]);
+    page.session.post(&format!("{list}/resume"), &[]);
     assert!(page.end(&list).says("Sent"));
     has_each_once(&service, 300);
     assert_eq!(
@@ -431,7 +433,7 @@ fn killed_again_and_again_and_resumed_it_loses_no_row_and_makes_no_lead_twice() 
         sleep(Duration::from_millis(chance.u64(1..150)));
         page.kill();
         page = Page::start(&folder, &service);
-        page.visitor.post(&format!("{list}/resume"), &[]);
+        page.session.post(&format!("{list}/resume"), &[]);
     }
     let ended = page.end(&list);
     assert!(ended.says("Sent"), "{}", ended.body);

@@ -1,4 +1,5 @@
-//! A browser without scripts: it signs in with the link, keeps the cookie, and fills in forms.
+//! What a browser sends to the page and gets for it: it signs in with the link, keeps the cookie
+//! and the form token.
 
 // The benchmarks use it too. Each of them uses a part.
 #![allow(dead_code)]
@@ -13,10 +14,13 @@ use std::time::{Duration, Instant};
 /// How long work may take that a page waits for.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How forms without a file are encoded.
+pub const URLENCODED: &str = "application/x-www-form-urlencoded";
+
 const BOUNDARY: &str = "a-boundary-that-is-in-no-list";
 
 #[derive(Clone)]
-pub struct Visitor {
+pub struct Session {
     port: u16,
     /// `/PREFIX/`.
     base: String,
@@ -32,23 +36,23 @@ pub struct Answer {
     pub took: Duration,
 }
 
-impl Visitor {
+impl Session {
     /// Follows the link that the program prints.
-    pub fn sign_in(link: &str) -> Visitor {
+    pub fn sign_in(link: &str) -> Session {
         let rest = link.trim_end().strip_prefix("http://127.0.0.1:").unwrap();
         let (port, path) = rest.split_once('/').unwrap();
         let (prefix, open) = path.split_once('/').unwrap();
-        let mut visitor = Visitor {
+        let mut session = Session {
             port: port.parse().unwrap(),
             base: format!("/{prefix}/"),
             cookie: String::new(),
             form_token: String::new(),
         };
-        let (head, _) = visitor.exchange(&visitor.head("GET", open, "", 0), io::empty());
+        let (head, _) = session.exchange(&session.head("GET", open, "", 0), io::empty());
         let cookie = between(&head, "set-cookie: ", ";").expect("a cookie");
-        visitor.cookie = cookie.to_owned();
-        visitor.form_token = visitor.get("quit").field("form_token");
-        visitor
+        session.cookie = cookie.to_owned();
+        session.form_token = session.get("quit").field("form_token");
+        session
     }
 
     pub fn get(&self, page: &str) -> Answer {
@@ -60,14 +64,15 @@ impl Visitor {
         let mut form = url::form_urlencoded::Serializer::new(String::new());
         form.append_pair("form_token", &self.form_token);
         let body = form.extend_pairs(fields).finish();
-        let kind = "application/x-www-form-urlencoded";
-        self.answer(
-            &self.head("POST", page, kind, body.len() as u64),
-            body.as_bytes(),
-        )
+        self.send(page, URLENCODED, body.as_bytes())
     }
 
-    /// Sends a form that may have a file.
+    /// Sends a form that was filled in and encoded.
+    pub fn send(&self, page: &str, kind: &str, body: &[u8]) -> Answer {
+        self.answer(&self.head("POST", page, kind, body.len() as u64), body)
+    }
+
+    /// Sends a form that may have a file, which is read as it is sent.
     pub fn upload(&self, page: &str, fields: &[(&str, &str)], file: Option<&Path>) -> Answer {
         let token = [("form_token", self.form_token.as_str())];
         let part = |(name, value): &(&str, &str)| {
@@ -171,6 +176,14 @@ impl Answer {
         value
             .unwrap_or_else(|| panic!("no {name} in {}", self.body))
             .to_owned()
+    }
+
+    /// Where the first link leads that ends in this, without what comes before every page.
+    pub fn link(&self, end: &str) -> Option<String> {
+        let mut links = self.body.split("href=\"").skip(1);
+        let links = links.find_map(|rest| rest.split('"').next().filter(|to| to.ends_with(end)));
+        // `/PREFIX/history/1/files/results.csv`
+        links.map(|to| to[1..].split_once('/').unwrap().1.to_owned())
     }
 
     pub fn says(&self, text: &str) -> bool {
