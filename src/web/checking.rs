@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::job::{Job, JobRecord, JobState};
+use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
@@ -162,11 +163,8 @@ async fn check(
     rows: &AtomicU64,
 ) -> Result<Checked, Failure> {
     let mut request = site.request(record)?;
-    let surveyed = match job.inspected(record) {
-        // A spreadsheet is read once. If the settings have changed since, this check is dropped.
-        Some(list) => inputs::known(&mut request, vec![list])?,
-        None => inputs::survey(&mut request).await?,
-    };
+    // If the settings have changed since, this check is dropped.
+    let surveyed = surveyed(job, record, &mut request).await?;
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
     let intake = inputs::protect(intake, &settings.reading).await?;
@@ -190,41 +188,32 @@ async fn check(
         Ok(())
     };
     let memory = remembered.memory;
-    let found = dry_run::run(
-        &settings,
-        &intake,
-        book.clone(),
-        memory,
-        None,
-        &site.log,
-        take,
-    )
-    .await?;
-    let estimate = found.estimate(&settings.rate, remembered.known_rate);
+    let log = &site.log;
+    let found = dry_run::run(&settings, &intake, book.clone(), memory, None, log, take).await?;
     let doubt = intake.doubt.as_deref().filter(|doubt| doubt.refuses);
-    let doubt = doubt.map(Trouble::of_doubt);
-    let has_region = settings
-        .given
-        .phones
-        .region
-        .as_deref()
-        .is_some_and(Option::is_some);
-    let without = without_country(&found);
-    let is_asked = !has_region && are_many(without, found.ready() + without);
     Ok(Checked {
+        estimate: found.estimate(&settings.rate, remembered.known_rate),
+        without_country: asked_for_country(&settings, &found),
+        doubt: doubt.map(Trouble::of_doubt),
         settings,
         book,
         found,
         to_correct,
         preview,
-        estimate,
         campaigns: campaigns.unwrap_or_default(),
         lookup,
         warnings: request.warnings,
-        doubt,
-        without_country: is_asked.then_some(without),
         intake,
     })
+}
+
+/// How many numbers have no country code, if these are many and no country is chosen.
+fn asked_for_country(settings: &ImportSettings, found: &Found) -> Option<u64> {
+    let region = settings.given.phones.region.as_deref();
+    let has_region = region.is_some_and(Option::is_some);
+    let without = without_country(found);
+    let is_asked = !has_region && are_many(without, found.ready() + without);
+    is_asked.then_some(without)
 }
 
 /// Rows whose number has no country.

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+
+use tempfile::TempDir;
 
 use super::checking::Checked;
 use super::job::{Job, NotChanged};
@@ -13,7 +15,6 @@ use super::trouble::Trouble;
 use super::words::row_error;
 use super::work;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::paths::folder_of;
 use crate::results::{Corrections, write_corrected_copy};
 
 /// What is wrong with corrections: by row, what was typed and why it cannot be sent.
@@ -90,34 +91,29 @@ fn sorted(checked: &Checked, fields: &FormFields) -> (Corrections, Refused) {
 }
 
 /// Writes the corrected copy, in a folder of its own: two at the same time do not meet.
-fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<PathBuf, Failure> {
+fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<TempDir, Failure> {
     let folder = job.new_folder().or_stopped(StoppedBy::Disk)?;
-    let place = folder.join(next_name(job));
-    let planned = checked.intake.inputs.first();
-    let written = planned.map_or(Ok(()), |planned| {
-        write_corrected_copy(planned, kept, &place)
-    });
-    written.map(|()| place).map_err(|error| {
-        let _ = fs::remove_dir_all(&folder);
-        error.into()
-    })
+    if let Some(planned) = checked.intake.inputs.first() {
+        write_corrected_copy(planned, kept, &folder.path().join(next_name(job)))?;
+    }
+    Ok(folder)
 }
 
 /// Makes the corrected copy the list.
-fn take(job: &Job, version: u64, written: Result<PathBuf, Failure>) -> Result<(), NotChanged> {
-    let place = written.map_err(|failure| NotChanged::Failed(Trouble::of(&failure)))?;
+fn take(job: &Job, version: u64, written: Result<TempDir, Failure>) -> Result<(), NotChanged> {
+    let folder = written.map_err(|failure| NotChanged::Failed(Trouble::of(&failure)))?;
+    let place = folder.path().join(next_name(job));
     let before = job.record().list;
-    let changed = job.change(version, |record| {
-        record.list.clone_from(&place);
+    job.change(version, |record| {
+        record.list = place;
         record.is_corrected = true;
-    });
-    match &changed {
+    })?;
+    let _ = folder.keep();
+    if job.has_own(&before) {
         // The corrected copy has all of it.
-        Ok(()) if job.has_own(&before) => drop(fs::remove_file(&before)),
-        Ok(()) => {}
-        Err(_) => drop(fs::remove_dir_all(folder_of(&place))),
+        let _ = fs::remove_file(&before);
     }
-    changed
+    Ok(())
 }
 
 /// What the corrected copy is called: `october.corrected.csv`.

@@ -136,8 +136,10 @@ fn keep_lists(site: &Site, job: &Job, options: &Options) -> Option<Vec<Given<Pat
     let lists = options.phones.suppress.as_ref()?.iter();
     let kept = lists.map(|list| {
         let copy = || {
-            let place = job.new_folder().ok()?.join(list.file_name()?);
+            let folder = job.new_folder().ok()?;
+            let place = folder.path().join(list.file_name()?);
             std::fs::copy(&**list, &place).ok()?;
+            let _ = folder.keep();
             Some(Given::new(place.clone(), place))
         };
         // A list that is gone stays named, so that the check says so.

@@ -1,4 +1,4 @@
-//! The files to download. The page names no path: each file belongs to a job.
+//! The files to download. The page names no path: each file belongs to a list or a run.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,46 +16,63 @@ use super::history;
 use super::job::Job;
 use super::layout::{FieldError, Screen};
 use super::site::Site;
-use super::steps::{checked, job};
+use super::steps::checked;
 use super::trouble::Trouble;
-use super::visit::Visit;
+use super::visit::{Answer, CurrentJob, Visit};
 use super::words;
 use crate::exit::Failure;
 use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
-use crate::ledger::OutputKind;
+use crate::lead::RunId;
+use crate::ledger::{OutputKind, RunRecord};
 use crate::results::write_results_workbook;
 
-const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const CHUNK: usize = 64 * 1024;
 
-const CSV: &str = "text/csv; charset=utf-8";
-
-pub async fn download(visit: Visit, UrlPath((id, name)): UrlPath<(u64, String)>) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
-    let _making = job.making.lock().await;
+/// A file of a list.
+pub async fn download(
+    visit: Visit,
+    CurrentJob(job): CurrentJob,
+    UrlPath((_, name)): UrlPath<(u64, String)>,
+) -> Answer {
     let file = match &*name {
         "rows-to-fix.xlsx" => {
-            let checked = match checked(&visit, &job).await {
-                Ok(checked) => checked,
-                Err(response) => return response,
-            };
+            let checked = checked(&visit, &job).await?;
             rows_to_fix(&visit, &job, &checked).await
         }
-        "results.csv" => results(&visit, &job).map(|path| (path, CSV)),
-        "results.xlsx" => workbook(&visit, &job).await,
-        "rejects.xlsx" => rejects(&visit, &job).map(|path| (path, WORKBOOK)),
-        "list" => Ok((job.record().list, "application/octet-stream")),
+        "list" => Ok(job.record().list),
         _ => Err(gone()),
     };
+    answer(&visit, visit.job_path(job.id, "problems"), file).await
+}
+
+/// A file of a run.
+pub async fn download_of_run(visit: Visit, UrlPath((run, name)): UrlPath<(u64, String)>) -> Answer {
+    let run = history::run(&visit, run).await?;
+    let file = match &*name {
+        "results.csv" => output(&visit, &run, OutputKind::Results).ok_or_else(gone),
+        "results.xlsx" => workbook(&visit, &run).await,
+        "rows-to-fix" => output(&visit, &run, OutputKind::Rejects).ok_or_else(gone),
+        _ => Err(gone()),
+    };
+    answer(&visit, visit.run_path(run.run), file).await
+}
+
+async fn answer(visit: &Visit, back: String, file: Result<PathBuf, Trouble>) -> Answer {
     let sent = match file {
-        Ok((path, kind)) => send(&path, kind).await.map_err(|error| unreadable(&error)),
+        Ok(path) => send(&path).await.map_err(|error| unreadable(&error)),
         Err(trouble) => Err(trouble),
     };
-    sent.unwrap_or_else(|trouble| failed(&visit, &job, &trouble))
+    sent.map_err(|trouble| {
+        let screen = Screen {
+            title: "Download".into(),
+            heading: "The file cannot be downloaded".into(),
+            back: Some(back),
+            errors: vec![FieldError::of(&trouble, None)],
+            ..Screen::default()
+        };
+        screen.respond(visit)
+    })
 }
 
 fn gone() -> Trouble {
@@ -69,27 +86,24 @@ fn unreadable(error: &io::Error) -> Trouble {
     Trouble::new("The file can't be made.", words::disk(error))
 }
 
-fn failed(visit: &Visit, job: &Job, trouble: &Trouble) -> Response {
-    let screen = Screen {
-        title: "Download".into(),
-        heading: "The file cannot be downloaded".into(),
-        back: Some(visit.job_path(job.id, "run")),
-        errors: vec![FieldError::of(trouble, None)],
-        ..Screen::default()
-    };
-    screen.respond(visit)
-}
-
-async fn send(path: &Path, kind: &'static str) -> io::Result<Response> {
+async fn send(path: &Path) -> io::Result<Response> {
     let file = File::open(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let encoded = utf8_percent_encode(&name, NON_ALPHANUMERIC);
     let disposition = format!("attachment; filename*=UTF-8''{encoded}");
     let head = [
-        (CONTENT_TYPE, kind.to_owned()),
+        (CONTENT_TYPE, kind(path).to_owned()),
         (CONTENT_DISPOSITION, disposition),
     ];
     Ok((head, Body::from_stream(chunks(file))).into_response())
+}
+
+fn kind(path: &Path) -> &'static str {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => "text/csv; charset=utf-8",
+        Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        _ => "application/octet-stream",
+    }
 }
 
 /// The content of a file, a piece at a time. Files are read on a thread of their own.
@@ -105,45 +119,55 @@ fn chunks(file: File) -> impl futures::Stream<Item = io::Result<Vec<u8>>> {
     })
 }
 
-/// The results file of the job's latest run.
-fn results(visit: &Visit, job: &Job) -> Result<PathBuf, Trouble> {
-    let live = job.state().sending.live().and_then(|live| live.now().end);
-    let of_live = live.and_then(|end| end.results);
-    of_live
-        .or_else(|| of_ledger(visit, job, OutputKind::Results))
-        .ok_or_else(gone)
+/// Where a run has left this output, if it is there. Results that the ledger lacks are only where
+/// the end of the run says.
+pub fn output(visit: &Visit, run: &RunRecord, kind: OutputKind) -> Option<PathBuf> {
+    let job = visit.site.jobs.of_run(run.run);
+    let live = job.and_then(|job| Some(job.state().sending.live()?.now()));
+    let end = live.filter(|live| live.run == Some(run.run));
+    let of_end = end.and_then(|live| match kind {
+        OutputKind::Results => live.end?.results,
+        OutputKind::Rejects => live.end?.rejects,
+    });
+    let mut outputs = run.outputs.iter().rev();
+    let of_ledger = || {
+        let found = outputs.find(|output| output.kind == kind && output.sha256.is_some())?;
+        found.path.clone()
+    };
+    of_end.or_else(of_ledger).filter(|path| path.is_file())
 }
 
-fn rejects(visit: &Visit, job: &Job) -> Result<PathBuf, Trouble> {
-    let live = job.state().sending.live().and_then(|live| live.now().end);
-    let of_live = live.and_then(|end| end.rejects);
-    of_live
-        .or_else(|| of_ledger(visit, job, OutputKind::Rejects))
-        .ok_or_else(gone)
+/// The list and its results in one workbook.
+async fn workbook(visit: &Visit, run: &RunRecord) -> Result<PathBuf, Trouble> {
+    let results = output(visit, run, OutputKind::Results).ok_or_else(gone)?;
+    let job = visit.site.jobs.of_run(run.run).ok_or_else(gone)?;
+    let made = results_workbook(&visit.site, &job, run.run, results).await;
+    made.map_err(|failure| Trouble::of(&failure))
 }
 
-fn of_ledger(visit: &Visit, job: &Job, kind: OutputKind) -> Option<PathBuf> {
-    let run = job.record().run?;
-    let runs = visit.site.ledger().ok()??.runs().ok()?;
-    let run = runs.into_iter().find(|known| known.run == run)?;
-    history::output(&run, kind)
+/// Whether the workbook of a run has been made, or can be.
+pub fn has_workbook(visit: &Visit, run: &RunRecord, job: &Job) -> bool {
+    let record = job.record();
+    let can_be_made = record.run == Some(run.run) && record.list.is_file();
+    let results = output(visit, run, OutputKind::Results);
+    results.is_some_and(|results| can_be_made || workbook_place(&results).is_file())
 }
 
-async fn workbook(visit: &Visit, job: &Arc<Job>) -> Result<(PathBuf, &'static str), Trouble> {
-    let results = results(visit, job)?;
-    let made = results_workbook(&visit.site, job, results).await;
-    let place = made.map_err(|failure| Trouble::of(&failure))?;
-    Ok((place, WORKBOOK))
+fn workbook_place(results: &Path) -> PathBuf {
+    results.with_extension("xlsx")
 }
 
-/// The list and its results in one workbook: made now, as long as the list is there.
+/// Makes the workbook of a run, unless it is there and no older than the results.
 pub async fn results_workbook(
     site: &Site,
     job: &Job,
+    run: RunId,
     results: PathBuf,
 ) -> Result<PathBuf, Failure> {
-    let (record, place) = (job.record(), job.beside_list(".results.xlsx"));
-    if place.is_file() && !record.list.is_file() {
+    let _making = job.making.lock().await;
+    let (record, place) = (job.record(), workbook_place(&results));
+    let is_its_list = record.run == Some(run) && record.list.is_file();
+    if place.is_file() && (!is_its_list || is_newer(&place, &results)) {
         return Ok(place);
     }
     let mut request = site.request(&record)?;
@@ -162,12 +186,19 @@ pub async fn results_workbook(
     Ok(place)
 }
 
+/// Whether the first file is newer than the second.
+fn is_newer(file: &Path, than: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    changed(file) > changed(than)
+}
+
 /// The rows of a check that cannot be sent, in a workbook that names its list.
 async fn rows_to_fix(
     visit: &Visit,
     job: &Arc<Job>,
     checked: &Arc<Checked>,
-) -> Result<(PathBuf, &'static str), Trouble> {
+) -> Result<PathBuf, Trouble> {
+    let _making = job.making.lock().await;
     // Not beside the list, where the rejects of its run have the same name.
     let folder = job.folder.join("of-the-check");
     let made = crate::private_file::folders().create(&folder);
@@ -176,7 +207,7 @@ async fn rows_to_fix(
     let place = folder.join(name.file_name().unwrap_or_default());
     let written = checked.write_rows_to_fix(&visit.site, job, &place).await;
     written.map_err(|failure| Trouble::of(&failure))?;
-    Ok((place, WORKBOOK))
+    Ok(place)
 }
 
 /// Makes a private file, which gets its name when it is whole.

@@ -1,6 +1,6 @@
-//! *History*: the runs that the ledger knows, whoever began them.
+//! *History*: the runs that the ledger knows, those of the command line too.
 
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::extract::Path;
@@ -9,17 +9,19 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::campaigns::Campaigns;
+use super::files;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other};
 use super::sending::{self, Seen};
 use super::steps::send::button;
 use super::times;
 use super::trouble::Trouble;
-use super::visit::Visit;
+use super::visit::{Answer, Visit};
 use super::words;
+use crate::exit::Failure;
 use crate::import::service;
 use crate::lead::{RunId, Status};
-use crate::ledger::{OutputKind, RunRecord, RunState};
+use crate::ledger::{Ledger, LedgerError, OutputKind, RunRecord, RunState};
 use crate::options::{Given, Options, Scope};
 use crate::text::{counted, grouped, printable};
 
@@ -55,7 +57,7 @@ pub async fn show(visit: Visit) -> Response {
                         tbody {
                             @for run in runs.iter().rev().take(MAX_RUNS) {
                                 tr {
-                                    th scope="row" { a href=(visit.path(&format!("history/{}", run.run))) { bdi { (list_name(run)) } } }
+                                    th scope="row" { a href=(visit.run_path(run.run)) { bdi { (list_name(run)) } } }
                                     td { bdi { (campaign(&visit, run)) } }
                                     td { (times::day(run.began_at)) }
                                     td.number { (grouped(run.counts.of(Status::Created))) }
@@ -84,26 +86,31 @@ fn failed(visit: &Visit, trouble: &Trouble) -> Response {
     screen.respond(visit)
 }
 
-/// The runs of the service that leads go to now, or of all services if there is none.
 async fn runs(visit: &Visit) -> Result<Vec<RunRecord>, Trouble> {
+    let runs = read(visit, Ledger::runs).await?;
+    Ok(runs.unwrap_or_default())
+}
+
+/// The run with this number. Without it the answer is the list of all runs.
+pub async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
+    let found = read(visit, move |ledger| ledger.run(RunId(id))).await;
+    let found = found.map_err(|trouble| failed(visit, &trouble))?;
+    found
+        .flatten()
+        .ok_or_else(|| see_other(&visit.path("history")))
+}
+
+/// Reads the ledger, if there is one.
+async fn read<T: Send + 'static>(
+    visit: &Visit,
+    read: impl FnOnce(&Ledger) -> Result<T, LedgerError> + Send + 'static,
+) -> Result<Option<T>, Trouble> {
     let site = Arc::clone(&visit.site);
     let reading = service::on_a_thread(move || {
         let ledger = site.ledger()?;
-        let runs = ledger
-            .as_ref()
-            .map(crate::ledger::Ledger::runs)
-            .transpose()?;
-        Ok::<_, crate::exit::Failure>(runs.unwrap_or_default())
+        Ok::<_, Failure>(ledger.as_ref().map(read).transpose()?)
     });
     reading.await.map_err(|failure| Trouble::of(&failure))
-}
-
-async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
-    let runs = runs(visit)
-        .await
-        .map_err(|trouble| failed(visit, &trouble))?;
-    let found = runs.into_iter().find(|run| run.run == RunId(id));
-    found.ok_or_else(|| see_other(&visit.path("history")))
 }
 
 pub fn list_name(run: &RunRecord) -> String {
@@ -119,10 +126,12 @@ pub fn list_name(run: &RunRecord) -> String {
     }
 }
 
-fn campaign(visit: &Visit, run: &RunRecord) -> String {
+pub fn campaign(visit: &Visit, run: &RunRecord) -> String {
     let options = run.options.as_ref();
     let chosen = options.and_then(|options| options.get("campaign")?.as_str());
     match chosen {
+        // Another service has other campaigns with the same numbers.
+        Some(chosen) if run.service != visit.site.service_name() => chosen.to_owned(),
         Some(chosen) => visit.site.campaigns.name(chosen),
         None => "from a column".to_owned(),
     }
@@ -137,16 +146,14 @@ fn state(run: &RunRecord) -> &'static str {
     }
 }
 
-pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Response {
-    let run = match run(&visit, id).await {
-        Ok(run) => run,
-        Err(response) => return response,
-    };
+pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
+    let run = run(&visit, id).await?;
     let job = job_of(&visit, &run);
     if let Some(job) = &job
+        && sends(job, &run)
         && job.state().sending.live().is_some()
     {
-        return see_other(&visit.job_path(job.id, "run"));
+        return Ok(see_other(&visit.job_path(job.id, "run")));
     }
     let name = list_name(&run);
     let created = run.counts.of(Status::Created);
@@ -171,7 +178,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Response {
         }),
         ..Screen::default()
     };
-    screen.respond(&visit)
+    Ok(screen.respond(&visit))
 }
 
 /// The job of the page whose list this run sent.
@@ -197,8 +204,13 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
         @if is_unfinished(run) {
             @if run.service != visit.site.service_name() {
                 p { "It went to another service, " bdi { (printable(&run.service)) } ", so it cannot be resumed here." }
+            } @else if let Some(job) = job.filter(|job| !sends(job, run)) {
+                p {
+                    "The list or its settings were changed since, so it cannot be resumed. "
+                    a href=(visit.job_path(job.id, "send")) { "Go on with the list" }
+                }
             } @else if can_resume {
-                (button(visit, &visit.path(&format!("history/{}/resume", run.run)), "Resume"))
+                (button(visit, &format!("{}/resume", visit.run_path(run.run)), "Resume"))
             } @else {
                 p { "Its list is not at its place, so it cannot be resumed here." }
             }
@@ -206,53 +218,48 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
     }
 }
 
-fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
-    html! {
-        @if let Some(job) = job {
-            p.buttons {
-                @for (kind, files) in [
-                    (OutputKind::Results, &[("results.xlsx", "Download results"), ("results.csv", "Download results (CSV)")][..]),
-                    (OutputKind::Rejects, &[("rejects.xlsx", "Download rows to fix")][..]),
-                ] {
-                    @if output(run, kind).is_some() {
-                        @for (file, text) in files {
-                            a.button href=(visit.job_path(job.id, &format!("files/{file}"))) download { (text) } " "
-                        }
-                    }
-                }
-            }
-        }
-    }
+/// Whether this is the run that sends the list as it is now.
+fn sends(job: &Job, run: &RunRecord) -> bool {
+    job.record().run == Some(run.run)
 }
 
-/// Where a run has left this output, if it is there.
-pub fn output(run: &RunRecord, kind: OutputKind) -> Option<PathBuf> {
-    let mut outputs = run.outputs.iter().rev();
-    let found = outputs.find(|output| output.kind == kind && output.sha256.is_some())?;
-    found.path.clone().filter(|path| path.is_file())
+/// What can be downloaded of a run, and its summary.
+pub fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
+    let file = |name: &str| format!("{}/files/{name}", visit.run_path(run.run));
+    html! {
+        p.buttons {
+            @if job.is_some_and(|job| files::has_workbook(visit, run, job)) {
+                a.button href=(file("results.xlsx")) download { "Download results" } " "
+            }
+            @if files::output(visit, run, OutputKind::Results).is_some() {
+                a.button href=(file("results.csv")) download { "Download results (CSV)" } " "
+            }
+            @if files::output(visit, run, OutputKind::Rejects).is_some() {
+                a.button href=(file("rows-to-fix")) download { "Download rows to fix" } " "
+            }
+            a.button href={ (visit.run_path(run.run)) "/summary" } { "Print summary" }
+        }
+    }
 }
 
 /// Goes on with a run that has stopped: by its job, or by a job that is made for it.
-pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Response {
-    let run = match run(&visit, id).await {
-        Ok(run) => run,
-        Err(response) => return response,
-    };
-    if run.service != visit.site.service_name() {
-        return see_other(&visit.path(&format!("history/{id}")));
+pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Answer {
+    let run = run(&visit, id).await?;
+    let job = job_of(&visit, &run);
+    let is_changed = job.as_ref().is_some_and(|job| !sends(job, &run));
+    if is_changed || run.service != visit.site.service_name() {
+        return Ok(see_other(&visit.run_path(run.run)));
     }
-    let job = match job_of(&visit, &run) {
-        Some(job) => Ok(job),
-        None => adopt(&visit, &run).await,
-    };
-    match job {
-        Ok(job) => {
-            // If it is being sent already, its page shows that.
-            let _ = sending::begin(&visit.site, &job, Seen::default());
-            see_other(&visit.job_path(job.id, "run"))
+    let job = match job {
+        Some(job) => job,
+        None => {
+            let adopted = adopt(&visit, &run).await;
+            adopted.map_err(|trouble| failed(&visit, &trouble))?
         }
-        Err(trouble) => failed(&visit, &trouble),
-    }
+    };
+    // If it is being sent already, its page shows that.
+    let _ = sending::begin(&visit.site, &job, Seen::default());
+    Ok(see_other(&visit.job_path(job.id, "run")))
 }
 
 /// Makes a job for a run that a command line began. Its list and its outputs stay at their places.

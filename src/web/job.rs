@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use super::checking::CheckState;
@@ -76,7 +77,10 @@ pub struct JobRecord {
     /// Goes up with each change.
     pub version: u64,
     pub made_at: Timestamp,
+    /// The run that sends this list with these settings.
     pub run: Option<RunId>,
+    /// Runs that sent an earlier version of the list, or sent it with other settings.
+    pub earlier_runs: Vec<RunId>,
 }
 
 /// The settings of a list for which nothing was chosen: what leaves this computer is chosen one by
@@ -106,14 +110,25 @@ impl JobRecord {
             version: 1,
             made_at: Timestamp::now(),
             run: None,
+            earlier_runs: Vec::new(),
         }
     }
-}
 
-impl JobRecord {
     /// The record of the job in a folder.
     pub fn read(folder: &Path) -> io::Result<JobRecord> {
         Ok(serde_json::from_slice(&fs::read(folder.join(RECORD))?)?)
+    }
+
+    /// All runs that sent versions of this list.
+    pub fn runs(&self) -> impl Iterator<Item = RunId> {
+        self.run
+            .into_iter()
+            .chain(self.earlier_runs.iter().copied())
+    }
+
+    /// What is sent from now on belongs to another run.
+    pub fn end_run(&mut self) {
+        self.earlier_runs.extend(self.run.take());
     }
 
     pub fn has_campaign(&self) -> bool {
@@ -296,6 +311,9 @@ impl Job {
     pub fn begin_run(&self, run: RunId, problems: Option<Vec<String>>) {
         let _changing = self.changing();
         let mut record = self.record();
+        if record.run != Some(run) {
+            record.end_run();
+        }
         record.run = Some(run);
         record.version += 1;
         record.known_problems = problems.unwrap_or(record.known_problems);
@@ -338,8 +356,9 @@ impl Job {
         folder.unwrap_or(&self.folder).join(name)
     }
 
-    /// A new folder for a file that is about to arrive: files with the same name do not meet.
-    pub fn new_folder(&self) -> io::Result<PathBuf> {
+    /// A new folder for a file that is about to arrive: files with the same name do not meet. It
+    /// goes unless it is kept.
+    pub fn new_folder(&self) -> io::Result<TempDir> {
         new_folder_in(&self.folder)
     }
 }
@@ -357,17 +376,10 @@ impl JobState {
     }
 }
 
-/// A new private folder with a number as its name. Of two at the same time each gets its own.
-pub fn new_folder_in(folder: &Path) -> io::Result<PathBuf> {
+/// A new private folder in this one, which goes unless it is kept.
+pub fn new_folder_in(folder: &Path) -> io::Result<TempDir> {
     private_file::folders().create(folder)?;
-    let mut number = 1_u64;
-    loop {
-        let new = folder.join(number.to_string());
-        match private_file::folders().recursive(false).create(&new) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            created => return created.map(|()| new),
-        }
-    }
+    tempfile::Builder::new().prefix("file-").tempdir_in(folder)
 }
 
 /// Whether two sets of options read a file in the same way.

@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tempfile::TempDir;
+
 use super::checking::CheckState;
 use super::job::{Job, JobId, JobRecord};
 use super::kept_files;
@@ -44,25 +46,25 @@ impl Jobs {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new folder for a list that is about to arrive.
-    pub fn new_folder(&self) -> io::Result<(JobId, PathBuf)> {
-        let all = self.all();
-        let mut id = all.keys().next_back().map_or(1, |last| last.0 + 1);
+    /// A new folder for a list that is about to arrive. It goes unless a job is made of it.
+    pub fn new_folder(&self) -> io::Result<(JobId, TempDir)> {
+        let last = self.all().keys().next_back().map_or(0, |last| last.0);
+        let mut id = last + 1;
         loop {
-            let folder = self.folder.join(id.to_string());
-            match fs::symlink_metadata(&folder) {
-                Ok(_) => id += 1,
-                Err(_) => {
-                    private_file::folders().create(&folder)?;
-                    return Ok((JobId(id), folder));
-                }
+            let name = id.to_string();
+            let mut folders = tempfile::Builder::new();
+            match folders.prefix(&name).rand_bytes(0).tempdir_in(&self.folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id += 1,
+                made => return made.map(|folder| (JobId(id), folder)),
             }
         }
     }
 
-    pub fn add(&self, id: JobId, folder: PathBuf, record: JobRecord) -> io::Result<Arc<Job>> {
-        let job = Arc::new(Job::new(id, folder, record));
+    /// Makes a job of a folder and keeps it.
+    pub fn add(&self, id: JobId, folder: TempDir, record: JobRecord) -> io::Result<Arc<Job>> {
+        let job = Arc::new(Job::new(id, folder.path().to_owned(), record));
         job.save()?;
+        let _ = folder.keep();
         self.all().insert(id, Arc::clone(&job));
         Ok(job)
     }
@@ -93,10 +95,10 @@ impl Jobs {
         }
     }
 
-    /// The job whose list this run has sent.
+    /// The job whose list this run has sent, in its present version or an earlier one.
     pub fn of_run(&self, run: RunId) -> Option<Arc<Job>> {
         let mut jobs = self.newest_first().into_iter();
-        jobs.find(|job| job.record().run == Some(run))
+        jobs.find(|job| job.record().runs().any(|of_job| of_job == run))
     }
 
     /// The job that is being sent or waits for its turn, the one that sends first.

@@ -28,7 +28,7 @@ pub fn remove_old(job: &Job) -> bool {
     if age.unsigned_abs() <= KEPT {
         return false;
     }
-    if record.run.is_none() {
+    if record.runs().next().is_none() {
         return fs::remove_dir_all(&job.folder).is_ok();
     }
     remove_list(job, &record);
@@ -49,7 +49,9 @@ pub fn remove_unfinished(folder: &Path, error: &io::Error) {
 /// its results together. If that cannot be made, the list stays for the next attempt.
 pub async fn remove_sent(site: &Site, job: &Job, results: PathBuf) -> Result<(), Failure> {
     let record = job.record();
-    files::results_workbook(site, job, results).await?;
+    if let Some(run) = record.run {
+        files::results_workbook(site, job, run, results).await?;
+    }
     remove_list(job, &record);
     Ok(())
 }
@@ -85,11 +87,12 @@ pub fn remove_pruned(pages: &Path, place: &LedgerPlace) -> io::Result<()> {
 }
 
 fn is_gone(record: &JobRecord, place: &LedgerPlace, runs: &[RunRecord]) -> bool {
-    let Some(run) = record.run.filter(|_| record.ledger == place.absolute()) else {
-        return false;
+    let is_kept = |run| {
+        let mut known = runs.iter().filter(|known| known.run == run);
+        known.any(|known| known.pruned_at.is_none())
     };
-    let known = runs.iter().find(|known| known.run == run);
-    known.is_none_or(|known| known.pruned_at.is_some())
+    let is_draft = record.run.is_none();
+    record.ledger == place.absolute() && !is_draft && !record.runs().any(is_kept)
 }
 
 /// What is in a folder, if there is one.

@@ -53,6 +53,14 @@ impl FieldError {
     }
 }
 
+/// The status of a screen whose form could not be taken, if there is an error.
+pub fn status_of(errors: &[FieldError]) -> StatusCode {
+    match errors {
+        [] => StatusCode::OK,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
 impl Screen {
     pub fn respond(self, visit: &Visit) -> Response {
         let status = self.status;

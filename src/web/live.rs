@@ -57,7 +57,6 @@ pub struct RunEnd {
     pub rejects: Option<PathBuf>,
     /// What is wrong with rows that have not become leads, and how many these are.
     pub problems: Vec<(&'static str, u64)>,
-    pub ended_at: Timestamp,
 }
 
 impl Live {
@@ -101,7 +100,6 @@ impl Live {
         live.said = trouble.what.clone();
         live.end = Some(RunEnd {
             trouble: Some(trouble),
-            ended_at: Timestamp::now(),
             ..RunEnd::default()
         });
     }
@@ -264,7 +262,6 @@ impl RunEnd {
                     (advice.title, group.rows)
                 })
                 .collect(),
-            ended_at: Timestamp::now(),
         }
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::form_columns::FormColumns;
-use super::job::Job;
+use super::job::{Job, JobRecord};
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
 use crate::exit::Failure;
-use crate::import::{inputs, results_file, service};
+use crate::import::{Request, inputs, results_file, service};
 use crate::intake::{ColumnSurvey, ColumnValue, InspectedInput};
 use crate::results::has_results_header;
 
@@ -65,6 +65,10 @@ impl ReadState {
             _ => None,
         }
     }
+
+    fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
+        matches!(self, ReadState::Reading(own) if Arc::ptr_eq(own, rows))
+    }
 }
 
 /// Begins to read the list, unless that has been done.
@@ -95,9 +99,16 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
     });
 }
 
-impl ReadState {
-    fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
-        matches!(self, ReadState::Reading(own) if Arc::ptr_eq(own, rows))
+/// The list as it was read, so that a spreadsheet is read once. Where somebody may have changed it
+/// since, it is read again.
+pub async fn surveyed(
+    job: &Job,
+    record: &JobRecord,
+    request: &mut Request,
+) -> Result<Vec<InspectedInput>, Failure> {
+    match job.inspected(record) {
+        Some(list) => inputs::known(request, vec![list]),
+        None => inputs::survey(request).await,
     }
 }
 

@@ -1,7 +1,6 @@
 //! *Does this look wrong?*: how the file is read, and its first rows.
 
 use axum::Extension;
-use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 
@@ -9,8 +8,8 @@ use super::job::Job;
 use super::layout::{job_form, labelled, see_other};
 use super::reading::ListFacts;
 use super::server::FormFields;
-use super::steps::{job, not_changed};
-use super::visit::Visit;
+use super::steps::not_changed;
+use super::visit::{CurrentJob, Visit};
 use crate::options::{Given, Options};
 use crate::source::{Certainty, Content};
 use crate::text::shortened;
@@ -160,13 +159,9 @@ fn first_rows(facts: &ListFacts) -> Markup {
 
 pub async fn choose(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
 ) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
     let given = |name: &str| fields.get(name).filter(|text| !text.is_empty());
     let changed = job.change(fields.version(), |record| {
         let reading = &mut record.options.reading;

@@ -15,6 +15,7 @@ use tokio::time::sleep;
 use super::job::{Job, JobRecord, NotChanged};
 use super::kept_files;
 use super::live::{Live, LiveObserver};
+use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
@@ -212,10 +213,7 @@ async fn prepare(
     }
     let mut request = site.request(&record)?;
     let service = site.service(&request.layers)?;
-    let surveyed = match observer.job.inspected(&record) {
-        Some(list) => inputs::known(&mut request, vec![list])?,
-        None => inputs::survey(&mut request).await?,
-    };
+    let surveyed = surveyed(&observer.job, &record, &mut request).await?;
     let opened = open(site, &request.settings()?, observer).await?;
     observer.has_its_turn();
     let settings = request.settings()?;

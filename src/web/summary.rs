@@ -1,45 +1,37 @@
-//! *Print summary*: what became of the list, without numbers and names of people.
+//! *Print summary*: what became of a list, without numbers and names of people.
 
 use axum::extract::Path;
-use axum::response::Response;
 use maud::html;
 
+use super::history;
 use super::layout::Screen;
-use super::live::LiveState;
-use super::steps::job;
 use super::times;
-use super::visit::Visit;
+use super::visit::{Answer, Visit};
 use super::words;
+use crate::ledger::RunState;
 use crate::text::{counted, grouped};
 
-pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
+pub async fn show(visit: Visit, Path(run): Path<u64>) -> Answer {
+    let run = history::run(&visit, run).await?;
+    let name = history::list_name(&run);
+    let state = match run.state() {
+        RunState::Complete => "Complete",
+        RunState::AtWork => "Not complete yet",
+        RunState::Stopped(_) | RunState::Killed => "Stopped before the end",
     };
-    let record = job.record();
-    let live: LiveState = job
-        .state()
-        .sending
-        .live()
-        .map(|live| live.now())
-        .unwrap_or_default();
-    let state = match &live.end {
-        Some(end) if end.is_complete => "Complete".to_owned(),
-        Some(_) => "Stopped before the end".to_owned(),
-        None => "Not complete yet".to_owned(),
-    };
+    let ended = run.starts.last().and_then(|start| start.ended_at);
     let screen = Screen {
-        title: format!("Summary, {}", record.name),
-        heading: format!("Summary of {}", record.name),
-        back: Some(visit.job_path(job.id, "run")),
+        title: format!("Summary, {name}"),
+        heading: format!("Summary of {name}"),
+        back: Some(visit.run_path(run.run)),
         body: Some(html! {
             dl.summary {
-                div { dt { "Campaign" } dd { bdi { (record.campaign_name(&visit)) } } }
-                @if let Some(end) = &live.end { div { dt { "Ended" } dd { (times::day(end.ended_at)) } } }
+                div { dt { "Campaign" } dd { bdi { (history::campaign(&visit, &run)) } } }
+                div { dt { "Began" } dd { (times::day(run.began_at)) } }
+                @if let Some(ended) = ended { div { dt { "Ended" } dd { (times::day(ended)) } } }
                 div { dt { "State" } dd { (state) } }
-                div { dt { "Rows" } dd { (counted(live.rows_done(), "row")) } }
-                @for (status, rows) in live.counts.all().filter(|(_, rows)| *rows > 0) {
+                div { dt { "Rows" } dd { (counted(run.counts.total(), "row")) } }
+                @for (status, rows) in run.counts.all().filter(|(_, rows)| *rows > 0) {
                     div { dt { (words::status(status)) } dd { (grouped(rows)) } }
                 }
             }
@@ -47,5 +39,5 @@ pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
         }),
         ..Screen::default()
     };
-    screen.respond(&visit)
+    Ok(screen.respond(&visit))
 }

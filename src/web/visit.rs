@@ -4,16 +4,29 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Path};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 
-use super::job::JobId;
+use super::job::{Job, JobId};
+use super::layout::Screen;
 use super::server::Session;
 use super::site::Site;
+use crate::lead::RunId;
 
 /// How long a page waits for work that may be done in a moment, instead of showing how far it is.
 const MOMENT: Duration = Duration::from_millis(100);
 
+/// How long a form that was filled in waits for a list that is read or checked again. Otherwise
+/// what was typed would be lost.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a handler answers: its screen, or another one that takes its place.
+pub type Answer = Result<Response, Response>;
+
+#[derive(Clone)]
 pub struct Visit {
     pub site: Arc<Site>,
     pub form_token: String,
@@ -33,6 +46,19 @@ impl Visit {
     pub fn job_path(&self, job: JobId, page: &str) -> String {
         format!("{}lists/{job}/{page}", self.base)
     }
+
+    /// The address of the page about a run.
+    pub fn run_path(&self, run: RunId) -> String {
+        self.path(&format!("history/{run}"))
+    }
+
+    /// The same visit, for work that a form that was filled in waits for.
+    pub fn patiently(&self) -> Visit {
+        Visit {
+            until: Instant::now() + PATIENCE,
+            ..self.clone()
+        }
+    }
 }
 
 impl FromRequestParts<Arc<Site>> for Visit {
@@ -50,5 +76,35 @@ impl FromRequestParts<Arc<Site>> for Visit {
                 .map(|session| session.form_token.as_str().to_owned())
                 .unwrap_or_default(),
         })
+    }
+}
+
+/// The job that an address names, `/lists/{id}/…`. If there is none, a screen says so.
+pub struct CurrentJob(pub Arc<Job>);
+
+#[derive(Deserialize)]
+struct Address {
+    id: u64,
+}
+
+impl FromRequestParts<Arc<Site>> for CurrentJob {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Response> {
+        let address = Path::<Address>::from_request_parts(parts, site).await;
+        let Path(Address { id }) = address.map_err(IntoResponse::into_response)?;
+        if let Some(job) = site.jobs.get(JobId(id)) {
+            return Ok(CurrentJob(job));
+        }
+        let Ok(visit) = Visit::from_request_parts(parts, site).await;
+        let screen = Screen {
+            title: "No such list".into(),
+            heading: "This list is not here".into(),
+            help: "Lists that were not sent are kept for 30 days.".into(),
+            back: Some(visit.path("list")),
+            status: StatusCode::NOT_FOUND,
+            ..Screen::default()
+        };
+        Err(screen.respond(&visit))
     }
 }

@@ -3,44 +3,39 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::Path;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{facts, facts_for_form, job, not_changed, screen, waiting};
+use super::{facts, not_changed, screen, waiting};
 use crate::campaign::Campaign;
 use crate::options::{Given, Options};
 use crate::web::campaigns::Campaigns;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::Job;
-use crate::web::layout::{FieldError, Screen, job_form, labelled, see_other};
+use crate::web::layout::{FieldError, Screen, job_form, labelled, see_other, status_of};
 use crate::web::server::FormFields;
-use crate::web::visit::Visit;
+use crate::web::visit::{Answer, CurrentJob, Visit};
 
 /// The value of an option that is a column.
 const COLUMN: &str = "column-";
 
-pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
-    match job(&visit, id) {
-        Ok(job) => shown(&visit, &job, Vec::new()).await,
-        Err(response) => response,
-    }
+pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
+    shown(&visit, &job, Vec::new()).await
 }
 
-async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Response {
-    let facts = match facts(visit, job).await {
-        Ok(facts) => facts,
-        Err(response) => return response,
-    };
+async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Answer {
+    let facts = facts(visit, job).await?;
     let campaigns = match Campaigns::until(visit.until, &visit.site).await {
         Some(Ok(campaigns)) => campaigns,
-        Some(Err(trouble)) => return no_campaigns(visit, job, trouble.text()),
-        None => return waiting(visit, job, "Asking the service for its campaigns …", 0),
+        Some(Err(trouble)) => return Ok(no_campaigns(visit, job, trouble.text())),
+        None => {
+            let what = "Asking the service for its campaigns …";
+            return Ok(waiting(visit, job, what, 0));
+        }
     };
     if campaigns.is_empty() {
         let text = "The service lists no campaign for this access token. Make one there first.";
-        return no_campaigns(visit, job, text.to_owned());
+        return Ok(no_campaigns(visit, job, text.to_owned()));
     }
     let columns = &facts.columns;
     let record = job.record();
@@ -49,10 +44,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
         // Another service has other campaigns with the same ids.
         options.mapping.campaign = None;
     }
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let status = status_of(&errors);
     let screen = Screen {
         heading: "Which campaign should call these people?".into(),
         help: "A campaign in progress may start calling as soon as you send.".into(),
@@ -71,7 +63,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Respon
         status,
         ..screen(visit, job, "Campaign", "campaign")
     };
-    screen.respond(visit)
+    Ok(screen.respond(visit))
 }
 
 fn no_campaigns(visit: &Visit, job: &Job, text: String) -> Response {
@@ -152,17 +144,10 @@ fn at_once(campaigns: &[Campaign]) -> Markup {
 
 pub async fn choose(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
-) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
-    let facts = match facts_for_form(&visit, &job).await {
-        Ok(facts) => facts,
-        Err(response) => return response,
-    };
+) -> Answer {
+    let facts = facts(&visit.patiently(), &job).await?;
     let chosen = fields.get("campaign").unwrap_or_default().to_owned();
     if chosen.is_empty() {
         let errors = vec![FieldError::at("campaign", "Choose a campaign.")];
@@ -179,7 +164,7 @@ pub async fn choose(
         mapping.campaign = column.is_none().then(|| Given::text_of(&chosen));
     });
     if let Err(why) = changed {
-        return not_changed(&visit, &job, "campaign", &why);
+        return Ok(not_changed(&visit, &job, "campaign", &why));
     }
-    see_other(&visit.job_path(job.id, "columns"))
+    Ok(see_other(&visit.job_path(job.id, "columns")))
 }

@@ -5,12 +5,10 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, RawQuery, Request};
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::extract::{RawQuery, Request};
 use maud::{Markup, html};
 
-use super::{checked, facts, facts_for_form, job, not_changed, screen, trouble_of_check};
+use super::{checked, facts, not_changed, screen, trouble_of_check};
 use crate::exit::Failure;
 use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
@@ -22,13 +20,14 @@ use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
 use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
-use crate::web::layout::{FieldError, Screen, labelled, see_other};
+use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of};
 use crate::web::previews;
 use crate::web::reading::ListFacts;
 use crate::web::reading_form;
+use crate::web::server::FormFields;
 use crate::web::server::upload;
 use crate::web::trouble::{Question, Trouble};
-use crate::web::visit::Visit;
+use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::upload_error;
 
 const HELP: &str = "The phone number is always sent. Tick only what the agent needs.";
@@ -46,18 +45,14 @@ const AFTER_CHECK: &str = "problems?next";
 /// How much is shown of a value.
 const VALUE: usize = 30;
 
-pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
+pub async fn show(visit: Visit, CurrentJob(job): CurrentJob, RawQuery(query): RawQuery) -> Answer {
     // `Preview` was pressed: it is shown as soon as the list is checked.
     if query.as_deref() == Some(PREVIEW)
         && let Err(response) = checked(&visit, &job).await
     {
         let has_failed = matches!(job.state().check, CheckState::Failed(_));
         if !has_failed {
-            return response;
+            return Err(response);
         }
     }
     shown(&visit, &job, Vec::new(), None).await
@@ -68,15 +63,9 @@ async fn shown(
     job: &Arc<Job>,
     mut errors: Vec<FieldError>,
     typed: Option<ColumnForm>,
-) -> Response {
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    let facts = match facts(visit, job).await {
-        Ok(facts) => facts,
-        Err(response) => return response,
-    };
+) -> Answer {
+    let status = status_of(&errors);
+    let facts = facts(visit, job).await?;
     let record = job.record();
     let columns = &facts.columns;
     let planned = plan(visit, &record, &facts).await;
@@ -128,7 +117,7 @@ async fn shown(
         status,
         ..screen(visit, job, "Columns", "columns")
     };
-    screen.respond(visit)
+    Ok(screen.respond(visit))
 }
 
 /// The variables that were last sent to the campaign of this list.
@@ -469,85 +458,75 @@ fn people(count: u64) -> String {
     }
 }
 
-pub async fn choose(visit: Visit, Path(id): Path<u64>, request: Request) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
+pub async fn choose(visit: Visit, CurrentJob(job): CurrentJob, request: Request) -> Answer {
+    let not_changed = |why| Ok(not_changed(&visit, &job, "columns", &why));
     let folder = match job.new_folder() {
         Ok(folder) => folder,
-        Err(error) => return not_changed(&visit, &job, "columns", &NotChanged::Io(error)),
+        Err(error) => return not_changed(NotChanged::Io(error)),
     };
-    let received = match upload::receive(request, &folder).await {
+    let received = match upload::receive(request, folder.path()).await {
         Ok(received) => received,
         Err(error) => {
-            let _ = std::fs::remove_dir(&folder);
             let errors = vec![FieldError::at("blocked", upload_error(&error))];
             return shown(&visit, &job, errors, None).await;
         }
     };
-    let facts = match facts_for_form(&visit, &job).await {
-        Ok(facts) => facts,
-        Err(response) => {
-            let _ = std::fs::remove_dir_all(&folder);
-            return response;
-        }
-    };
-    let columns = &facts.columns;
+    let facts = facts(&visit.patiently(), &job).await?;
     let fields = &received.fields;
-    let action = fields.get("action").unwrap_or("continue").to_owned();
+    let action = fields.get("action").unwrap_or("continue");
     let present = visit.site.options_of(&job.record());
-    let chosen = ColumnForm::from_fields(fields, columns, &facts, &present, &action);
-    let chosen = match chosen {
+    let chosen = match ColumnForm::from_fields(fields, &facts.columns, &facts, &present, action) {
         Ok(chosen) => chosen,
-        Err((errors, typed)) => {
-            let _ = std::fs::remove_dir_all(&folder);
-            return shown(&visit, &job, errors, Some(*typed)).await;
-        }
+        Err((errors, typed)) => return shown(&visit, &job, errors, Some(*typed)).await,
     };
     let goes_on = action == "continue";
-    let has_more = chosen.can_be_sent(columns).next().is_some();
-    let is_asking = goes_on
-        && has_more
-        && !chosen.sends_something()
-        && fields.get("nothing").is_none()
-        && !has_agreed_to_nothing(&job.record());
+    let is_asking = goes_on && asks_about_nothing(&job.record(), fields, &chosen, &facts);
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
-    // Without a list in it the folder is empty, and goes.
-    let _ = std::fs::remove_dir(&folder);
+    let has_list = blocked.is_some();
     let changed = job.change(fields.version(), |record| {
-        chosen.apply(record, &present, columns, &action);
+        chosen.apply(record, &present, &facts.columns, action);
         record.has_columns |= goes_on && !is_asking;
-        ColumnForm::change_lists(record, blocked, &action);
+        ColumnForm::change_lists(record, blocked, action);
     });
     if let Err(why) = changed {
-        let _ = std::fs::remove_dir_all(&folder);
-        return not_changed(&visit, &job, "columns", &why);
+        return not_changed(why);
+    }
+    if has_list {
+        let _ = folder.keep();
     }
     job.state().asks_about_nothing = is_asking;
-    match (&*action, is_asking) {
-        ("continue", false) => go_on(&visit, &job).await,
-        ("preview", _) => {
+    let columns = visit.job_path(job.id, "columns");
+    Ok(match action {
+        "continue" if !is_asking => {
             checking::begin(&visit.site, &job);
-            let columns = visit.job_path(job.id, "columns");
+            job.wait_until(visit.until, |state| state.check.is_over())
+                .await;
+            see_other(&visit.job_path(job.id, next_step(&job)))
+        }
+        "preview" => {
+            checking::begin(&visit.site, &job);
             see_other(&format!("{columns}?{PREVIEW}#preview"))
         }
-        _ => see_other(&visit.job_path(job.id, "columns")),
-    }
+        _ => see_other(&columns),
+    })
+}
+
+/// Whether to ask if it is right that the agent is told nothing.
+fn asks_about_nothing(
+    record: &JobRecord,
+    fields: &FormFields,
+    chosen: &ColumnForm,
+    facts: &ListFacts,
+) -> bool {
+    let has_more = chosen.can_be_sent(&facts.columns).next().is_some();
+    let is_answered = fields.get("nothing").is_some() || has_agreed_to_nothing(record);
+    has_more && !chosen.sends_something() && !is_answered
 }
 
 /// Whether somebody has gone on before with nothing ticked.
 fn has_agreed_to_nothing(record: &JobRecord) -> bool {
     let sent = record.options.mapping.var.as_ref();
     record.has_columns && sent.is_some_and(Vec::is_empty)
-}
-
-/// On to the problems, if there are any.
-async fn go_on(visit: &Visit, job: &Arc<Job>) -> Response {
-    checking::begin(&visit.site, job);
-    job.wait_until(visit.until, |state| state.check.is_over())
-        .await;
-    see_other(&visit.job_path(job.id, next_step(job)))
 }
 
 /// The step after the columns, as the check has found.

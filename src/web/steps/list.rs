@@ -1,24 +1,27 @@
 //! *List*: the file that is sent.
 
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::extract::{Path as UrlPath, Request};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
+use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{job, not_changed, screen};
+use super::{checked, facts, not_changed, screen};
+use crate::private_file;
 use crate::text::grouped;
 use crate::web::earlier;
-use crate::web::job::{Job, JobId, JobRecord, NotChanged, new_folder_in};
-use crate::web::layout::{FieldError, Screen, labelled, see_other, upload_form};
-use crate::web::server::FormFields;
-use crate::web::server::upload::{self, Upload};
+use crate::web::job::{Job, JobId, JobRecord, new_folder_in};
+use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of, upload_form};
+use crate::web::reading;
+use crate::web::server::upload;
 use crate::web::times;
 use crate::web::trouble::Trouble;
-use crate::web::visit::Visit;
+use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::{disk, upload_error};
 
 const HEADING: &str = "Choose your contact list";
@@ -36,10 +39,7 @@ pub async fn choose(visit: Visit) -> Response {
 }
 
 fn chooser(visit: &Visit, errors: Vec<FieldError>) -> Response {
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let status = status_of(&errors);
     let screen = Screen {
         title: "List".into(),
         heading: HEADING.into(),
@@ -98,92 +98,64 @@ fn drafts(visit: &Visit) -> Markup {
 
 /// Takes a new list.
 pub async fn take(visit: Visit, request: Request) -> Response {
-    let (id, folder) = match visit.site.jobs.new_folder() {
-        Ok(new) => new,
-        Err(error) => return chooser(&visit, vec![FieldError::at("list", disk(&error))]),
-    };
-    let inner = match new_folder_in(&folder) {
-        Ok(inner) => inner,
-        Err(error) => return chooser(&visit, vec![FieldError::at("list", disk(&error))]),
-    };
-    let received = upload::receive(request, &inner).await;
-    let upload = match received {
-        Ok(upload) if upload.fields.get("sample").is_some() => sample(&inner),
-        Ok(upload) => Ok(upload),
-        Err(error) => Err(upload_error(&error)),
-    };
-    let made = upload.and_then(|upload| {
-        let (name, list) = upload
-            .file
-            .ok_or_else(|| "Choose a list first.".to_owned())?;
-        let record = JobRecord::new(&visit.site, name, list);
-        let job = visit.site.jobs.add(id, folder.clone(), record);
-        job.map_err(|error| disk(&error))
-    });
-    match made {
-        Ok(job) => after_upload(&visit, &job).await,
-        Err(text) => {
-            let _ = fs::remove_dir_all(&folder);
-            chooser(&visit, vec![FieldError::at("list", text)])
+    match taken(&visit, request).await {
+        Ok(job) => {
+            // Most lists are read in a moment.
+            reading::begin(&visit.site, &job);
+            job.wait_until(visit.until, |state| state.read.is_done())
+                .await;
+            see_other(&visit.job_path(job.id, "begin"))
         }
+        Err(text) => chooser(&visit, vec![FieldError::at("list", text)]),
     }
+}
+
+async fn taken(visit: &Visit, request: Request) -> Result<Arc<Job>, String> {
+    let (id, folder) = visit.site.jobs.new_folder().map_err(|why| disk(&why))?;
+    // The page's own files stand beside it, so the list has a folder of its own.
+    let inner = new_folder_in(folder.path()).map_err(|why| disk(&why))?;
+    let received = upload::receive(request, inner.path()).await;
+    let upload = received.map_err(|error| upload_error(&error))?;
+    let (name, list) = match upload.fields.get("sample") {
+        Some(_) => sample(inner.path()).map_err(|why| disk(&why))?,
+        None => upload.file.ok_or("Choose a list first.")?,
+    };
+    let record = JobRecord::new(&visit.site, name, list);
+    let job = visit.site.jobs.add(id, folder, record);
+    let _ = inner.keep();
+    job.map_err(|why| disk(&why))
 }
 
 /// The list of the practice.
-fn sample(folder: &Path) -> Result<Upload, String> {
+fn sample(folder: &Path) -> io::Result<(String, PathBuf)> {
     const SAMPLE: &[u8] = include_bytes!("../../../sample-data/contacts.csv");
     let list = folder.join("contacts.csv");
-    let written = crate::private_file::replace(&list, SAMPLE, None);
-    written.map_err(|error| disk(&error))?;
-    Ok(Upload {
-        file: Some(("contacts.csv".to_owned(), list)),
-        fields: FormFields::default(),
-    })
+    private_file::replace(&list, SAMPLE, None)?;
+    Ok(("contacts.csv".to_owned(), list))
 }
 
-/// Where a list goes that has just arrived: on to the campaign, or where its settings are known,
-/// straight to sending.
-async fn after_upload(visit: &Visit, job: &Arc<Job>) -> Response {
-    crate::web::reading::begin(&visit.site, job);
-    job.wait_until(visit.until, |state| state.read.is_done())
-        .await;
-    see_other(&visit.job_path(job.id, "begin"))
-}
-
-/// The first screen of a list that was read.
-pub async fn begin(visit: Visit, UrlPath(id): UrlPath<u64>) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
-    let facts = match super::facts(&visit, &job).await {
-        Ok(facts) => facts,
-        Err(response) => return response,
-    };
+/// The first screen of a list that was read: its campaign, or where its settings are known, what
+/// is to be looked at before it is sent.
+pub async fn begin(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
+    let facts = facts(&visit, &job).await?;
     match earlier::take_settings(&visit.site, &job, &facts).await {
         Ok(true) => {}
-        Ok(false) => return see_other(&visit.job_path(job.id, "campaign")),
-        Err(trouble) => return unreadable(&visit, &job, &trouble),
+        Ok(false) => return Ok(see_other(&visit.job_path(job.id, "campaign"))),
+        Err(trouble) => return Err(unreadable(&visit, &job, &trouble)),
     }
-    let checked = match super::checked(&visit, &job).await {
-        Ok(checked) => checked,
-        Err(response) => return response,
-    };
+    let checked = checked(&visit, &job).await?;
     let known = job.record().known_problems;
     let mut kinds = checked.kinds_of_problems().into_iter();
     let next = match kinds.any(|kind| !known.contains(&kind)) {
         true => "problems",
         false => "send",
     };
-    see_other(&visit.job_path(job.id, next))
+    Ok(see_other(&visit.job_path(job.id, next)))
 }
 
 /// The list of a job, and how it is replaced.
-pub async fn show(visit: Visit, UrlPath(id): UrlPath<u64>) -> Response {
-    match job(&visit, id) {
-        Ok(job) => shown(&visit, &job, Vec::new(), StatusCode::OK),
-        Err(response) => response,
-    }
+pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Response {
+    shown(&visit, &job, Vec::new(), StatusCode::OK)
 }
 
 fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusCode) -> Response {
@@ -220,22 +192,16 @@ pub fn unreadable(visit: &Visit, job: &Arc<Job>, trouble: &Trouble) -> Response 
 }
 
 /// Replaces the list by a newer version, which keeps all settings.
-pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
-    let folder = match job.new_folder() {
-        Ok(folder) => folder,
-        Err(error) => return not_changed(&visit, &job, "list", &NotChanged::Io(error)),
-    };
-    let received = upload::receive(request, &folder).await;
+pub async fn replace(visit: Visit, CurrentJob(job): CurrentJob, request: Request) -> Response {
     let refused = |text: String| {
-        let _ = fs::remove_dir_all(&folder);
         let errors = vec![FieldError::at("list", text)];
         shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY)
     };
-    let upload = match received {
+    let folder = match job.new_folder() {
+        Ok(folder) => folder,
+        Err(error) => return refused(disk(&error)),
+    };
+    let upload = match upload::receive(request, folder.path()).await {
         Ok(upload) => upload,
         Err(error) => return refused(upload_error(&error)),
     };
@@ -245,13 +211,15 @@ pub async fn replace(visit: Visit, UrlPath(id): UrlPath<u64>, request: Request) 
     };
     let old = job.record();
     let changed = job.change(version, |record| {
-        (record.name, record.list, record.run) = (name, list, None);
+        (record.name, record.list) = (name, list);
+        record.made_at = Timestamp::now();
         record.is_corrected = false;
+        record.end_run();
     });
     if let Err(why) = changed {
-        let _ = fs::remove_dir_all(&folder);
         return not_changed(&visit, &job, "list", &why);
     }
+    let _ = folder.keep();
     if job.has_own(&old.list) && old.run.is_none() {
         let _ = fs::remove_file(&old.list);
     }

@@ -9,39 +9,19 @@ pub mod send;
 pub mod service;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
 
 use super::checking::{self, CheckState, Checked};
-use super::job::{Job, JobId, NotChanged};
+use super::job::{Job, NotChanged};
 use super::layout::{FieldError, Screen, progress, see_other, steps};
 use super::reading::{self, ListFacts, ReadState};
 use super::trouble::Trouble;
 use super::visit::Visit;
 use super::words::disk;
 use crate::text::printable;
-
-/// How long a form that was filled in waits for a list that is read or checked again.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The job with this number, or a screen that says that there is none.
-#[expect(clippy::result_large_err, reason = "the error is the answer")]
-pub fn job(visit: &Visit, id: u64) -> Result<Arc<Job>, Response> {
-    visit.site.jobs.get(JobId(id)).ok_or_else(|| {
-        let screen = Screen {
-            title: "No such list".into(),
-            heading: "This list is not here".into(),
-            help: "Lists that were not sent are kept for 30 days.".into(),
-            back: Some(visit.path("list")),
-            status: StatusCode::NOT_FOUND,
-            ..Screen::default()
-        };
-        screen.respond(visit)
-    })
-}
 
 /// The beginning of a screen about a job: `name` is the name of the step, `here` its address.
 pub fn screen(visit: &Visit, job: &Job, name: &str, here: &str) -> Screen {
@@ -92,15 +72,6 @@ fn no_longer_kept(visit: &Visit, job: &Job) -> Response {
     screen.respond(visit)
 }
 
-/// The same for a form that was filled in: if the list is to be read again, it waits longer.
-/// Otherwise what was typed would be lost.
-pub async fn facts_for_form(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Response> {
-    reading::begin(&visit.site, job);
-    job.wait_until(Instant::now() + PATIENCE, |state| state.read.is_done())
-        .await;
-    facts(visit, job).await
-}
-
 /// What the check of the list has found, or a screen that says how far it has come. Trouble leads
 /// back to the columns.
 pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Response> {
@@ -117,15 +88,6 @@ pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Resp
     };
     drop(state);
     Err(waiting(visit, job, "Checking the list …", rows))
-}
-
-/// The same for a form that was filled in.
-pub async fn checked_for_form(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Response> {
-    facts_for_form(visit, job).await?;
-    checking::begin(&visit.site, job);
-    job.wait_until(Instant::now() + PATIENCE, |state| state.check.is_over())
-        .await;
-    checked(visit, job).await
 }
 
 /// A screen that is loaded again until the work is done.

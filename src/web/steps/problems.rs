@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, RawQuery};
-use axum::http::StatusCode;
+use axum::extract::RawQuery;
 use axum::response::Response;
 use maud::{Markup, html};
 use url::form_urlencoded;
 
 use super::columns::next_step;
-use super::{checked, checked_for_form, job, not_changed, screen, waiting};
+use super::{checked, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
 use crate::lead::ErrorCode;
 use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
@@ -19,11 +18,11 @@ use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
-use crate::web::layout::{FieldError, Screen, job_form, see_other};
+use crate::web::layout::{FieldError, Screen, job_form, see_other, status_of};
 use crate::web::notes;
 use crate::web::server::FormFields;
 use crate::web::trouble::plain;
-use crate::web::visit::Visit;
+use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::cure;
 
 /// How many rows are corrected on one page.
@@ -35,24 +34,24 @@ fn page_number(number: Option<&str>) -> usize {
     number.unwrap_or(1_usize).saturating_sub(1)
 }
 
-pub async fn show(visit: Visit, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
+pub async fn show(visit: Visit, CurrentJob(job): CurrentJob, RawQuery(query): RawQuery) -> Answer {
     let query = query.unwrap_or_default();
     let asked: HashMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
     let page = page_number(asked.get("page").map(|page| &**page));
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
     if asked.contains_key("next") {
-        if let Err(response) = checked(&visit, &job).await {
-            return response;
-        }
+        checked(&visit, &job).await?;
         let next = next_step(&job);
         if next != "problems" {
-            return see_other(&visit.job_path(job.id, next));
+            return Ok(see_other(&visit.job_path(job.id, next)));
         }
     }
-    shown(&visit, &job, page, asked.contains_key("then")).await
+    let refused = refused(&visit, &job).await?;
+    // All corrections could be kept.
+    if refused.is_empty() && asked.contains_key("then") {
+        return Ok(see_other(&visit.job_path(job.id, "send")));
+    }
+    let checked = checked(&visit, &job).await?;
+    Ok(shown(&visit, &job, &checked, page, &refused))
 }
 
 /// The corrections that were typed and could not be kept, once the others are kept.
@@ -73,49 +72,41 @@ async fn refused(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Refused>, Response
     })
 }
 
-/// `goes_on`: if all corrections could be kept, on to the next step.
-async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, goes_on: bool) -> Response {
-    let refused = match refused(visit, job).await {
-        Ok(refused) if refused.is_empty() && goes_on => {
-            return see_other(&visit.job_path(job.id, "send"));
-        }
-        Ok(refused) => refused,
-        Err(response) => return response,
-    };
-    let checked = match checked(visit, job).await {
-        Ok(checked) => checked,
-        Err(response) => return response,
-    };
-    let (problems, ready) = (checked.problems(), checked.ready());
-    let heading = match problems {
+fn heading(problems: u64) -> String {
+    match problems {
         0 => "Every row can be sent".to_owned(),
         1 => "1 row can't be sent yet".to_owned(),
         _ => format!("{} rows can't be sent yet", grouped(problems)),
-    };
-    let help = match (problems, ready) {
+    }
+}
+
+fn help(problems: u64, ready: u64) -> String {
+    match (problems, ready) {
         (0, _) => String::new(),
         (_, 0) => "Fix them here, or choose a newer version of the list.".to_owned(),
         _ => format!(
             "Fix them here, or send the other {} now and these later.",
             grouped(ready)
         ),
-    };
-    let status = match refused.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    }
+}
+
+fn shown(visit: &Visit, job: &Job, checked: &Checked, page: usize, refused: &Refused) -> Response {
+    let (problems, ready) = (checked.problems(), checked.ready());
     let can_go_on = ready > 0 && checked.lookup.unclear().is_none();
     let errors = refused
         .iter()
         .map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
+    let errors: Vec<_> = errors.collect();
     let screen = Screen {
-        heading,
-        help,
+        heading: heading(problems),
+        help: help(problems, ready),
         back: Some(visit.job_path(job.id, "columns")),
-        errors: errors.collect(),
+        status: status_of(&errors),
+        errors,
         body: Some(html! {
-            (notes::section(&checked))
-            (groups(visit, job, &checked))
+            (notes::section(checked))
+            (groups(visit, job, checked))
             @if problems > 0 {
                 p.buttons {
                     a.button href=(visit.job_path(job.id, "files/rows-to-fix.xlsx")) download { "Download rows to fix" }
@@ -124,14 +115,13 @@ async fn shown(visit: &Visit, job: &Arc<Job>, page: usize, goes_on: bool) -> Res
                 p.hint { "When the rows are fixed, choose that file as a list: its settings are known." }
             }
             (job_form(visit, job, "problems", html! {
-                (correctable(&checked, page, &refused))
+                (correctable(checked, page, refused))
                 p.buttons {
                     @if can_go_on { button.primary type="submit" name="action" value="continue" { "Continue" } }
                 }
             }))
-            (pages(visit, job, &checked, page))
+            (pages(visit, job, checked, page))
         }),
-        status,
         ..screen(visit, job, "Problems", "problems")
     };
     screen.respond(visit)
@@ -267,19 +257,12 @@ fn correction(
 /// Keeps corrections: those that can be sent go into a corrected copy of the list.
 pub async fn correct(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
-) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
-    let checked = match checked_for_form(&visit, &job).await {
-        Ok(checked) => checked,
-        Err(response) => return response,
-    };
+) -> Answer {
+    let checked = checked(&visit.patiently(), &job).await?;
     if let Err(why) = corrections::begin(&job, &checked, &fields) {
-        return not_changed(&visit, &job, "problems", &why);
+        return Ok(not_changed(&visit, &job, "problems", &why));
     }
     // Once the list is checked again, other rows stand on the page.
     let page = page_number(fields.get("page")) + 1;
@@ -287,5 +270,6 @@ pub async fn correct(
         Some(_) => "&then=send",
         None => "",
     };
-    see_other(&(visit.job_path(job.id, "problems") + &format!("?page={page}{then}")))
+    let query = format!("?page={page}{then}");
+    Ok(see_other(&(visit.job_path(job.id, "problems") + &query)))
 }

@@ -3,77 +3,70 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::Path;
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
+use super::screen;
 use super::send::button;
 use super::service::take_token;
-use super::{job, screen};
 use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::text::{counted, grouped, printable_lines};
 use crate::web::campaigns::Campaigns;
+use crate::web::history;
 use crate::web::job::Job;
-use crate::web::layout::{FieldError, Screen, form, labelled, see_other};
+use crate::web::layout::{FieldError, Screen, form, labelled, see_other, status_of};
 use crate::web::live::{LiveState, RunEnd};
 use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
-use crate::web::visit::Visit;
+use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words;
 
-pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
+pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     // The campaign is shown by its name.
     let _ = Campaigns::until(visit.until, &visit.site).await;
-    let state = job.state();
-    let (live, failed) = match &state.sending {
-        SendState::Failed(_) => (None, true),
-        sending => (sending.live().map(|live| live.now()), false),
-    };
-    let run = state.record.run;
-    drop(state);
-    match (live, failed, run) {
-        (Some(live), _, _) => shown(&visit, &job, &live, Vec::new()),
-        (None, false, Some(run)) => see_other(&visit.path(&format!("history/{run}"))),
-        _ => see_other(&visit.job_path(job.id, "send")),
+    let live = live_state(&job);
+    let has_failed = matches!(job.state().sending, SendState::Failed(_));
+    match (live, job.record().run) {
+        (Some(live), _) => shown(&visit, &job, &live, Vec::new()).await,
+        (None, Some(run)) if !has_failed => Ok(see_other(&visit.run_path(run))),
+        _ => Ok(see_other(&visit.job_path(job.id, "send"))),
     }
 }
 
-fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState, mut errors: Vec<FieldError>) -> Response {
-    let campaign = job.record().campaign_name(visit);
-    let heading = match (&live.end, live.has_begun) {
-        (Some(end), _) if end.is_complete => "Sent".to_owned(),
-        (Some(_), _) => "Stopped".to_owned(),
-        (None, true) => format!("Sending to {campaign}"),
-        (None, false) if live.has_turn || live.waits_for.is_none() && !waits(visit, job) => {
-            "Getting ready to send".to_owned()
-        }
-        (None, false) => format!("{} waits for its turn", job.record().name),
-    };
-    let help = match &live.end {
-        Some(end) if end.is_complete => format!("{}.", live.created()),
-        Some(_) => String::new(),
-        None => "You can close this tab. Keep the leadload window open.".to_owned(),
-    };
-    let trouble = live.end.as_ref().and_then(|end| end.trouble.clone());
-    let trouble = trouble.filter(|_| live.end.as_ref().is_some_and(|end| !end.is_interrupted));
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+fn live_state(job: &Job) -> Option<LiveState> {
+    job.state().sending.live().map(|live| live.now())
+}
+
+async fn shown(
+    visit: &Visit,
+    job: &Arc<Job>,
+    live: &LiveState,
+    mut errors: Vec<FieldError>,
+) -> Answer {
+    let status = status_of(&errors);
+    let end = live.end.as_ref();
+    let trouble = end.filter(|end| !end.is_interrupted);
+    let trouble = trouble.and_then(|end| end.trouble.as_ref());
     if errors.is_empty() {
-        errors.extend(trouble.iter().map(|trouble| FieldError::of(trouble, None)));
+        errors.extend(trouble.map(|trouble| FieldError::of(trouble, None)));
     }
+    let downloads = match live.run.filter(|_| end.is_some()) {
+        Some(run) => {
+            let run = history::run(visit, run.0).await?;
+            history::downloads(visit, &run, Some(job))
+        }
+        None => html! {},
+    };
     let screen = Screen {
         status,
-        heading,
-        help,
+        heading: heading(visit, job, live),
+        help: match end {
+            Some(end) if end.is_complete => format!("{}.", live.created()),
+            Some(_) => String::new(),
+            None => "You can close this tab. Keep the leadload window open.".to_owned(),
+        },
         back: Some(visit.path("history")),
         errors,
         body: Some(html! {
@@ -83,13 +76,14 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState, mut errors: Vec<FieldE
                 (numbers(live))
             }
             div #rest {
-                @match &live.end {
+                @match end {
                     None => {
                         noscript { p { a.button href=(visit.job_path(job.id, "run")) { "Show how it is now" } } }
                         (button(visit, &visit.job_path(job.id, "stop"), if live.has_begun { "Stop" } else { "Cancel" }))
                     }
-                    Some(end) => (after(visit, job, live, end, &campaign)),
+                    Some(end) => (after(visit, job, live, end)),
                 }
+                (downloads)
             }
         }),
         shows_sending: Some(job.id),
@@ -97,7 +91,20 @@ fn shown(visit: &Visit, job: &Arc<Job>, live: &LiveState, mut errors: Vec<FieldE
         steps: None,
         ..screen(visit, job, "Run", "run")
     };
-    screen.respond(visit)
+    Ok(screen.respond(visit))
+}
+
+fn heading(visit: &Visit, job: &Job, live: &LiveState) -> String {
+    let record = job.record();
+    match (&live.end, live.has_begun) {
+        (Some(end), _) if end.is_complete => "Sent".to_owned(),
+        (Some(_), _) => "Stopped".to_owned(),
+        (None, true) => format!("Sending to {}", record.campaign_name(visit)),
+        (None, false) if live.has_turn || live.waits_for.is_none() && !waits(visit, job) => {
+            "Getting ready to send".to_owned()
+        }
+        (None, false) => format!("{} waits for its turn", record.name),
+    }
 }
 
 /// What the screen is about. When it changes, more of the screen is renewed than the numbers.
@@ -142,18 +149,17 @@ fn numbers(live: &LiveState) -> Markup {
     }
 }
 
-fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd, campaign: &str) -> Markup {
+fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd) -> Markup {
     let created = live.counts.of(Status::Created);
     let people = match created {
         1 => "1 person is".to_owned(),
         _ => format!("{} people are", grouped(created)),
     };
-    let file = |name: &str| visit.job_path(job.id, &format!("files/{name}"));
     html! {
         @if !end.is_complete {
             @if created > 0 {
                 p.note {
-                    "Stopped. " (people) " in " bdi { (campaign) } " and may be called. "
+                    "Stopped. " (people) " in " bdi { (job.record().campaign_name(visit)) } " and may be called. "
                     "Wrong list? Pause the campaign in the calling service first."
                 }
             }
@@ -166,16 +172,6 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd, campaign: &st
         @if !end.problems.is_empty() {
             h2 { "Not sent, or refused" }
             ul { @for (title, rows) in &end.problems { li { (title) ": " (counted(*rows, "row")) } } }
-        }
-        p.buttons {
-            @if end.results.is_some() {
-                a.button href=(file("results.xlsx")) download { "Download results" } " "
-                a.button href=(file("results.csv")) download { "Download results (CSV)" } " "
-            }
-            @if end.rejects.is_some() {
-                a.button href=(file("rejects.xlsx")) download { "Download rows to fix" } " "
-            }
-            a.button href=(visit.job_path(job.id, "summary")) { "Print summary" }
         }
     }
 }
@@ -207,12 +203,8 @@ fn new_token(visit: &Visit, job: &Job, live: &LiveState) -> Markup {
 }
 
 /// The numbers alone, for the page that is open.
-pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
-    let live = job.state().sending.live().map(|live| live.now());
+pub async fn live(CurrentJob(job): CurrentJob) -> Response {
+    let live = live_state(&job);
     let stage = live.as_ref().map_or("gone", stage);
     let live = live.unwrap_or_default();
     let text = html! {
@@ -224,34 +216,25 @@ pub async fn live(visit: Visit, Path(id): Path<u64>) -> Response {
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
 }
 
-pub async fn stop(visit: Visit, Path(id): Path<u64>) -> Response {
-    match job(&visit, id) {
-        Ok(job) => {
-            job.state().sending.stop();
-            see_other(&visit.job_path(job.id, "run"))
-        }
-        Err(response) => response,
-    }
+pub async fn stop(visit: Visit, CurrentJob(job): CurrentJob) -> Response {
+    job.state().sending.stop();
+    see_other(&visit.job_path(job.id, "run"))
 }
 
 pub async fn resume(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
-) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
+) -> Answer {
     let token = fields.get("token").map(str::trim).unwrap_or_default();
     if !token.is_empty()
         && let Err(text) = take_token(&visit, token).await
     {
-        let live = job.state().sending.live().map(|live| live.now());
+        let live = live_state(&job);
         let errors = vec![FieldError::at("token", text)];
-        return shown(&visit, &job, &live.unwrap_or_default(), errors);
+        return shown(&visit, &job, &live.unwrap_or_default(), errors).await;
     }
     // If it is being sent already, the page shows that.
     let _ = sending::begin(&visit.site, &job, Seen::default());
-    see_other(&visit.job_path(job.id, "run"))
+    Ok(see_other(&visit.job_path(job.id, "run")))
 }

@@ -1,15 +1,11 @@
 //! *Send*: what will happen, and the button that makes it happen.
 
-use std::sync::Arc;
-
 use axum::Extension;
-use axum::extract::Path;
-use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{checked, job, not_changed, screen, waiting};
+use super::{checked, not_changed, screen, waiting};
 use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
@@ -17,7 +13,7 @@ use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
 use crate::web::job::{Job, JobState, NotChanged, untouched};
-use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other};
+use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other, status_of};
 use crate::web::live::clock_after;
 use crate::web::notes;
 use crate::web::sending::{self, Seen, SendState};
@@ -25,83 +21,76 @@ use crate::web::server::FormFields;
 use crate::web::test_call::{self, TestState};
 use crate::web::times;
 use crate::web::trouble::Trouble;
-use crate::web::visit::Visit;
+use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words;
 
-pub async fn show(visit: Visit, Path(id): Path<u64>) -> Response {
-    match job(&visit, id) {
-        Ok(job) => shown(&visit, &job).await,
-        Err(response) => response,
-    }
-}
-
-async fn shown(visit: &Visit, job: &Arc<Job>) -> Response {
+pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
+    let to_step = |step| Ok(see_other(&visit.job_path(job.id, step)));
     let record = job.record();
     // Another service has other campaigns with the same ids.
     if !record.has_campaign() || record.service != visit.site.service_name() {
-        return see_other(&visit.job_path(job.id, "campaign"));
+        return to_step("campaign");
     }
     if !record.has_columns {
-        return see_other(&visit.job_path(job.id, "columns"));
+        return to_step("columns");
     }
-    let checked = match checked(visit, job).await {
-        Ok(checked) => checked,
-        Err(response) => return response,
-    };
+    let checked = checked(&visit, &job).await?;
     if checked.doubt.is_some() {
-        return see_other(&visit.job_path(job.id, "columns"));
+        return to_step("columns");
     }
     if checked.lookup.unclear().is_some() {
-        return see_other(&visit.job_path(job.id, "problems"));
+        return to_step("problems");
     }
-    let (mut errors, mut told) = (Vec::new(), None);
     job.wait_until(visit.until, |state| !state.test.is_at_work())
         .await;
-    let state = job.state();
-    if let SendState::Failed(trouble) = &state.sending {
-        errors.push(FieldError::of(trouble, None));
+    if job.state().test.is_at_work() {
+        return Ok(waiting(&visit, &job, "Sending the test call …", 0));
     }
-    let is_calling = state.test.is_at_work();
-    match &state.test {
-        TestState::Told(Ok(text)) => told = Some(html! { p.told role="status" { (text) } }),
-        TestState::Told(Err(trouble)) => {
-            errors.push(FieldError::of(trouble, Some("test-number")));
-        }
-        TestState::NotBegun | TestState::Calling => {}
-    }
-    drop(state);
-    if is_calling {
-        return waiting(visit, job, "Sending the test call …", 0);
-    }
-    let ready = checked.ready();
-    let help = match finish(&checked) {
+    Ok(shown(&visit, &job, &checked))
+}
+
+fn shown(visit: &Visit, job: &Job, checked: &Checked) -> Response {
+    let (ready, record) = (checked.ready(), job.record());
+    let help = match finish(checked) {
         Some(when) if ready > 0 => format!(
             "The list hasn't been sent yet. It should finish about {when}. Keep this computer on and awake."
         ),
         _ => "The list hasn't been sent yet. Keep this computer on and awake.".to_owned(),
     };
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let (errors, told) = what_happened(job);
     let screen = Screen {
         heading: "Check, then send".into(),
         help,
         back: Some(visit.job_path(job.id, "problems")),
+        status: status_of(&errors),
         errors,
         body: Some(html! {
             @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
-            (summary(visit, job, &checked))
-            (notes::section(&checked))
-            (at_once(&checked))
+            (summary(visit, job, checked))
+            (notes::section(checked))
+            (at_once(checked))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
             (send_form(visit, job, ready))
         }),
-        status,
         ..screen(visit, job, "Send", "send")
     };
     screen.respond(visit)
+}
+
+/// Why the list or the test call was not sent, and what to say of a test call that was.
+fn what_happened(job: &Job) -> (Vec<FieldError>, Option<String>) {
+    let (mut errors, mut told) = (Vec::new(), None);
+    let state = job.state();
+    if let SendState::Failed(trouble) = &state.sending {
+        errors.push(FieldError::of(trouble, None));
+    }
+    match &state.test {
+        TestState::Told(Ok(text)) => told = Some(text.clone()),
+        TestState::Told(Err(trouble)) => errors.push(FieldError::of(trouble, Some("test-number"))),
+        TestState::NotBegun | TestState::Calling => {}
+    }
+    (errors, told)
 }
 
 /// When it should be over, by the clock.
@@ -250,10 +239,10 @@ fn queue(visit: &Visit, job: &Job) -> Markup {
     }
 }
 
-fn test_form(visit: &Visit, job: &Job, told: Option<Markup>) -> Markup {
+fn test_form(visit: &Visit, job: &Job, told: Option<String>) -> Markup {
     html! {
         h2 { "Call yourself first" }
-        @if let Some(told) = told { (told) }
+        @if let Some(told) = told { p.told role="status" { (told) } }
         (job_form(visit, job, "test", html! {
             (labelled("test-number", "Your own phone number", html! {
                 input #test-number type="tel" name="number" autocomplete="tel" aria-describedby="test-help" required;
@@ -289,23 +278,16 @@ fn send_form(visit: &Visit, job: &Job, ready: u64) -> Markup {
 /// Begins to send.
 pub async fn send(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
-) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
+) -> Answer {
     if job.state().record.version != fields.version() {
-        return not_changed(&visit, &job, "send", &NotChanged::Stale);
+        return Ok(not_changed(&visit, &job, "send", &NotChanged::Stale));
     }
-    let checked = match checked(&visit, &job).await {
-        Ok(checked) => checked,
-        Err(response) => return response,
-    };
+    let checked = checked(&visit, &job).await?;
     if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
         job.state().sending = SendState::Failed(Trouble::of(&failure));
-        return see_other(&visit.job_path(job.id, "send"));
+        return Ok(see_other(&visit.job_path(job.id, "send")));
     }
     let seen = Seen {
         version: Some(fields.version()),
@@ -313,23 +295,19 @@ pub async fn send(
         only_first: fields.get("only-first").is_some(),
     };
     if let Err(why) = sending::begin(&visit.site, &job, seen) {
-        return not_changed(&visit, &job, "send", &why);
+        return Ok(not_changed(&visit, &job, "send", &why));
     }
     let has_begun = |state: &JobState| !state.sending.is_at_work() || state.sending.is_sending();
     job.wait_until(visit.until, has_begun).await;
-    see_other(&visit.job_path(job.id, "run"))
+    Ok(see_other(&visit.job_path(job.id, "run")))
 }
 
 /// Forgets the settings that were taken from an earlier list.
 pub async fn scratch(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
 ) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
     let changed = job.change(fields.version(), |record| {
         record.options = untouched();
         record.has_columns = false;
@@ -345,13 +323,9 @@ pub async fn scratch(
 /// Sends one lead to the user's own number.
 pub async fn test(
     visit: Visit,
-    Path(id): Path<u64>,
+    CurrentJob(job): CurrentJob,
     Extension(fields): Extension<FormFields>,
 ) -> Response {
-    let job = match job(&visit, id) {
-        Ok(job) => job,
-        Err(response) => return response,
-    };
     if job.state().record.version != fields.version() {
         return not_changed(&visit, &job, "send", &NotChanged::Stale);
     }

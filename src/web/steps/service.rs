@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::Extension;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
 use tokio::time::timeout;
@@ -16,14 +15,14 @@ use crate::options::Options;
 use crate::options::TokenSource;
 use crate::private_file;
 use crate::settings::{Layers, NewProfile, Service};
-use crate::web::layout::{FieldError, Screen, form, labelled, see_other};
+use crate::web::layout::{FieldError, Screen, form, labelled, see_other, status_of};
 use crate::web::server::FormFields;
 use crate::web::trouble::Trouble;
 use crate::web::visit::Visit;
 
 const NO_ANSWER: &str = "The service did not answer within 20 seconds. Check the address and your internet connection, then try again.";
 
-const ANOTHER_COUNTS: &str = "leadload was started with an address or access token of its own, which counts. Ask whoever has set up leadload on this computer.";
+const ANOTHER_COUNTS: &str = "leadload was started with an address or access token of its own, which counts. Ask the person who set up leadload on this computer.";
 
 /// How long the user waits for the service to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -69,10 +68,7 @@ fn others_can_read(visit: &Visit) -> bool {
 
 fn screen(visit: &Visit, address: &str, errors: Vec<FieldError>) -> Response {
     let has_service = visit.site.has_service();
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let status = status_of(&errors);
     let screen = Screen {
         title: "Service".into(),
         heading: "Connect to your calling service".into(),
