@@ -67,6 +67,8 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         let pages = move || Pages::new(typed, &place, log);
         let pages = service::on_a_thread(pages).await?;
         let _running = server.start(pages.router).or_stopped(StoppedBy::Usage)?;
+        // From now on it answers, so another start may look for it.
+        drop(folder);
         let text = if opens { OPENED } else { PRINTED };
         announce(&link, redirect, text)?;
         tokio::select! {
@@ -133,6 +135,13 @@ fn bind(wanted: Option<u16>, last: Option<u16>) -> Result<Server, Failure> {
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    if error.kind() == ErrorKind::ResourceBusy {
+        let message = Message::new(
+            "leadload is running already, but its page does not answer",
+            "end that process, then start leadload again; what was sent is remembered",
+        );
+        return Failure::new(StoppedBy::Busy, message);
+    }
     let message = Message::new(
         format!(
             "cannot write to the page's folder {}",

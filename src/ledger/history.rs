@@ -92,12 +92,6 @@ impl Ledger {
         self.reading(|db| runs(db, &busy))
     }
 
-    /// The run with this number, if there is one.
-    pub fn run(&self, run: RunId) -> Result<Option<RunRecord>, LedgerError> {
-        let runs = self.runs()?;
-        Ok(runs.into_iter().find(|known| known.run == run))
-    }
-
     pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
         let services = "SELECT id FROM services ORDER BY id";
         self.reading(|db| all(db, services, [], |row| row.get(0).map(ServiceId)))

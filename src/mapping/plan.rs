@@ -48,10 +48,29 @@ pub struct Mapping {
     pub lost_columns: Vec<String>,
 }
 
+/// Something about a column that the user should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    pub text: String,
+    pub what: String,
+    /// What to type to leave rows out, where the note is about rows.
+    pub hint: Option<String>,
+    /// What it is about.
     pub flag: &'static str,
+}
+
+impl Note {
+    fn new(flag: &'static str, what: String) -> Note {
+        let hint = None;
+        Note { what, hint, flag }
+    }
+
+    /// For the terminal.
+    pub fn text(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{}: {hint}", self.what),
+            None => self.what.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -314,19 +333,23 @@ impl Planner<'_> {
     }
 
     fn notes(&self, mapping: &Mapping, on_phone: Option<String>) -> Vec<Note> {
-        let note = |flag| move |text| Note { text, flag };
         let vague = mapping.countries.vague.iter().map(|column| {
             format!(
                 "{} holds few countries that are known, so it is not used for the numbers",
                 self.columns.label(*column)
             )
         });
-        let tests = test_leads::note(&self.columns, &mapping.only, self.sample);
+        let tests = test_leads::found(&self.columns, &mapping.only, self.sample);
         let tests = tests.filter(|_| self.rejects_form.is_none());
-        let on_phone = on_phone.into_iter().map(note(PHONE_COLUMN));
+        let tests = tests.map(|(what, hint)| Note {
+            hint: Some(hint),
+            ..Note::new(ONLY, what)
+        });
+        let on_phone = on_phone.into_iter();
         on_phone
-            .chain(vague.map(note(REGION_COLUMN)))
-            .chain(tests.into_iter().map(note(ONLY)))
+            .map(|what| Note::new(PHONE_COLUMN, what))
+            .chain(vague.map(|what| Note::new(REGION_COLUMN, what)))
+            .chain(tests)
             .collect()
     }
 

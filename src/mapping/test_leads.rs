@@ -14,9 +14,13 @@ const YES: [&str; 5] = ["true", "yes", "1", "y", "test"];
 
 const NO: [&str; 5] = ["false", "no", "0", "n", ""];
 
-/// A note that some of the first rows are marked as tests, with the flag that leaves them out;
-/// `None` if `--only` already uses the column.
-pub(super) fn note(columns: &Columns<'_>, only: &[OnlyRule], sample: &RowBatch) -> Option<String> {
+/// Says that some of the first rows are marked as tests, and which flag leaves them out; `None` if
+/// `--only` already uses the column.
+pub(super) fn found(
+    columns: &Columns<'_>,
+    only: &[OnlyRule],
+    sample: &RowBatch,
+) -> Option<(String, String)> {
     let marked = columns.that(|header| HEADERS.contains(&&*words(header)));
     let column = *marked.first()?;
     if only.iter().any(|rule| rule.column == column) {
@@ -37,9 +41,10 @@ pub(super) fn note(columns: &Columns<'_>, only: &[OnlyRule], sample: &RowBatch) 
         let flag = format!("{}={other}", columns.flag_text(column));
         format!("{ONLY} {}", quoted(&flag))
     });
-    Some(format!(
-        "some rows are marked as test leads by {}: `{}` leaves them out",
-        columns.label(column),
-        flags.collect::<Vec<String>>().join(" ")
+    let marks = columns.label(column);
+    let flags = flags.collect::<Vec<String>>().join(" ");
+    Some((
+        format!("some rows are marked as test leads by {marks}"),
+        format!("`{flags}` leaves them out"),
     ))
 }

@@ -7,7 +7,7 @@ use super::json::{line, summary, text};
 use super::tally::Tally;
 use crate::campaign::UnclearNames;
 use crate::intake::PlannedInput;
-use crate::mapping::ColumnRole;
+use crate::mapping::{ColumnRole, Note};
 use crate::source::Content;
 
 pub fn check_json(checked: &Checked<'_>) -> String {
@@ -60,7 +60,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
 fn input(planned: &PlannedInput) -> Value {
     let text = planned.form.text();
     let notes = planned.mapping.notes.iter();
-    let notes: Vec<&str> = notes.map(|note| &*note.text).collect();
+    let notes: Vec<String> = notes.map(Note::text).collect();
     json!({
         "name": planned.input.name(),
         "compression": planned.form.compression.map(|by| by.name()),

@@ -122,7 +122,7 @@ fn input(
     lines.push(("variables", variables(planned)));
     lines.extend(planned.footer().iter().map(footer));
     for note in &planned.mapping.notes {
-        lines.push(("note", format!("{} ({})", note.text, note.flag)));
+        lines.push(("note", format!("{} ({})", note.text(), note.flag)));
     }
     if let Some(new) = planned.new_columns_listed() {
         let found = format!("new columns, not sent: {new} (--var, --save-mapping)");

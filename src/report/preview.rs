@@ -24,6 +24,8 @@ pub struct PreviewRow {
     pub row: RowId,
     /// The line on which the row begins, from 1.
     pub line: u64,
+    /// The cell that the number is from.
+    pub cell: String,
     /// The exact body of the request, with `null` for a campaign that is not known yet.
     pub body: String,
     /// How many of the variables' cells are empty.
@@ -62,6 +64,7 @@ impl Preview {
         let shown = PreviewRow {
             row: row.id(),
             line: row.line(),
+            cell: phone_cell(mapping, row),
             body: form.preview(phone, prepared.campaign, mapping.variables(row)),
             empty,
         };
@@ -70,6 +73,14 @@ impl Preview {
         }
         self.first.get_or_insert(shown);
     }
+}
+
+/// The first phone cell of a row that has something in it.
+fn phone_cell(mapping: &Mapping, row: Row<'_>) -> String {
+    let columns = mapping.phone_columns.iter();
+    let mut cells = columns.filter_map(|column| row.text(*column));
+    let cell = cells.find(|cell| !cell.trim().is_empty());
+    cell.unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]
@@ -109,6 +120,7 @@ mod tests {
         let first = PreviewRow {
             row: RowId(2),
             line: 3,
+            cell: "2".to_owned(),
             body: r#"{"phone_number":"+447911123456","campaign_id":7,"variables":[{"name":"Ada","city":"Leeds"}],"allow_dupplicate":false}"#.to_owned(),
             empty: 1,
         };
@@ -116,6 +128,7 @@ mod tests {
         let emptiest = PreviewRow {
             row: RowId(6),
             line: 7,
+            cell: "6".to_owned(),
             body: r#"{"phone_number":"+447911123456","campaign_id":null,"allow_dupplicate":false}"#
                 .to_owned(),
             empty: 3,

@@ -153,7 +153,8 @@ pub fn has_workbook(visit: &Visit, run: &RunRecord, job: &Job) -> bool {
     results.is_some_and(|results| can_be_made || workbook_place(&results).is_file())
 }
 
-fn workbook_place(results: &Path) -> PathBuf {
+/// Where the workbook is that shows the list beside these results.
+pub fn workbook_place(results: &Path) -> PathBuf {
     results.with_extension("xlsx")
 }
 

@@ -1,6 +1,7 @@
 //! *History*: the runs that the ledger knows, those of the command line too.
 
-use std::path::Path as FilePath;
+use std::collections::HashSet;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::Path;
@@ -93,11 +94,25 @@ async fn runs(visit: &Visit) -> Result<Vec<RunRecord>, Trouble> {
 
 /// The run with this number. Without it the answer is the list of all runs.
 pub async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
-    let found = read(visit, move |ledger| ledger.run(RunId(id))).await;
+    let found = read(visit, move |ledger| Ok(find(ledger.runs()?, RunId(id)))).await;
     let found = found.map_err(|trouble| failed(visit, &trouble))?;
     found
         .flatten()
         .ok_or_else(|| see_other(&visit.path("history")))
+}
+
+/// The run with this number, with the files that are still its own.
+fn find(runs: Vec<RunRecord>, run: RunId) -> Option<RunRecord> {
+    let mut from_here = runs.into_iter().skip_while(|known| known.run != run);
+    let mut found = from_here.next()?;
+    // A later run of the same list puts its files in their place.
+    let later = from_here.flat_map(|run| run.outputs);
+    let replaced: HashSet<_> = later.filter_map(|output| output.path).collect();
+    let is_own = |path: &PathBuf| !replaced.contains(path);
+    found
+        .outputs
+        .retain(|output| output.path.as_ref().is_some_and(is_own));
+    Some(found)
 }
 
 /// Reads the ledger, if there is one.

@@ -36,7 +36,7 @@ use crate::paths::folder_of;
 use crate::private_file;
 
 /// The name of the file that describes a job, in the job's folder.
-const RECORD: &str = "job.json";
+pub const RECORD: &str = "job.json";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -311,9 +311,9 @@ impl Job {
     pub fn begin_run(&self, run: RunId, problems: Option<Vec<String>>) {
         let _changing = self.changing();
         let mut record = self.record();
-        if record.run != Some(run) {
-            record.end_run();
-        }
+        record.end_run();
+        // The same list with the same settings goes on with its run.
+        record.earlier_runs.retain(|earlier| *earlier != run);
         record.run = Some(run);
         record.version += 1;
         record.known_problems = problems.unwrap_or(record.known_problems);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::files;
-use super::job::{Job, JobRecord};
+use super::job::{Job, JobRecord, RECORD};
 use super::site::Site;
 use crate::exit::Failure;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord};
@@ -75,24 +75,50 @@ pub fn remove_pruned(pages: &Path, place: &LedgerPlace) -> io::Result<()> {
     let mut removed = Ok(());
     for page in entries(pages)? {
         for folder in entries(&page.join(super::LISTS))? {
-            let record = JobRecord::read(&folder).ok();
-            let is_gone = record.is_some_and(|record| is_gone(&record, place, &runs));
-            if is_gone {
+            if let Ok(record) = JobRecord::read(&folder)
+                && record.ledger == place.absolute()
+            {
                 // One file that another program has open keeps no other from being removed.
-                removed = removed.and(fs::remove_dir_all(&folder));
+                removed = removed.and(remove_gone(&folder, &record, &runs));
             }
         }
     }
     removed
 }
 
-fn is_gone(record: &JobRecord, place: &LedgerPlace, runs: &[RunRecord]) -> bool {
-    let is_kept = |run| {
-        let mut known = runs.iter().filter(|known| known.run == run);
-        known.any(|known| known.pruned_at.is_none())
-    };
-    let is_draft = record.run.is_none();
-    record.ledger == place.absolute() && !is_draft && !record.runs().any(is_kept)
+/// Removes what a job has of runs that are gone.
+fn remove_gone(folder: &Path, record: &JobRecord, runs: &[RunRecord]) -> io::Result<()> {
+    let kept = runs.iter().filter(|run| run.pruned_at.is_none());
+    let kept = kept.filter(|run| record.runs().any(|of_job| of_job == run.run));
+    let kept: Vec<&RunRecord> = kept.collect();
+    if kept.len() == record.runs().count() {
+        return Ok(());
+    }
+    if kept.is_empty() && record.run.is_some() {
+        return fs::remove_dir_all(folder);
+    }
+    let outputs = kept.iter().flat_map(|run| &run.outputs);
+    let outputs = outputs.filter_map(|output| output.path.clone());
+    let with_workbooks = outputs.flat_map(|output| [files::workbook_place(&output), output]);
+    let lists = record.options.phones.suppress.iter().flatten();
+    let lists = lists.map(|list| list.to_path_buf());
+    let own = [folder.join(RECORD), record.list.clone()];
+    let all: Vec<PathBuf> = with_workbooks.chain(lists).chain(own).collect();
+    remove_all_but(&all, folder)
+}
+
+fn remove_all_but(kept: &[PathBuf], folder: &Path) -> io::Result<()> {
+    let mut removed = Ok(());
+    for entry in entries(folder)? {
+        let is_kept = kept.iter().any(|kept| kept.starts_with(&entry));
+        removed = removed.and(match (entry.is_dir(), is_kept) {
+            (true, true) => remove_all_but(kept, &entry),
+            (true, false) => fs::remove_dir_all(&entry),
+            (false, true) => Ok(()),
+            (false, false) => fs::remove_file(&entry),
+        });
+    }
+    removed
 }
 
 /// What is in a folder, if there is one.

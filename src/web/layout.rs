@@ -30,7 +30,7 @@ pub struct Screen {
     pub status: StatusCode,
 }
 
-/// What is wrong, and the id of the field that cures it.
+/// What is wrong, and where the field is that cures it: `#phone`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     pub field: Option<String>,
@@ -39,15 +39,20 @@ pub struct FieldError {
 
 impl FieldError {
     pub fn at(field: &str, text: impl Into<String>) -> FieldError {
+        FieldError::at_address(format!("#{field}"), text)
+    }
+
+    /// A field that may be on another screen.
+    pub fn at_address(address: String, text: impl Into<String>) -> FieldError {
         FieldError {
-            field: Some(field.to_owned()),
+            field: Some(address),
             text: text.into(),
         }
     }
 
     pub fn of(trouble: &Trouble, field: Option<&str>) -> FieldError {
         FieldError {
-            field: field.map(str::to_owned),
+            field: field.map(|field| format!("#{field}")),
             text: trouble.text(),
         }
     }
@@ -162,7 +167,7 @@ fn error_summary(errors: &[FieldError]) -> Markup {
                     @for error in errors {
                         li {
                             @match &error.field {
-                                Some(field) => a href={ "#" (field) } { (error.text) },
+                                Some(field) => a href=(field) { (error.text) },
                                 None => (error.text),
                             }
                         }

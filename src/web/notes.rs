@@ -33,10 +33,39 @@ fn notes(checked: &Checked) -> Vec<String> {
     };
     warnings
         .chain(lookup)
+        .chain(limit(checked))
+        .chain(columns(checked))
         .chain(round_numbers(checked))
         .chain(footers(checked))
         .chain(network(checked))
         .collect()
+}
+
+/// Settings of leadload may say that only the first rows are sent.
+fn limit(checked: &Checked) -> Option<String> {
+    let rows = **checked.settings.given.reading.limit.as_ref()?;
+    let first = counted(rows, "row");
+    Some(format!(
+        "leadload's settings on this computer say that only the first {first} of a list are sent."
+    ))
+}
+
+/// What was noticed about columns.
+fn columns(checked: &Checked) -> impl Iterator<Item = String> {
+    let notes = checked
+        .intake
+        .inputs
+        .iter()
+        .flat_map(|list| &list.mapping.notes);
+    notes.map(|note| {
+        let what = sentence(&note.what);
+        match note.hint {
+            Some(_) => {
+                format!("{what} You can leave them out in “Columns”, under “Only send rows where”.")
+            }
+            None => what,
+        }
+    })
 }
 
 fn round_numbers(checked: &Checked) -> Option<String> {

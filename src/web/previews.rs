@@ -10,6 +10,7 @@ use super::checking::CheckState;
 use super::column_form::ColumnForm;
 use super::job::Job;
 use super::layout::labelled;
+use crate::report::PreviewRow;
 use crate::text::shortened;
 
 /// How much is shown of a value: a cell may hold a book.
@@ -39,10 +40,10 @@ pub fn section(job: &Job, form: &ColumnForm) -> Markup {
         section #preview tabindex="-1" aria-labelledby="preview-heading" {
             h2 #preview-heading { "Preview" }
             @if let Some(first) = &preview.first {
-                (row(&format!("What the service would get for the first row, line {}", first.line), &first.body))
+                (row(&format!("What the service would get for the first row, line {}", first.line), first))
             }
             @if let Some(emptiest) = &preview.emptiest {
-                (row(&format!("For the row with most empty cells, line {}", emptiest.line), &emptiest.body))
+                (row(&format!("For the row with most empty cells, line {}", emptiest.line), emptiest))
             }
             @if preview.first.is_none() {
                 p { "No row can be sent as the list is." }
@@ -59,15 +60,22 @@ pub fn section(job: &Job, form: &ColumnForm) -> Markup {
     }
 }
 
-/// What is in the body of a request.
-fn row(caption: &str, body: &str) -> Markup {
-    let sent: Value = serde_json::from_str(body).unwrap_or_default();
+/// What is in the body of a request. Beside the number stands the cell that it was made of.
+fn row(caption: &str, row: &PreviewRow) -> Markup {
+    let sent: Value = serde_json::from_str(&row.body).unwrap_or_default();
+    let number = sent["phone_number"].as_str().unwrap_or_default();
     html! {
         table.sent {
             caption { (caption) }
             tbody {
-                tr { th scope="row" { "Phone number" } td { (sent["phone_number"].as_str().unwrap_or_default()) } }
-                @for (name, value) in variables(body) {
+                tr {
+                    th scope="row" { "Phone number" }
+                    td {
+                        (number)
+                        @if row.cell != number { span.hint { " from " bdi { (shortened(&row.cell, VALUE)) } } }
+                    }
+                }
+                @for (name, value) in variables(&row.body) {
                     tr {
                         th scope="row" { bdi { (name) } }
                         td { @if value.trim().is_empty() { em { "empty" } } @else { bdi { (shortened(&value, VALUE)) } } }

@@ -38,7 +38,8 @@ const FIRST_ROWS: usize = 5;
 const FIRST_COLUMNS: usize = 12;
 const VALUE: usize = 30;
 
-pub fn section(visit: &Visit, job: &Job, facts: &ListFacts) -> Markup {
+/// `asks_for_sheet`: whether the screen asks for the sheet elsewhere.
+pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool) -> Markup {
     let list = &facts.inspected;
     let options = job.record().options;
     let is_weak = list
@@ -55,6 +56,7 @@ pub fn section(visit: &Visit, job: &Job, facts: &ListFacts) -> Markup {
                         (encoding(&options, text.encoding.name()))
                         (separator(&options, char::from(text.delimiter)))
                     }
+                    Content::Sheet(_) if asks_for_sheet => {},
                     Content::Sheet(sheet) => (sheet_field(&sheet.names, &sheet.name)),
                 }
                 p.field {

@@ -3,6 +3,7 @@
 use axum::extract::Path;
 use maud::html;
 
+use super::campaigns::Campaigns;
 use super::history;
 use super::layout::Screen;
 use super::times;
@@ -12,6 +13,8 @@ use crate::ledger::RunState;
 use crate::text::{counted, grouped};
 
 pub async fn show(visit: Visit, Path(run): Path<u64>) -> Answer {
+    // The campaign is shown by its name.
+    let _ = Campaigns::until(visit.until, &visit.site).await;
     let run = history::run(&visit, run).await?;
     let name = history::list_name(&run);
     let state = match run.state() {

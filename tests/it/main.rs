@@ -43,6 +43,8 @@ mod pacing;
 mod page;
 mod page_bad_input;
 mod page_client;
+mod page_files;
+mod page_notes;
 mod page_runs;
 mod page_session;
 #[cfg(unix)]

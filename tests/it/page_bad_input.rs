@@ -324,6 +324,7 @@ fn another_sheet_with_the_numbers_is_offered() {
         &screen,
         &["This sheet has no column with phone numbers.", "“People”"],
     );
+    assert_eq!(screen.html.matches("id=\"sheet\"").count(), 1);
     let screen = visitor.send(&screen.form("reading").choose("sheet", "People"));
     assert_eq!(screen.problem(), "", "{}", screen.text());
     assert_eq!(screen.form("columns").choices["phone"][1].1, "phone");

@@ -14,21 +14,21 @@ use leadload::sandbox::Sandbox;
 use crate::page_session::{Answer, Session};
 use crate::util::{Folder, contacts, kill, number, scenario, service, signal, wait_for_requests};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running page with a browser.
-struct Page {
+pub struct Page {
     process: Option<Child>,
-    session: Session,
+    pub session: Session,
 }
 
 impl Page {
     /// Sends to this service as fast as it allows.
-    fn start(folder: &Folder, service: &Sandbox) -> Page {
+    pub fn start(folder: &Folder, service: &Sandbox) -> Page {
         Page::with(folder, service, &[])
     }
 
-    fn with(folder: &Folder, service: &Sandbox, args: &[&str]) -> Page {
+    pub fn with(folder: &Folder, service: &Sandbox, args: &[&str]) -> Page {
         let settings = "[profiles.test]\nrate = 'none'\n";
         folder.write("config.toml", settings);
         let fixed = [
@@ -51,7 +51,7 @@ impl Page {
     }
 
     /// Takes `leads.csv` to the screen *Send*; the address of the list.
-    fn prepare(&self, folder: &Folder) -> String {
+    pub fn prepare(&self, folder: &Folder) -> String {
         let session = &self.session;
         let answer = session.upload("list", &[], Some(&folder.path("leads.csv")));
         let (at, campaign) = session.arrive(&answer.to.expect(&answer.body));
@@ -70,7 +70,7 @@ impl Page {
     }
 
     /// Chooses what the agent calls the second column.
-    fn choose(&self, list: &str, version: &str, name: &str) -> Answer {
+    pub fn choose(&self, list: &str, version: &str, name: &str) -> Answer {
         let fields = [
             ("version", version),
             ("action", "continue"),
@@ -82,7 +82,7 @@ impl Page {
         self.session.upload(&page, &fields, None)
     }
 
-    fn version(&self, list: &str) -> String {
+    pub fn version(&self, list: &str) -> String {
         self.session
             .arrive(&format!("{list}/send"))
             .1
@@ -90,19 +90,19 @@ impl Page {
     }
 
     /// Presses `Send`.
-    fn send(&self, list: &str, more: &[(&str, &str)]) -> Answer {
+    pub fn send(&self, list: &str, more: &[(&str, &str)]) -> Answer {
         let version = self.version(list);
         let fields = [&[("version", version.as_str())][..], more].concat();
         self.session.post(&format!("{list}/send"), &fields)
     }
 
-    fn stop(&self, list: &str) {
+    pub fn stop(&self, list: &str) {
         self.session.post(&format!("{list}/stop"), &[]);
     }
 
     /// The run page of a run that has ended.
     #[track_caller]
-    fn end(&self, list: &str) -> Answer {
+    pub fn end(&self, list: &str) -> Answer {
         let live = format!("{list}/live");
         let began = Instant::now();
         while !self.session.get(&live).says("data-stage=\"over\"") {
@@ -117,7 +117,7 @@ impl Page {
     }
 
     /// The rows of the results file that the run page of a list links to.
-    fn results(&self, list: &str) -> Vec<BTreeMap<String, String>> {
+    pub fn results(&self, list: &str) -> Vec<BTreeMap<String, String>> {
         let run = self.session.arrive(&format!("{list}/run")).1;
         let file = run.link("/files/results.csv");
         let answer = self.session.get(&file.expect(&run.body));
@@ -126,7 +126,7 @@ impl Page {
         reader.deserialize().map(Result::unwrap).collect()
     }
 
-    fn kill(mut self) {
+    pub fn kill(mut self) {
         kill(self.process.take().unwrap());
     }
 }
@@ -142,7 +142,7 @@ impl Drop for Page {
 /// Checks that the service has each of the first `count` people once, and has not been asked
 /// for anybody twice.
 #[track_caller]
-fn has_each_once(service: &Sandbox, count: usize) {
+pub fn has_each_once(service: &Sandbox, count: usize) {
     let leads = service.leads();
     let made: HashSet<&str> = leads
         .iter()
@@ -152,7 +152,7 @@ fn has_each_once(service: &Sandbox, count: usize) {
     assert!((0..count).all(|row| made.contains(number(row).as_str())));
 }
 
-const SLOW: &str = "latency_ms = 20";
+pub const SLOW: &str = "latency_ms = 20";
 
 #[test]
 fn of_all_who_press_send_at_once_one_sends_the_list() {

@@ -319,6 +319,23 @@ fn the_page_of_a_killed_process_is_replaced_at_its_port() {
     has_status(&page.get("list", &page.sign_in()), 200);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_page_that_does_not_answer_keeps_its_lists_to_itself() {
+    let folder = Folder::new();
+    let mut page = Page::start(&folder);
+    let process = page.process.take().unwrap();
+    signal(&process, "-STOP");
+    let output = folder.leadload(&TRIAL).expect(6);
+    assert_eq!(
+        output.stderr,
+        "error: leadload is running already, but its page does not answer\n\nhint: end that process, then start leadload again; what was sent is remembered\n"
+    );
+    signal(&process, "-CONT");
+    page.process = Some(process);
+    assert_eq!(Page::start(&folder).port, page.port);
+}
+
 #[test]
 fn another_program_at_the_port_of_last_time_is_left_alone() {
     let folder = Folder::new();
@@ -384,7 +401,7 @@ fn a_signal_ends_the_page_and_leaves_only_its_port_behind() {
             .map(|path| path.file_name().unwrap().to_str().unwrap())
             .collect();
         names.sort_unstable();
-        assert_eq!(names, ["port", "starting"]);
+        assert_eq!(names, ["in-use", "port", "starting"]);
         assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     }
 }

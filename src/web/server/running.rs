@@ -6,7 +6,7 @@
 //! and neither sends it. So nothing is given to a program that has taken the port of a page whose
 //! process was killed, and no link of such a program is followed: its answer counts as none.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -31,13 +31,14 @@ use crate::private_file;
 /// Behind the prefix: where a later start asks for a link.
 pub const ASK: &str = "again";
 
-/// For the whole exchange. A process that is stopped or busy counts as ended after that.
+/// For the whole exchange.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The files of a page's folder.
 const CONTACT: &str = "running.json";
 const PORT: &str = "port";
 const REDIRECT: &str = "redirect";
+const IN_USE: &str = "in-use";
 
 pub(super) const MAX_MESSAGE: usize = 16 << 10;
 
@@ -220,13 +221,20 @@ impl PageFolder {
     }
 
     /// Lets later starts find this server, and browsers by files in the user's home folder.
-    /// Returns what is to be kept as long as it runs.
-    pub fn publish(self, server: &Server, home: Option<PathBuf>) -> io::Result<Published> {
+    /// Returns what is to be kept as long as it runs. The error is [`io::ErrorKind::ResourceBusy`]
+    /// if another process has the page: one that has been halted, for example, and did not answer.
+    pub fn publish(&self, server: &Server, home: Option<PathBuf>) -> io::Result<Published> {
+        let in_use = private_file::options().open(self.folder.join(IN_USE))?;
+        // Two processes would write over each other's lists. Without locks, as above, the answer
+        // of the other one has to do.
+        if let Err(TryLockError::WouldBlock) = in_use.try_lock() {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
         if let Some(home) = home {
             let note = self.note_of_redirect();
             server.write_redirects_in(RedirectPlace { home, note });
         }
-        Published::write(&self.folder, server.contact())
+        Published::write(&self.folder, server.contact(), in_use)
     }
 
     fn note_of_redirect(&self) -> PathBuf {
@@ -239,21 +247,26 @@ impl PageFolder {
 pub struct Published {
     file: PathBuf,
     contact: Contact,
+    _in_use: File,
 }
 
 impl Published {
-    fn write(folder: &Path, contact: Contact) -> io::Result<Published> {
+    fn write(folder: &Path, contact: Contact, in_use: File) -> io::Result<Published> {
         let port = format!("{}\n", contact.port);
         private_file::replace(&folder.join(PORT), port.as_bytes(), None)?;
         let file = folder.join(CONTACT);
         private_file::replace(&file, &serde_json::to_vec(&contact)?, None)?;
-        Ok(Published { file, contact })
+        Ok(Published {
+            file,
+            contact,
+            _in_use: in_use,
+        })
     }
 }
 
 impl Drop for Published {
     fn drop(&mut self) {
-        // Another process may have replaced it, which took this one for ended.
+        // Without locks another process may have replaced it, which took this one for ended.
         let there = fs::read(&self.file).ok();
         let there = there.and_then(|there| serde_json::from_slice::<Contact>(&there).ok());
         if there.as_ref() == Some(&self.contact) {

@@ -112,7 +112,7 @@ async fn shown(
                 (reading_form::sheets(visit, job, sheets))
             }
             (sections.form(is_asking))
-            (reading_form::section(visit, job, &facts))
+            (reading_form::section(visit, job, &facts, matches!(question, Some(Question::Sheet(_)))))
         }),
         status,
         ..screen(visit, job, "Columns", "columns")

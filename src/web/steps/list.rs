@@ -220,7 +220,9 @@ pub async fn replace(visit: Visit, CurrentJob(job): CurrentJob, request: Request
         return not_changed(&visit, &job, "list", &why);
     }
     let _ = folder.keep();
-    if job.has_own(&old.list) && old.run.is_none() {
+    // Nothing else has the corrections with which it was sent.
+    let is_kept = old.is_corrected && old.run.is_some();
+    if job.has_own(&old.list) && !is_kept {
         let _ = fs::remove_file(&old.list);
     }
     let next = match old.has_columns {

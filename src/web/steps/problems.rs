@@ -94,9 +94,14 @@ fn help(problems: u64, ready: u64) -> String {
 fn shown(visit: &Visit, job: &Job, checked: &Checked, page: usize, refused: &Refused) -> Response {
     let (problems, ready) = (checked.problems(), checked.ready());
     let can_go_on = ready > 0 && checked.lookup.unclear().is_none();
-    let errors = refused
-        .iter()
-        .map(|(row, (_, why))| FieldError::at(&format!("row-{row}"), why));
+    let errors = refused.iter().map(|(row, (_, why))| {
+        let field = format!("#row-{row}");
+        let address = match page_of(checked, *row) {
+            Some(of_row) if of_row != page => format!("?page={}{field}", of_row + 1),
+            _ => field,
+        };
+        FieldError::at_address(address, why)
+    });
     let errors: Vec<_> = errors.collect();
     let screen = Screen {
         heading: heading(problems),
@@ -210,6 +215,13 @@ fn correctable(checked: &Checked, page: usize, refused: &Refused) -> Markup {
         }
         p { button type="submit" { "Keep corrections" } }
     }
+}
+
+/// The page (from 0) on which a row can be corrected.
+fn page_of(checked: &Checked, row: u64) -> Option<usize> {
+    let mut rows = checked.to_correct.rows.iter();
+    let at = rows.position(|one| one.row.0 == row)?;
+    Some(at / ROWS_ON_PAGE)
 }
 
 fn page_count(checked: &Checked) -> usize {

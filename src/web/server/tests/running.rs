@@ -56,13 +56,18 @@ fn a_page_is_found_with_a_link_of_its_own_until_it_ends() {
 }
 
 #[test]
-fn the_file_of_a_later_page_outlives_an_earlier_one() {
+fn a_later_page_begins_when_the_earlier_one_has_ended() {
     let home = tempfile::tempdir().unwrap();
     let (server, later) = (bind(), bind());
     let published = folder(&home).publish(&server, None).unwrap();
-    let _later = folder(&home).publish(&later, None).unwrap();
-    let _running = start(later);
+    let refused = folder(&home).publish(&later, None).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy);
+    let running = start(server);
+    assert!(found(&home).is_some());
+    drop(running);
     drop(published);
+    let _published = folder(&home).publish(&later, None).unwrap();
+    let _running = start(later);
     assert!(found(&home).is_some());
 }
 

@@ -1,0 +1,207 @@
+//! The files that the page keeps: where they can be downloaded, and when they go.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use crate::page_runs::{PATIENCE, Page, SLOW, has_each_once};
+use crate::page_session::Answer;
+use crate::util::{Folder, contacts, scenario, service};
+
+/// Sends the list as far as this, and stops.
+fn send_some(page: &Page, list: &str) -> Answer {
+    page.send(list, &[("only-first", "yes")]);
+    let ended = page.end(list);
+    assert!(ended.says("Stopped"), "{}", ended.body);
+    ended
+}
+
+/// Chooses `leads.csv` again, as it is now.
+fn use_newer_version(page: &Page, folder: &Folder, list: &str) {
+    let address = format!("{list}/list");
+    let version = page.session.arrive(&address).1.field("version");
+    let fields = [("version", version.as_str())];
+    let leads = folder.path("leads.csv");
+    let answer = page.session.upload(&address, &fields, Some(&leads));
+    assert_eq!(answer.to, Some(format!("{list}/send")), "{}", answer.body);
+}
+
+#[test]
+fn a_run_keeps_its_files_when_its_list_gets_a_newer_version() {
+    let folder = Folder::with_leads(&contacts(200));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    send_some(&page, &list);
+    let former = page.results(&list);
+    let sent = service.stats().lead_requests;
+
+    folder.write("leads.csv", contacts(230));
+    use_newer_version(&page, &folder, &list);
+
+    // What was begun with the former list is not gone on with.
+    let (at, history) = page.session.arrive("history/1");
+    assert_eq!(at, "history/1");
+    assert!(
+        history.says("The list or its settings were changed since"),
+        "{}",
+        history.body
+    );
+    page.session.post("history/1/resume", &[]);
+    assert_eq!(
+        page.session.arrive(&format!("{list}/run")).0,
+        format!("{list}/send")
+    );
+    assert_eq!(service.stats().lead_requests, sent);
+    // Its files and its summary are still there.
+    let results = page.session.get("history/1/files/results.csv");
+    assert_eq!(results.body.lines().count(), former.len() + 1);
+    let summary = page.session.get("history/1/summary");
+    assert!(summary.says("Stopped before the end"), "{}", summary.body);
+
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 230);
+    assert_eq!(
+        page.session.get("history/1/files/results.csv").body,
+        results.body
+    );
+    let summary = page.session.get("history/2/summary");
+    assert!(
+        summary.says("Complete") && summary.says("230 rows"),
+        "{}",
+        summary.body
+    );
+    // A restart changes nothing of this.
+    page.kill();
+    let page = Page::start(&folder, &service);
+    assert_eq!(
+        page.session.get("history/1/files/results.csv").body,
+        results.body
+    );
+    let summary = page.session.get("history/2/summary");
+    assert!(
+        summary.says("Complete") && summary.says("Spring promo"),
+        "{}",
+        summary.body
+    );
+    assert_eq!(page.session.get("history/2/files/results.xlsx").status, 200);
+}
+
+#[test]
+fn a_run_of_the_command_line_has_its_files_and_its_summary_in_the_history() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let page = Page::start(&folder, &service);
+    let history = page.session.get("history/1");
+    let file = history.link("/files/results.csv").expect(&history.body);
+    assert_eq!(
+        page.session.get(&file).body,
+        folder.read("leads.results.csv")
+    );
+    let summary = history.link("/summary").expect(&history.body);
+    let summary = page.session.get(&summary);
+    assert!(
+        summary.says("Complete") && summary.says("20 rows"),
+        "{}",
+        summary.body
+    );
+}
+
+/// What the page keeps of the list with this number.
+fn folder_of(folder: &Folder, list: &str) -> PathBuf {
+    fn lists_in(folder: &Path) -> Option<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut paths = entries.map(|entry| entry.unwrap().path());
+        paths.find_map(|path| match path.ends_with("lists") {
+            true => Some(path),
+            false => lists_in(&path),
+        })
+    }
+    let (_, number) = list.split_once('/').unwrap();
+    lists_in(&folder.home()).unwrap().join(number)
+}
+
+/// How many CSV files and how many workbooks are kept.
+fn kept(folder: &Path) -> (usize, usize) {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let counts = paths.map(|path| match path.extension().and_then(|end| end.to_str()) {
+        Some("csv") => (1, 0),
+        Some("xlsx") => (0, 1),
+        _ => kept(&path),
+    });
+    counts.fold((0, 0), |(csv, xlsx), (more, others)| {
+        (csv + more, xlsx + others)
+    })
+}
+
+#[test]
+fn what_is_kept_of_a_run_goes_when_it_is_forgotten_or_pruned() {
+    let folder = Folder::with_leads(&contacts(60));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    send_some(&page, &list);
+    folder.write("leads.csv", contacts(70));
+    use_newer_version(&page, &folder, &list);
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    let own = folder_of(&folder, &list);
+    // The list goes once the workbook has it.
+    let began = Instant::now();
+    while kept(&own) != (2, 1) {
+        assert!(began.elapsed() < PATIENCE, "{:?}", kept(&own));
+        sleep(Duration::from_millis(5));
+    }
+    page.kill();
+
+    folder.leadload(&["runs", "forget", "1", "--yes"]).expect(0);
+    assert_eq!(kept(&own), (1, 1));
+    let page = Page::start(&folder, &service);
+    assert_eq!(page.session.get("history/2/files/results.csv").status, 200);
+    folder
+        .leadload(&["runs", "prune", "--older-than", "0s"])
+        .expect(0);
+    assert!(!own.exists());
+    let history = page.session.get("history/2");
+    assert!(
+        history.link("/files/results.csv").is_none(),
+        "{}",
+        history.body
+    );
+}
+
+#[test]
+fn a_draft_is_offered_for_30_days() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let lists = [page.prepare(&folder), page.prepare(&folder)];
+    page.kill();
+    for (list, days) in lists.iter().zip([29, 31]) {
+        let record = folder_of(&folder, list).join("job.json");
+        let text = fs::read_to_string(&record).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let then = Timestamp::now() - Duration::from_secs(days * 24 * 3600);
+        json["made_at"] = then.to_string().into();
+        fs::write(record, json.to_string()).unwrap();
+    }
+    let page = Page::start(&folder, &service);
+    let shown = page.session.get("list");
+    assert!(
+        shown.link(&format!("{}/campaign", lists[0])).is_some(),
+        "{}",
+        shown.body
+    );
+    assert!(
+        shown.link(&format!("{}/campaign", lists[1])).is_none(),
+        "{}",
+        shown.body
+    );
+    assert!(!folder_of(&folder, &lists[1]).exists());
+}

@@ -1,0 +1,101 @@
+//! What the page says of a list beside what can be sent, and where its questions lead.
+
+use crate::page_client::{Screen, Visitor};
+use crate::util::{Folder, contacts, service};
+
+fn start(folder: &Folder, settings: &str) -> (Visitor, leadload::sandbox::Sandbox) {
+    let service = service();
+    folder.write(
+        "config.toml",
+        format!("[profiles.test]\nrate = 'none'\n{settings}"),
+    );
+    let args = ["web", "--no-open", "--config", "config.toml"];
+    let args = [&args[..], &["--profile", "test"]].concat();
+    let run = folder.leadload(&args).at(&service);
+    (Visitor::of(run), service)
+}
+
+/// The columns of a list that has just been chosen.
+fn columns(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
+    let campaigns = visitor.upload(name, bytes);
+    visitor.send(&campaigns.form("campaign").set("campaign", "101"))
+}
+
+fn press(visitor: &Visitor, columns: &Screen, button: &str) -> Screen {
+    let form = columns.form("columns").set("nothing", "yes");
+    visitor.send(&form.press(button))
+}
+
+#[track_caller]
+fn says(screen: &Screen, text: &str) {
+    assert!(screen.text().contains(text), "{}", screen.text());
+}
+
+#[test]
+fn test_leads_are_noted_with_the_place_where_they_are_left_out() {
+    let folder = Folder::new();
+    let (visitor, _service) = start(&folder, "");
+    let list = "phone,is_test\n+447911123456,false\n+447911123457,true\n";
+    let send = press(&visitor, &columns(&visitor, "leads.csv", list), "continue");
+    says(
+        &send,
+        "Some rows are marked as test leads by column 2 (“is_test”). You can leave them out in “Columns”, under “Only send rows where”.",
+    );
+}
+
+#[test]
+fn a_limit_of_the_settings_is_said_before_the_list_is_sent() {
+    let folder = Folder::new();
+    let (visitor, _service) = start(&folder, "limit = 3");
+    let send = press(
+        &visitor,
+        &columns(&visitor, "leads.csv", contacts(5)),
+        "continue",
+    );
+    says(&send, "Send 3 leads");
+    says(
+        &send,
+        "leadload's settings on this computer say that only the first 3 rows of a list are sent.",
+    );
+}
+
+#[test]
+fn the_preview_shows_the_number_with_the_cell_that_it_is_made_of() {
+    let folder = Folder::new();
+    let (visitor, _service) = start(&folder, "");
+    let list = "phone,mobile,name\n,07911 123456,Ada\n+447911123457,,Bob\n";
+    let form = columns(&visitor, "leads.csv", list).form("columns");
+    // The second select of this name is `If empty, use`.
+    let mut form = form.set("country", "GB").set("phone", "0");
+    form.fields.push(("phone".to_owned(), "1".to_owned()));
+    let shown = visitor.send(&form.set("send-2", "yes").press("preview"));
+    says(
+        &shown,
+        "Phone number +447911123456 from 07911 123456 name Ada",
+    );
+}
+
+#[test]
+fn a_correction_that_cannot_be_sent_is_linked_from_every_page() {
+    let folder = Folder::new();
+    let (visitor, _service) = start(&folder, "");
+    let list: String = (0..60).map(|row| format!("12{row},Ada\n")).collect();
+    let list = format!("phone,name\n+447911123456,Ada\n{list}");
+    let first = press(&visitor, &columns(&visitor, "leads.csv", list), "continue");
+    // The country is asked for once.
+    let first = press(&visitor, &first, "continue");
+    assert_eq!(first.heading(), "60 rows can't be sent yet");
+    let second = visitor.get(&format!("{}/problems?page=2", first.list()));
+    let refused = visitor.send(&second.form("problems").set("row-60", "nothing"));
+    assert!(
+        refused.html.contains("href=\"#row-60\""),
+        "{}",
+        refused.html
+    );
+    let first = visitor.get(&format!("{}/problems", first.list()));
+    assert!(
+        first.html.contains("href=\"?page=2#row-60\""),
+        "{}",
+        first.html
+    );
+}
