@@ -459,10 +459,10 @@ fn people(count: u64) -> String {
 }
 
 pub async fn choose(visit: Visit, CurrentJob(job): CurrentJob, request: Request) -> Answer {
-    let not_changed = |why| Ok(not_changed(&visit, &job, "columns", &why));
+    let not_changed = |why| not_changed(&visit, &job, "columns", &why);
     let folder = match job.new_folder() {
         Ok(folder) => folder,
-        Err(error) => return not_changed(NotChanged::Io(error)),
+        Err(error) => return Ok(not_changed(NotChanged::Io(error))),
     };
     let received = match upload::receive(request, folder.path()).await {
         Ok(received) => received,
@@ -489,7 +489,7 @@ pub async fn choose(visit: Visit, CurrentJob(job): CurrentJob, request: Request)
         ColumnForm::change_lists(record, blocked, action);
     });
     if let Err(why) = changed {
-        return not_changed(why);
+        return Ok(not_changed(why));
     }
     if has_list {
         let _ = folder.keep();

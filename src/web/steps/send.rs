@@ -25,21 +25,21 @@ use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words;
 
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
-    let to_step = |step| Ok(see_other(&visit.job_path(job.id, step)));
+    let to_step = |step| see_other(&visit.job_path(job.id, step));
     let record = job.record();
     // Another service has other campaigns with the same ids.
     if !record.has_campaign() || record.service != visit.site.service_name() {
-        return to_step("campaign");
+        return Ok(to_step("campaign"));
     }
     if !record.has_columns {
-        return to_step("columns");
+        return Ok(to_step("columns"));
     }
     let checked = checked(&visit, &job).await?;
     if checked.doubt.is_some() {
-        return to_step("columns");
+        return Ok(to_step("columns"));
     }
     if checked.lookup.unclear().is_some() {
-        return to_step("problems");
+        return Ok(to_step("problems"));
     }
     job.wait_until(visit.until, |state| !state.test.is_at_work())
         .await;
