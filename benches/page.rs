@@ -195,10 +195,17 @@ fn while_sending(folder: &Path) {
     let answer = session.post(&format!("{sent}/send"), &[("version", &version)]);
     assert_eq!(answer.to, Some(format!("{sent}/run")), "{}", answer.body);
     let mut screens: Vec<(String, Vec<Duration>)> = Vec::new();
-    for screen in ["service", "list", "history", "quit", "style.css"] {
+    for screen in [
+        "service",
+        "list",
+        "history",
+        "history/1/summary",
+        "quit",
+        "style.css",
+    ] {
         screens.push((screen.to_owned(), Vec::new()));
     }
-    for screen in ["run", "live", "summary", "send", "problems"] {
+    for screen in ["run", "live", "send", "problems"] {
         screens.push((format!("{sent}/{screen}"), Vec::new()));
     }
     for screen in ["list", "campaign", "columns", "problems", "send"] {
@@ -275,7 +282,7 @@ fn wide_lists(folder: &Path) {
         chosen[1].1 = "preview";
         session.upload(&format!("{list}/columns"), &chosen, None);
         sleep(Duration::from_millis(500));
-        for screen in ["campaign", "columns", "problems", "send"] {
+        for screen in ["campaign", "columns", "problems"] {
             session.arrive(&format!("{list}/{screen}"));
             let answer = session.get(&format!("{list}/{screen}"));
             told.push(format!(

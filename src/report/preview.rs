@@ -1,7 +1,5 @@
 //! What the service would get: for the first row, and for the one with most empty cells.
 
-use serde::{Deserialize, Serialize};
-
 use crate::api::wire::LeadForm;
 use crate::intake::{Batch, PlannedInput, PreparedRow};
 use crate::lead::{RowId, Status};
@@ -9,7 +7,7 @@ use crate::mapping::Mapping;
 use crate::source::Row;
 
 /// The ready rows of one list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
     pub ready: u64,
     pub first: Option<PreviewRow>,
@@ -19,7 +17,7 @@ pub struct Preview {
     pub empty: Vec<u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewRow {
     pub row: RowId,
     /// The line on which the row begins, from 1.

@@ -1,7 +1,5 @@
 //! The rows that can be corrected in place: those whose phone cell gives no number.
 
-use serde::{Deserialize, Serialize};
-
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{ErrorCode, RowId, RowOutcome};
 use crate::source::Row;
@@ -19,7 +17,7 @@ const MAX_PHONE_BYTES: usize = 1_000;
 const OTHER_CELLS: usize = 4;
 const MAX_CHARACTERS: usize = 60;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToCorrect {
     /// The first of the rows.
     pub rows: Vec<RowToCorrect>,
@@ -28,7 +26,7 @@ pub struct ToCorrect {
     bytes: usize,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowToCorrect {
     pub row: RowId,
     /// The line on which the row begins, from 1.

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use super::campaigns::Campaigns;
 use super::files;
 use super::job::{Job, JobRecord};
-use super::layout::{FieldError, Screen, see_other};
+use super::layout::{FieldError, Screen, see_other, table_head};
 use super::sending::{self, Seen};
 use super::steps::send::button;
 use super::times;
@@ -46,15 +46,7 @@ pub async fn show(visit: Visit) -> Response {
             @else {
                 div.scroll {
                     table.history {
-                        thead {
-                            tr {
-                                th scope="col" { "List" }
-                                th scope="col" { "Campaign" }
-                                th scope="col" { "When" }
-                                th scope="col" { "Leads" }
-                                th scope="col" { "State" }
-                            }
-                        }
+                        (table_head(&["List", "Campaign", "When", "Leads", "State"]))
                         tbody {
                             @for run in runs.iter().rev().take(MAX_RUNS) {
                                 tr {

@@ -236,6 +236,11 @@ pub fn labelled(id: &str, label: &str, control: Markup) -> Markup {
     html! { p.field { label for=(id) { (label) } (control) } }
 }
 
+/// The head of a table.
+pub fn table_head(columns: &[&str]) -> Markup {
+    html! { thead { tr { @for column in columns { th scope="col" { (column) } } } } }
+}
+
 /// How far work has come that the screen waits for.
 pub fn progress(what: &str, rows: u64) -> Markup {
     html! {

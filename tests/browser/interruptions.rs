@@ -28,9 +28,7 @@ fn a_run_whose_program_was_killed_is_resumed_from_the_history() {
     let service = scenario(SLOW);
     let web = Web::start(&folder, &service);
     web.open(&page);
-    page.choose(&folder.path("leads.csv"), SPRING);
-    page.go_on_to_send();
-    page.click("Send 100 leads");
+    page.send(&folder.path("leads.csv"), SPRING, 100);
     wait_for_requests(&service, 30);
     web.kill();
     page.wait_for("leadload has stopped running. What was sent is remembered. Start leadload again, open History and press Resume.");
@@ -61,9 +59,7 @@ fn a_run_that_was_stopped_is_resumed() {
     let service = scenario(SLOW);
     let web = Web::start(&folder, &service);
     web.open(&page);
-    page.choose(&folder.path("leads.csv"), SPRING);
-    page.go_on_to_send();
-    page.click("Send 100 leads");
+    page.send(&folder.path("leads.csv"), SPRING, 100);
     wait_for_requests(&service, 10);
     // Stop stands on every screen.
     page.click("New list");
@@ -113,9 +109,7 @@ fn a_second_list_waits_for_its_turn_and_can_be_cancelled() {
     let service = scenario("latency_ms = 50\nmax_concurrent = 1");
     let web = Web::start(&folder, &service);
     web.open(&page);
-    page.choose(&folder.path("leads.csv"), SPRING);
-    page.go_on_to_send();
-    page.click("Send 200 leads");
+    page.send(&folder.path("leads.csv"), SPRING, 200);
     page.wait_for_heading("Sending to Spring promo");
     page.click("New list");
     page.choose(&folder.path("second.csv"), "Autumn survey (stopped)");
@@ -141,9 +135,7 @@ fn stop_and_quit_asks_while_something_is_sent() {
     let service = scenario("latency_ms = 30\nmax_concurrent = 1");
     let web = Web::start(&folder, &service);
     web.open(&page);
-    page.choose(&folder.path("leads.csv"), SPRING);
-    page.go_on_to_send();
-    page.click("Send 200 leads");
+    page.send(&folder.path("leads.csv"), SPRING, 200);
     page.wait_for_heading("Sending to Spring promo");
     page.click("Stop and quit");
     page.wait_for_heading("Stop leadload?");

@@ -81,4 +81,12 @@ impl Page<'_> {
         }
         self.wait_for_heading("Check, then send");
     }
+
+    /// Chooses a list and begins to send it.
+    #[track_caller]
+    pub fn send(&self, list: &Path, campaign: &str, leads: usize) {
+        self.choose(list, campaign);
+        self.go_on_to_send();
+        self.click(&format!("Send {leads} leads"));
+    }
 }

@@ -20,7 +20,7 @@ use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
 use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
-use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of};
+use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of, table_head};
 use crate::web::previews;
 use crate::web::reading::ListFacts;
 use crate::web::reading_form;
@@ -392,15 +392,7 @@ impl Sections<'_> {
                 }
                 div.scroll {
                     table.columns {
-                        thead {
-                            tr {
-                                th scope="col" { "Send" }
-                                th scope="col" { "Column" }
-                                th scope="col" { "Filled" }
-                                th scope="col" { "For example" }
-                                th scope="col" { "Name for the agent" }
-                            }
-                        }
+                        (table_head(&["Send", "Column", "Filled", "For example", "Name for the agent"]))
                         tbody {
                             @for at in self.form.can_be_sent(self.columns) { (self.variable(at)) }
                         }

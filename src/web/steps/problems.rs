@@ -18,7 +18,7 @@ use crate::text::{counted, grouped, in_lines};
 use crate::web::checking::Checked;
 use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
-use crate::web::layout::{FieldError, Screen, job_form, see_other, status_of};
+use crate::web::layout::{FieldError, Screen, job_form, see_other, status_of, table_head};
 use crate::web::notes;
 use crate::web::server::FormFields;
 use crate::web::trouble::plain;
@@ -209,7 +209,7 @@ fn correctable(checked: &Checked, page: usize, refused: &Refused) -> Markup {
         input type="hidden" name="page" value=(page + 1);
         div.scroll {
             table.fixable {
-                thead { tr { th scope="col" { "Line" } th scope="col" { "Who" } th scope="col" { "Phone number" } } }
+                (table_head(&["Line", "Who", "Phone number"]))
                 tbody { @for row in here { (correction(list, row, refused.get(&row.row.0))) } }
             }
         }
