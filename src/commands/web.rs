@@ -39,9 +39,18 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
     service::block_on(async {
         // Before the link is printed, so that a signal sent in reply is not missed.
         let mut signals = signals::listen().or_stopped(StoppedBy::Usage)?;
-        let folder = PageFolder::open(place.clone());
-        let folder = folder.map_err(|error| unusable(&place, &error))?;
+        let to_open = place.clone();
+        // This may wait for another start.
+        let opening = service::on_a_thread(move || {
+            PageFolder::open(to_open.clone()).map_err(|error| unusable(&to_open, &error))
+        });
+        let folder = tokio::select! {
+            folder = opening => folder?,
+            _ = signals.next() => return Ok(ExitCode::Complete),
+        };
         if let Some(found) = folder.running(opens).await {
+            // A browser in the terminal keeps no other start waiting.
+            drop(folder);
             let text = match opens {
                 true => RUNNING_ALREADY,
                 false => RUNNING_ALREADY_PRINTED,

@@ -187,7 +187,7 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
 
 /// Whether one of the inputs with these digests had these columns, or all but one of
 /// them: the user may have added a column, such as the country that a number lacked.
-fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
+pub fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
     let is_known = |columns: &[&str]| inputs.contains(&columns_digest(columns));
     let is_known_without = |added: usize| {
         let (before, after) = (&columns[..added], &columns[added + 1..]);

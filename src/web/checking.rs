@@ -10,7 +10,7 @@ use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
-use crate::campaign::{Campaign, CampaignBook};
+use crate::campaign::CampaignBook;
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, Found};
@@ -41,7 +41,6 @@ pub struct Checked {
     pub to_correct: ToCorrect,
     pub preview: Preview,
     pub estimate: Option<Estimate>,
-    pub campaigns: Arc<[Campaign]>,
     pub lookup: Lookup,
     pub warnings: Warnings,
     /// Too many numbers may be of another country, so nothing is sent.
@@ -172,7 +171,6 @@ async fn check(
     let service = site.service(&request.layers).ok();
     let looked_up = campaign_list::look_up(service, &settings, &intake).await?;
     let LookedUp { ids, lookup, .. } = looked_up;
-    let campaigns = site.campaigns.known().and_then(Result::ok);
     let ids = ids.unwrap_or(remembered.campaign_ids);
     let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
     let mut to_correct = ToCorrect::default();
@@ -200,7 +198,6 @@ async fn check(
         found,
         to_correct,
         preview,
-        campaigns: campaigns.unwrap_or_default(),
         lookup,
         warnings: request.warnings,
         intake,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ pub enum CorrectState {
     Keeping,
     /// The copy is the list now, or there was nothing to keep. Some could not be kept.
     Refused(Arc<Refused>),
-    Failed(NotChanged),
+    Failed(Arc<NotChanged>),
 }
 
 impl CorrectState {
@@ -63,7 +63,7 @@ pub fn begin(
         let changed = take(&job, version, written);
         job.state().corrections = match changed {
             Ok(()) => refused,
-            Err(why) => CorrectState::Failed(why),
+            Err(why) => CorrectState::Failed(Arc::new(why)),
         };
         job.has_changed();
     });
@@ -91,18 +91,24 @@ fn sorted(checked: &Checked, fields: &FormFields) -> (Corrections, Refused) {
 }
 
 /// Writes the corrected copy, in a folder of its own: two at the same time do not meet.
-fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<TempDir, Failure> {
+fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<(TempDir, PathBuf), Failure> {
     let folder = job.new_folder().or_stopped(StoppedBy::Disk)?;
+    let mut place = folder.path().to_owned();
     if let Some(planned) = checked.intake.inputs.first() {
-        write_corrected_copy(planned, kept, &folder.path().join(next_name(job)))?;
+        place.push(next_name(job, planned.form.text().is_none()));
+        write_corrected_copy(planned, kept, &place)?;
     }
-    Ok(folder)
+    Ok((folder, place))
 }
 
 /// Makes the corrected copy the list.
-fn take(job: &Job, version: u64, written: Result<TempDir, Failure>) -> Result<(), NotChanged> {
-    let folder = written.map_err(|failure| NotChanged::Failed(Trouble::of(&failure)))?;
-    let place = folder.path().join(next_name(job));
+fn take(
+    job: &Job,
+    version: u64,
+    written: Result<(TempDir, PathBuf), Failure>,
+) -> Result<(), NotChanged> {
+    let written = written.map_err(|failure| NotChanged::Failed(Trouble::of(&failure)));
+    let (folder, place) = written?;
     let before = job.record().list;
     job.change(version, |record| {
         record.list = place;
@@ -117,16 +123,12 @@ fn take(job: &Job, version: u64, written: Result<TempDir, Failure>) -> Result<()
 }
 
 /// What the corrected copy is called: `october.corrected.csv`.
-fn next_name(job: &Job) -> String {
+fn next_name(job: &Job, is_workbook: bool) -> String {
     let record = job.record();
-    let name = Path::new(&record.name);
-    let is_workbook = name.extension().is_some_and(|ending| {
-        let endings = ["xlsx", "xls", "ods"];
-        endings
-            .iter()
-            .any(|known| ending.eq_ignore_ascii_case(known))
-    });
-    let stem = name.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = Path::new(&record.name)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
     let ending = if is_workbook { "xlsx" } else { "csv" };
     format!("{stem}.corrected.{ending}")
 }

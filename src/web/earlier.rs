@@ -8,7 +8,7 @@ use super::job::{Job, JobId, JobRecord};
 use super::reading::ListFacts;
 use super::site::Site;
 use super::trouble::Trouble;
-use crate::import::columns_digest;
+use crate::import::{columns_digest, has_columns};
 use crate::lead::Status;
 use crate::ledger::RunRecord;
 use crate::options::{Given, Options};
@@ -57,12 +57,17 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
     let of_ledger = |error: crate::ledger::LedgerError| Trouble::of(&error.into());
     let runs = ledger.runs().map_err(of_ledger)?;
     let named = list.runs.as_ref();
-    let digest = columns_digest(&list.own_columns());
+    let own = list.own_columns();
+    let digest = columns_digest(&own);
     let service = site.service_name();
     let is_meant = |run: &&RunRecord| {
         run.service == service
             && match named {
-                Some(named) => named.contains(&run.run),
+                // Another ledger may have a run with this number.
+                Some(named) => {
+                    let columns = run.inputs.iter().map(|input| input.columns);
+                    named.contains(&run.run) && has_columns(&columns.collect::<Vec<_>>(), &own)
+                }
                 None => {
                     let has_sent =
                         run.counts.of(Status::Created) + run.counts.of(Status::Duplicate) > 0;

@@ -49,10 +49,12 @@ pub async fn download(
 /// A file of a run.
 pub async fn download_of_run(visit: Visit, UrlPath((run, name)): UrlPath<(u64, String)>) -> Answer {
     let run = history::run(&visit, run).await?;
+    let job = visit.site.jobs.of_run(run.run);
+    let job = job.as_deref();
     let file = match &*name {
-        "results.csv" => output(&visit, &run, OutputKind::Results).ok_or_else(gone),
-        "results.xlsx" => workbook(&visit, &run).await,
-        "rows-to-fix" => output(&visit, &run, OutputKind::Rejects).ok_or_else(gone),
+        "results.csv" => output(&run, job, OutputKind::Results).ok_or_else(gone),
+        "results.xlsx" => workbook(&visit, &run, job).await,
+        "rows-to-fix" => output(&run, job, OutputKind::Rejects).ok_or_else(gone),
         _ => Err(gone()),
     };
     answer(&visit, visit.run_path(run.run), file).await
@@ -121,8 +123,7 @@ fn chunks(file: File) -> impl futures::Stream<Item = io::Result<Vec<u8>>> {
 
 /// Where a run has left this output, if it is there. Results that the ledger lacks are only where
 /// the end of the run says.
-pub fn output(visit: &Visit, run: &RunRecord, kind: OutputKind) -> Option<PathBuf> {
-    let job = visit.site.jobs.of_run(run.run);
+pub fn output(run: &RunRecord, job: Option<&Job>, kind: OutputKind) -> Option<PathBuf> {
     let live = job.and_then(|job| Some(job.state().sending.live()?.now()));
     let end = live.filter(|live| live.run == Some(run.run));
     let of_end = end.and_then(|live| match kind {
@@ -138,24 +139,27 @@ pub fn output(visit: &Visit, run: &RunRecord, kind: OutputKind) -> Option<PathBu
 }
 
 /// The list and its results in one workbook.
-async fn workbook(visit: &Visit, run: &RunRecord) -> Result<PathBuf, Trouble> {
-    let results = output(visit, run, OutputKind::Results).ok_or_else(gone)?;
-    let job = visit.site.jobs.of_run(run.run).ok_or_else(gone)?;
-    let made = results_workbook(&visit.site, &job, run.run, results).await;
+async fn workbook(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Result<PathBuf, Trouble> {
+    let results = output(run, job, OutputKind::Results).ok_or_else(gone)?;
+    let job = job.ok_or_else(gone)?;
+    let made = results_workbook(&visit.site, job, run.run, results).await;
     made.map_err(|failure| Trouble::of(&failure))
 }
 
 /// Whether the workbook of a run has been made, or can be.
-pub fn has_workbook(visit: &Visit, run: &RunRecord, job: &Job) -> bool {
+pub fn has_workbook(run: &RunRecord, job: &Job) -> bool {
     let record = job.record();
     let can_be_made = record.run == Some(run.run) && record.list.is_file();
-    let results = output(visit, run, OutputKind::Results);
-    results.is_some_and(|results| can_be_made || workbook_place(&results).is_file())
+    let results = output(run, Some(job), OutputKind::Results);
+    results.is_some_and(|results| can_be_made || workbook_place(&job.folder, &results).is_file())
 }
 
-/// Where the workbook is that shows the list beside these results.
-pub fn workbook_place(results: &Path) -> PathBuf {
-    results.with_extension("xlsx")
+/// Where the workbook is that shows the list beside these results, in the folder of its job: the
+/// results of a command line are in a folder of the user's, where nothing is replaced.
+pub fn workbook_place(folder: &Path, results: &Path) -> PathBuf {
+    let own = results.starts_with(folder).then_some(results);
+    let name = || folder.join(results.file_name().unwrap_or_default());
+    own.map_or_else(name, Path::to_owned).with_extension("xlsx")
 }
 
 /// Makes the workbook of a run, unless it is there and no older than the results.
@@ -166,7 +170,7 @@ pub async fn results_workbook(
     results: PathBuf,
 ) -> Result<PathBuf, Failure> {
     let _making = job.making.lock().await;
-    let (record, place) = (job.record(), workbook_place(&results));
+    let (record, place) = (job.record(), workbook_place(&job.folder, &results));
     let is_its_list = record.run == Some(run) && record.list.is_file();
     if place.is_file() && (!is_its_list || is_newer(&place, &results)) {
         return Ok(place);

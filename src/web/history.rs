@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -14,6 +15,7 @@ use super::files;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other, table_head};
 use super::sending::{self, Seen};
+use super::server::FormFields;
 use super::steps::send::button;
 use super::times;
 use super::trouble::Trouble;
@@ -155,7 +157,7 @@ fn state(run: &RunRecord) -> &'static str {
 
 pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
     let run = run(&visit, id).await?;
-    let job = job_of(&visit, &run);
+    let job = visit.site.jobs.of_run(run.run);
     if let Some(job) = &job
         && sends(job, &run)
         && job.state().sending.live().is_some()
@@ -186,11 +188,6 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
         ..Screen::default()
     };
     Ok(screen.respond(&visit))
-}
-
-/// The job of the page whose list this run sent.
-fn job_of(visit: &Visit, run: &RunRecord) -> Option<Arc<Job>> {
-    visit.site.jobs.of_run(run.run)
 }
 
 /// Where the list of a run is, if it is still there.
@@ -235,13 +232,13 @@ pub fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
     let file = |name: &str| format!("{}/files/{name}", visit.run_path(run.run));
     html! {
         p.buttons {
-            @if job.is_some_and(|job| files::has_workbook(visit, run, job)) {
+            @if job.is_some_and(|job| files::has_workbook(run, job)) {
                 a.button href=(file("results.xlsx")) download { "Download results" } " "
             }
-            @if files::output(visit, run, OutputKind::Results).is_some() {
+            @if files::output(run, job, OutputKind::Results).is_some() {
                 a.button href=(file("results.csv")) download { "Download results (CSV)" } " "
             }
-            @if files::output(visit, run, OutputKind::Rejects).is_some() {
+            @if files::output(run, job, OutputKind::Rejects).is_some() {
                 a.button href=(file("rows-to-fix")) download { "Download rows to fix" } " "
             }
             a.button href={ (visit.run_path(run.run)) "/summary" } { "Print summary" }
@@ -250,11 +247,17 @@ pub fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
 }
 
 /// Goes on with a run that has stopped: by its job, or by a job that is made for it.
-pub async fn resume(visit: Visit, Path(id): Path<u64>) -> Answer {
+pub async fn resume(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(_): Extension<FormFields>,
+) -> Answer {
     let run = run(&visit, id).await?;
-    let job = job_of(&visit, &run);
+    // Two presses at the same moment make one job.
+    let _adopting = visit.site.adopting.lock().await;
+    let job = visit.site.jobs.of_run(run.run);
     let is_changed = job.as_ref().is_some_and(|job| !sends(job, &run));
-    if is_changed || run.service != visit.site.service_name() {
+    if is_changed || !is_unfinished(&run) || run.service != visit.site.service_name() {
         return Ok(see_other(&visit.run_path(run.run)));
     }
     let job = match job {
@@ -291,7 +294,12 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
         .flatten();
     let defaults = stored.and_then(|stored| stored.defaults);
     let options = defaults.and_then(|text| serde_json::from_str::<Options>(&text).ok());
-    let mut options = options.ok_or_else(gone)?;
+    let mut options = options.ok_or_else(|| {
+        Trouble::new(
+            "The settings of this run are not known any more.",
+            "Send its list as a new list: who has been sent is left out.",
+        )
+    })?;
     complete(&mut options, run);
     for (kind, place) in [
         (OutputKind::Results, &mut options.output.results),

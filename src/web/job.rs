@@ -168,6 +168,8 @@ pub struct JobState {
     pub sending: SendState,
     pub corrections: CorrectState,
     pub test: TestState,
+    /// How many test calls have begun: a form that is sent twice begins one.
+    pub tests: u64,
     /// Whether nothing is ticked, and the user is asked whether that is right.
     pub asks_about_nothing: bool,
     /// Whether the user has been asked for the country of numbers without one.
@@ -200,6 +202,7 @@ impl Job {
                 sending: SendState::default(),
                 corrections: CorrectState::default(),
                 test: TestState::default(),
+                tests: 0,
                 asks_about_nothing: false,
                 has_asked_for_country: false,
             }),
@@ -255,11 +258,17 @@ impl Job {
             state.read = ReadState::default();
         }
         if is_other_list {
+            state.has_asked_for_country = false;
+        }
+        if is_other_list || matches!(state.sending, SendState::Failed(_)) {
             state.sending = SendState::default();
         }
+        if !state.test.is_at_work() {
+            state.test = TestState::default();
+        }
+        state.asks_about_nothing = false;
         state.check = CheckState::default();
         state.corrections = CorrectState::default();
-        state.test = TestState::default();
         state.record = record;
         drop(state);
         self.has_changed();
@@ -364,6 +373,13 @@ impl Job {
 }
 
 impl JobState {
+    /// Notes that the user is asked for the country of numbers without one, if that is to be asked.
+    pub fn asks_for_country(&mut self) {
+        if let CheckState::Done(checked) = &self.check {
+            self.has_asked_for_country |= checked.without_country.is_some();
+        }
+    }
+
     /// The record, if it is of this version and may be changed.
     fn of_version(&self, version: u64) -> Result<&JobRecord, NotChanged> {
         if self.record.version != version {

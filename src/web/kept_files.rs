@@ -6,6 +6,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ use super::files;
 use super::job::{Job, JobRecord, RECORD};
 use super::site::Site;
 use crate::exit::Failure;
-use crate::ledger::{Ledger, LedgerPlace, RunRecord};
+use crate::ledger::{Ledger, LedgerPlace, OutputKind, RunRecord, RunState};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -35,6 +36,37 @@ pub fn remove_old(job: &Job) -> bool {
     false
 }
 
+/// Removes the lists of runs that are complete, where the program ended before that.
+pub async fn remove_all_sent(site: &Site) -> Result<(), Failure> {
+    let has_list = |job: &Arc<Job>| {
+        let record = job.record();
+        record.run.is_some()
+            && !record.is_corrected
+            && job.has_own(&record.list)
+            && record.list.is_file()
+    };
+    let mut jobs = site.jobs.newest_first();
+    jobs.retain(has_list);
+    let ledger = (!jobs.is_empty())
+        .then(|| site.ledger())
+        .transpose()?
+        .flatten();
+    let runs = ledger.as_ref().map(Ledger::runs).transpose()?;
+    for run in runs
+        .iter()
+        .flatten()
+        .filter(|run| run.state() == RunState::Complete)
+    {
+        let sent = jobs.iter().find(|job| job.record().run == Some(run.run));
+        if let Some(job) = sent
+            && let Some(results) = files::output(run, Some(job), OutputKind::Results)
+        {
+            remove_sent(site, job, results).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes what is left of an upload that did not come to its end. Another page may be receiving
 /// it, so it is left alone for a day; a job that cannot be read is left alone for ever.
 pub fn remove_unfinished(folder: &Path, error: &io::Error) {
@@ -46,7 +78,7 @@ pub fn remove_unfinished(folder: &Path, error: &io::Error) {
 }
 
 /// Removes the list of a run that is complete, after the workbook was made that shows the list and
-/// its results together. If that cannot be made, the list stays for the next attempt.
+/// its results together. If that cannot be made, the list stays until the program starts again.
 pub async fn remove_sent(site: &Site, job: &Job, results: PathBuf) -> Result<(), Failure> {
     let record = job.record();
     if let Some(run) = record.run {
@@ -99,7 +131,8 @@ fn remove_gone(folder: &Path, record: &JobRecord, runs: &[RunRecord]) -> io::Res
     }
     let outputs = kept.iter().flat_map(|run| &run.outputs);
     let outputs = outputs.filter_map(|output| output.path.clone());
-    let with_workbooks = outputs.flat_map(|output| [files::workbook_place(&output), output]);
+    let with_workbooks =
+        outputs.flat_map(|output| [files::workbook_place(folder, &output), output]);
     let lists = record.options.phones.suppress.iter().flatten();
     let lists = lists.map(|list| list.to_path_buf());
     let own = [folder.join(RECORD), record.list.clone()];

@@ -164,6 +164,10 @@ impl LiveObserver {
         }
     }
 
+    pub fn live(&self) -> &Live {
+        &self.live
+    }
+
     pub fn has_its_turn(&self) {
         let mut live = self.live.lock();
         live.has_turn = true;

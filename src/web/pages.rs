@@ -19,7 +19,7 @@ use super::layout::{self, Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
-use super::{files, history, quit, reading_form, summary};
+use super::{files, history, kept_files, quit, reading_form, summary};
 use crate::exit::Failure;
 use crate::import::service::block_on;
 use crate::options::Options;
@@ -43,6 +43,8 @@ impl Pages {
     pub fn new(typed: Options, folder: &Path, log: Log) -> Result<Pages, Failure> {
         let site = Site::open(typed, folder.join(super::LISTS), log)?;
         let site = Arc::new(site);
+        // What cannot be removed now may be at the next start.
+        let _ = block_on(kept_files::remove_all_sent(&site));
         Ok(Pages {
             router: router(Arc::clone(&site)),
             quit: Arc::clone(&site.quit),

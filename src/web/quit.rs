@@ -1,19 +1,24 @@
 //! *Stop and quit*: ends the program, after asking while something is sent.
 
+use axum::Extension;
 use axum::response::Response;
 use maud::html;
 
 use super::layout::{Screen, form};
+use super::server::FormFields;
 use super::visit::Visit;
 
 pub async fn ask(visit: Visit) -> Response {
     let at_work = visit.site.jobs.at_work();
     let names: Vec<String> = at_work.iter().map(|job| job.record().name).collect();
-    let help = match names.is_empty() {
-        true => "Nothing is being sent. What you have prepared is kept.".to_owned(),
-        false => format!(
-            "{} is being sent. It stops, and you can resume it when leadload is started again.",
-            names.join(", ")
+    let help = match &names[..] {
+        [] => "Nothing is being sent. What you have prepared is kept.".to_owned(),
+        [sent] => format!(
+            "{sent} is being sent. It stops, and you can resume it when leadload is started again."
+        ),
+        [sent, waiting @ ..] => format!(
+            "{sent} is being sent. It stops, and you can resume it when leadload is started again. Not sent then: {}.",
+            waiting.join(", ")
         ),
     };
     let screen = Screen {
@@ -34,7 +39,7 @@ pub async fn ask(visit: Visit) -> Response {
     screen.respond(&visit)
 }
 
-pub async fn quit(visit: Visit) -> Response {
+pub async fn quit(visit: Visit, Extension(_): Extension<FormFields>) -> Response {
     visit.site.quit.notify_one();
     let screen = Screen {
         title: "leadload has ended".into(),

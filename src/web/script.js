@@ -92,7 +92,10 @@
     const answer = await fetched(location.href);
     if (answer) {
       const now = answer.type === "basic" && (await parsed(answer));
-      if (!now || !now.body.hasAttribute("data-waiting")) return location.reload();
+      // A form that waits is not sent again. With a hash, only a reload loads anything.
+      if (!now || !now.body.hasAttribute("data-waiting")) {
+        return location.hash ? location.reload() : location.replace(location.href);
+      }
       renew(document.getElementById("progress"), now.getElementById("progress"));
     }
     setTimeout(awaitWork, SECOND / 2);
@@ -107,8 +110,11 @@
     const file = form.querySelector("input[type=file]");
     if (!file) continue;
     const bar = form.querySelector("progress");
+    let request = null;
     const send = () => {
-      const request = new XMLHttpRequest();
+      // Only what was chosen last counts.
+      request?.abort();
+      request = new XMLHttpRequest();
       request.upload.onprogress = (event) => {
         if (event.lengthComputable) bar.value = (100 * event.loaded) / event.total;
       };
@@ -133,7 +139,10 @@
       request.send(new FormData(form));
     };
     file.addEventListener("change", () => { if (file.files.length) send(); });
-    form.addEventListener("submit", (event) => { event.preventDefault(); if (form.reportValidity()) send(); });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (bar.hidden && form.reportValidity()) send();
+    });
   }
 
   function problem(form, text) {

@@ -21,7 +21,7 @@ use super::trouble::Trouble;
 use super::work;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::campaign_list::no_campaign;
-use crate::import::{Import, Prepared, Record, WorkTime, inputs, send, service};
+use crate::import::{Import, Prepared, Record, WorkTime, inputs, send};
 use crate::lead::RunId;
 use crate::message::Message;
 use crate::options::Given;
@@ -91,20 +91,16 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     let live = Arc::new(live);
     let record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
     let most = seen.only_first.then_some(FIRST);
-    let of = (Arc::clone(&live), Arc::clone(job));
+    let for_end = (Arc::clone(&live), Arc::clone(job));
     let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
-    let (site, at) = (Arc::clone(site), Arc::clone(site));
+    let (site, for_checks) = (Arc::clone(site), Arc::clone(site));
     let goes_on = seen.version.is_none().then_some(record.run).flatten();
     let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;
     work::begin(sending, move |sent| {
-        let (live, job) = of;
-        job.end_sending(ended(Arc::clone(&live), sent));
+        let (live, job) = for_end;
+        job.end_sending(ended(live, sent));
         // Other lists may have the same people.
-        at.jobs.forget_checks();
-        if let Some(results) = live.results_of_complete() {
-            // If this fails, the list is there for the next attempt.
-            let _ = service::block_on(kept_files::remove_sent(&at, &job, results));
-        }
+        for_checks.jobs.forget_checks();
     });
     Ok(())
 }
@@ -129,15 +125,15 @@ async fn run(
     observer: &mut LiveObserver,
 ) -> Result<(), Failure> {
     let mut interrupts = Interrupts::new(stopped);
-    let time = WorkTime::start();
     let preparing = async {
         // The semaphore is never closed. Its queue is fair, and who leaves it leaves nothing behind.
         let turn = site.turn.acquire().await;
+        let time = WorkTime::start();
         let prepared = prepare(site, record, observer).await?;
         refuse_another_run(record, &prepared, goes_on)?;
-        Ok::<_, Failure>((turn, prepared))
+        Ok::<_, Failure>((turn, time, prepared))
     };
-    let (_turn, prepared) = tokio::select! {
+    let (_turn, time, prepared) = tokio::select! {
         biased;
         _ = interrupts.next() => {
             let cancelled = anyhow::anyhow!("cancelled before anything was sent");
@@ -157,6 +153,10 @@ async fn run(
     let deadline = most.and_then(|most| time.began.checked_add(most));
     interrupts.set_deadline(deadline.map(Into::into));
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
+    if let Some(results) = observer.live().results_of_complete() {
+        // If this fails, the list is there for the next start of the program.
+        let _ = kept_files::remove_sent(site, &observer.job, results).await;
+    }
     Ok(())
 }
 

@@ -36,6 +36,8 @@ pub struct Site {
     pub campaigns: Campaigns,
     /// The right to send: one list is sent at a time.
     pub turn: Semaphore,
+    /// Held while a job is made for a run of a command line.
+    pub adopting: tokio::sync::Mutex<()>,
     /// The lists that were read lately, the latest first.
     lately: Mutex<Vec<JobId>>,
     /// The options that the program was started with.
@@ -80,6 +82,7 @@ impl Site {
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
             turn: Semaphore::new(1),
+            adopting: tokio::sync::Mutex::default(),
             lately: Mutex::default(),
             typed,
             practice,
@@ -204,7 +207,9 @@ impl Site {
         for other in self.jobs.newest_first() {
             let mut state = other.state();
             let is_kept = lately.contains(&other.id) && !state.read.is_spreadsheet();
-            let is_idle = !state.sending.is_at_work() && state.read.is_done();
+            // A check that ended here would begin again, and so might never end.
+            let is_checking = matches!(state.check, CheckState::Checking(_));
+            let is_idle = !state.sending.is_at_work() && state.read.is_done() && !is_checking;
             if other.id != job && is_idle && !is_kept {
                 state.read = ReadState::default();
                 state.check = CheckState::default();

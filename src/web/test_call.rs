@@ -31,12 +31,14 @@ impl TestState {
     }
 }
 
-/// Begins to send it, unless one is on its way.
-pub fn begin(site: &Arc<Site>, job: &Arc<Job>, number: &str) {
+/// Begins to send it, unless one is on its way. `tests` is how many had begun when the form was
+/// made: a form that is sent twice sends one lead.
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, number: &str, tests: u64) {
     let mut state = job.state();
-    if state.test.is_at_work() {
+    if state.test.is_at_work() || state.tests != tests {
         return;
     }
+    state.tests += 1;
     state.test = TestState::Calling;
     let mut record = state.record.clone();
     drop(state);

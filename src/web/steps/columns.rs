@@ -70,7 +70,10 @@ async fn shown(
     let columns = &facts.columns;
     let planned = plan(visit, &record, &facts).await;
     let trouble = match &planned {
-        Ok(_) => trouble_of_check(job),
+        Ok(_) => {
+            job.state().asks_for_country();
+            trouble_of_check(job)
+        }
         Err(trouble) => Some(trouble.clone()),
     };
     if let Some(trouble) = &trouble {
@@ -523,12 +526,10 @@ fn has_agreed_to_nothing(record: &JobRecord) -> bool {
 
 /// The step after the columns, as the check has found.
 pub fn next_step(job: &Job) -> &'static str {
-    let mut state = job.state();
-    if !state.check.is_over() {
-        return AFTER_CHECK;
-    }
-    let has_asked = std::mem::replace(&mut state.has_asked_for_country, true);
+    let state = job.state();
+    let has_asked = state.has_asked_for_country;
     match &state.check {
+        check if !check.is_over() => AFTER_CHECK,
         CheckState::Failed(_) => "columns",
         CheckState::Done(checked) if checked.doubt.is_some() => "columns",
         CheckState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",

@@ -79,7 +79,7 @@ fn drafts(visit: &Visit) -> Markup {
     let drafts: Vec<(JobId, JobRecord)> = jobs
         .iter()
         .map(|job| (job.id, job.record()))
-        .filter(|(_, record)| record.run.is_none())
+        .filter(|(_, record)| record.run.is_none() && record.list.is_file())
         .collect();
     html! {
         @if !drafts.is_empty() {

@@ -25,6 +25,9 @@ use crate::web::trouble::plain;
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::cure;
 
+/// The query of the screen after corrections.
+const CORRECTED: &str = "corrected";
+
 /// How many rows are corrected on one page.
 pub const ROWS_ON_PAGE: usize = 50;
 
@@ -45,7 +48,7 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob, RawQuery(query): Ra
             return Ok(see_other(&visit.job_path(job.id, next)));
         }
     }
-    let refused = refused(&visit, &job).await?;
+    let refused = refused(&visit, &job, asked.contains_key(CORRECTED)).await?;
     // All corrections could be kept.
     if refused.is_empty() && asked.contains_key("then") {
         return Ok(see_other(&visit.job_path(job.id, "send")));
@@ -54,21 +57,22 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob, RawQuery(query): Ra
     Ok(shown(&visit, &job, &checked, page, &refused))
 }
 
-/// The corrections that were typed and could not be kept, once the others are kept.
-async fn refused(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Refused>, Response> {
+/// The corrections that were typed and could not be kept, once the others are kept. That none
+/// could be kept is the answer to the form that they were typed into.
+async fn refused(visit: &Visit, job: &Arc<Job>, is_answer: bool) -> Result<Arc<Refused>, Response> {
     job.wait_until(visit.until, |state| !state.corrections.is_at_work())
         .await;
-    let mut state = job.state();
+    let state = job.state();
     let why = match &state.corrections {
-        CorrectState::NotBegun => return Ok(Arc::default()),
         CorrectState::Refused(refused) => return Ok(Arc::clone(refused)),
+        CorrectState::Failed(why) if is_answer => Some(Arc::clone(why)),
         CorrectState::Keeping => None,
-        CorrectState::Failed(_) => Some(std::mem::take(&mut state.corrections)),
+        CorrectState::NotBegun | CorrectState::Failed(_) => return Ok(Arc::default()),
     };
     drop(state);
     Err(match why {
-        Some(CorrectState::Failed(why)) => not_changed(visit, job, "problems", &why),
-        _ => waiting(visit, job, "Keeping the corrections …", 0),
+        Some(why) => not_changed(visit, job, "problems", &why),
+        None => waiting(visit, job, "Keeping the corrections …", 0),
     })
 }
 
@@ -282,6 +286,6 @@ pub async fn correct(
         Some(_) => "&then=send",
         None => "",
     };
-    let query = format!("?page={page}{then}");
+    let query = format!("?{CORRECTED}&page={page}{then}");
     Ok(see_other(&(visit.job_path(job.id, "problems") + &query)))
 }

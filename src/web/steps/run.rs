@@ -216,7 +216,11 @@ pub async fn live(CurrentJob(job): CurrentJob) -> Response {
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
 }
 
-pub async fn stop(visit: Visit, CurrentJob(job): CurrentJob) -> Response {
+pub async fn stop(
+    visit: Visit,
+    CurrentJob(job): CurrentJob,
+    Extension(_): Extension<FormFields>,
+) -> Response {
     job.state().sending.stop();
     see_other(&visit.job_path(job.id, "run"))
 }

@@ -6,10 +6,12 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{checked, not_changed, screen, waiting};
+use crate::campaign::Campaign;
 use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
 use crate::text::{counted, grouped};
+use crate::web::campaigns::Campaigns;
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
 use crate::web::job::{Job, JobState, NotChanged, untouched};
@@ -34,7 +36,12 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     if !record.has_columns {
         return Ok(to_step("columns"));
     }
-    let checked = checked(&visit, &job).await?;
+    // They are asked for while the list is checked.
+    let (checked, campaigns) = tokio::join!(
+        checked(&visit, &job),
+        Campaigns::until(visit.until, &visit.site)
+    );
+    let checked = checked?;
     if checked.doubt.is_some() {
         return Ok(to_step("columns"));
     }
@@ -46,10 +53,15 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     if job.state().test.is_at_work() {
         return Ok(waiting(&visit, &job, "Sending the test call …", 0));
     }
-    Ok(shown(&visit, &job, &checked))
+    // Whether calls may start at once is said before anything is sent.
+    let Some(campaigns) = campaigns else {
+        return Ok(waiting(&visit, &job, "Asking the service …", 0));
+    };
+    let campaigns = campaigns.unwrap_or_default();
+    Ok(shown(&visit, &job, &checked, &campaigns))
 }
 
-fn shown(visit: &Visit, job: &Job, checked: &Checked) -> Response {
+fn shown(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) -> Response {
     let (ready, record) = (checked.ready(), job.record());
     let help = match finish(checked) {
         Some(when) if ready > 0 => format!(
@@ -66,9 +78,9 @@ fn shown(visit: &Visit, job: &Job, checked: &Checked) -> Response {
         errors,
         body: Some(html! {
             @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
-            (summary(visit, job, checked))
+            (summary(visit, job, checked, campaigns))
             (notes::section(checked))
-            (at_once(checked))
+            (at_once(checked, campaigns))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
             (send_form(visit, job, ready))
@@ -109,7 +121,7 @@ fn taken_from(visit: &Visit, job: &Job, from: &str) -> Markup {
     }
 }
 
-fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
+fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) -> Markup {
     let change = |step: &str, what: &str| {
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
@@ -125,7 +137,7 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
                 }
             } dd { (change("list", "the list")) } }
             div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
-            div { dt { "Campaign" } dd { (campaigns(checked)) } dd { (change("campaign", "the campaign")) } }
+            div { dt { "Campaign" } dd { (targets(checked, campaigns)) } dd { (change("campaign", "the campaign")) } }
             div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
             @if let Some(country) = countries(checked) {
                 div { dt { "Country" } dd { (country) } dd { (change("columns#country", "the country")) } }
@@ -136,13 +148,14 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
     }
 }
 
-fn campaigns(checked: &Checked) -> Markup {
-    let names = CampaignNames::listed(&checked.campaigns);
+/// The campaigns that leads go to, with their states.
+fn targets(checked: &Checked, campaigns: &[Campaign]) -> Markup {
+    let names = CampaignNames::listed(campaigns);
     let by_campaign = checked.found.tally.by_campaign.iter();
     let targets = by_campaign.map(|(id, counts)| (*id, counts.of(Status::Ready)));
     let targets: Vec<_> = targets.filter(|(_, rows)| *rows > 0).collect();
     let state = |id| {
-        let mut all = checked.campaigns.iter();
+        let mut all = campaigns.iter();
         let found = all.find(|campaign| campaign.lead_campaign().ok() == Some(id));
         found.map(super::campaign::state).unwrap_or_default()
     };
@@ -198,15 +211,14 @@ fn left_out(checked: &Checked) -> Markup {
 }
 
 /// The campaigns that may call at once.
-fn at_once(checked: &Checked) -> Markup {
+fn at_once(checked: &Checked, campaigns: &[Campaign]) -> Markup {
     let targets = &checked.found.tally.by_campaign;
     let is_target = |id| {
         targets
             .get(&id)
             .is_some_and(|counts| counts.of(Status::Ready) > 0)
     };
-    let active = checked
-        .campaigns
+    let active = campaigns
         .iter()
         .filter(|campaign| campaign.is_active() && campaign.lead_campaign().is_ok_and(is_target));
     let names: Vec<&str> = active.map(|campaign| campaign.name.as_str()).collect();
@@ -244,6 +256,7 @@ fn test_form(visit: &Visit, job: &Job, told: Option<String>) -> Markup {
         h2 { "Call yourself first" }
         @if let Some(told) = told { p.told role="status" { (told) } }
         (job_form(visit, job, "test", html! {
+            input type="hidden" name="tests" value=(job.state().tests);
             (labelled("test-number", "Your own phone number", html! {
                 input #test-number type="tel" name="number" autocomplete="tel" aria-describedby="test-help" required;
             }))
@@ -284,7 +297,7 @@ pub async fn send(
     if job.state().record.version != fields.version() {
         return Ok(not_changed(&visit, &job, "send", &NotChanged::Stale));
     }
-    let checked = checked(&visit, &job).await?;
+    let checked = checked(&visit.patiently(), &job).await?;
     if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
         job.state().sending = SendState::Failed(Trouble::of(&failure));
         return Ok(see_other(&visit.job_path(job.id, "send")));
@@ -330,7 +343,8 @@ pub async fn test(
         return not_changed(&visit, &job, "send", &NotChanged::Stale);
     }
     let number = fields.get("number").unwrap_or_default().trim();
-    test_call::begin(&visit.site, &job, number);
+    let tests = fields.get("tests").and_then(|tests| tests.parse().ok());
+    test_call::begin(&visit.site, &job, number, tests.unwrap_or_default());
     see_other(&visit.job_path(job.id, "send"))
 }
 
