@@ -79,6 +79,7 @@ fn perform(
         unnamed: OutputChoice::BesideInput,
         line: CommandLine::new(args, layers.typed()),
         warnings: crate::import::Warnings::default(),
+        has_settings_of_rejects: false,
         layers,
     };
     match command {

@@ -25,7 +25,6 @@ use crate::settings::{
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
-/// What to do on the page about settings that it does not show.
 /// The request of a command that reads lists.
 pub struct Request {
     pub files: Vec<PathBuf>,
@@ -35,6 +34,8 @@ pub struct Request {
     /// The command line, with answers to questions as if they had been typed.
     pub line: CommandLine,
     pub warnings: Warnings,
+    /// Whether the settings of rejects have been taken before, and may have been changed since.
+    pub has_settings_of_rejects: bool,
 }
 
 impl Request {
@@ -60,16 +61,18 @@ pub fn known(
     request: &mut Request,
     surveyed: Vec<InspectedInput>,
 ) -> Result<Vec<InspectedInput>, Failure> {
-    let options = request.layers.options();
-    let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
-    let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
-    rejects::add_options(
-        &mut request.layers,
-        &surveyed,
-        ledger.as_ref(),
-        service.as_deref(),
-        &mut request.warnings,
-    )?;
+    if !request.has_settings_of_rejects {
+        let options = request.layers.options();
+        let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
+        let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
+        rejects::add_options(
+            &mut request.layers,
+            &surveyed,
+            ledger.as_ref(),
+            service.as_deref(),
+            &mut request.warnings,
+        )?;
+    }
     warn_of_replaced_lists(&request.layers, &mut request.warnings);
     Ok(surveyed)
 }

@@ -30,6 +30,22 @@ pub struct InspectedInput {
 }
 
 impl InspectedInput {
+    /// The first few distinct values of a column that are not empty.
+    pub fn examples(&self, column: usize) -> Vec<String> {
+        let mut values: Vec<String> = Vec::new();
+        for row in self.sample.rows() {
+            let value = row.text(column).unwrap_or_default().trim();
+            let value = shortened(value, LONGEST_VALUE);
+            if !value.is_empty() && !values.contains(&value) {
+                values.push(value);
+            }
+            if values.len() == VALUES {
+                break;
+            }
+        }
+        values
+    }
+
     pub fn new(input: Input, choice: &FormChoice) -> Result<InspectedInput, SourceError> {
         let mut form = form(&input, choice)?;
         let (mut header, mut sample) = beginning(&input, &form)?;
@@ -115,9 +131,7 @@ impl PlannedInput {
         let mapping = input.mapping(spec)?;
         let columns = 0..input.header.names.len();
         Ok(PlannedInput {
-            samples: columns
-                .map(|column| values(&input.sample, column))
-                .collect(),
+            samples: columns.map(|column| input.examples(column)).collect(),
             input: input.input,
             form: input.form,
             header: input.header,
@@ -195,21 +209,6 @@ fn own_columns<'a>(header: &'a Header, rejects: Option<&RejectsForm>) -> Vec<&'a
         Some(rejects) => rejects.input_columns.iter().copied().map(name).collect(),
         None => (0..header.names.len()).map(name).collect(),
     }
-}
-
-fn values(sample: &RowBatch, column: usize) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for row in sample.rows() {
-        let value = row.text(column).unwrap_or_default().trim();
-        let value = shortened(value, LONGEST_VALUE);
-        if !value.is_empty() && !values.contains(&value) {
-            values.push(value);
-        }
-        if values.len() == VALUES {
-            break;
-        }
-    }
-    values
 }
 
 /// The form of an input. A rejects file has the form in which it was written, or in which a

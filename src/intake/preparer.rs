@@ -1,5 +1,7 @@
 //! What can be decided about a row from the row itself and the rows before it.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::numbers::Reading;
@@ -95,7 +97,11 @@ impl Preparer {
             None => return Ok(()),
         };
         if let Some((list, line)) = self.suppression.find(phone) {
-            let text = format!("on the list {list}, line {line}");
+            // Results go to others too, to whom a path of this computer says nothing.
+            let path = Path::new(list);
+            let name = path.is_absolute().then(|| path.file_name()).flatten();
+            let name = name.map_or(list.into(), OsStr::to_string_lossy);
+            let text = format!("on the list {name}, line {line}");
             return Err(RowOutcome::not_sent(Status::Suppressed, None, Some(text)));
         }
         if self.allow_duplicates {

@@ -63,9 +63,10 @@ impl ColumnForm {
     pub fn of(
         record: &JobRecord,
         options: &Options,
-        columns: &FormColumns,
+        facts: &ListFacts,
         planned: Option<&PlannedInput>,
     ) -> ColumnForm {
+        let columns = &facts.columns;
         let mapping = planned.map(|planned| &planned.mapping);
         let phones = match mapping {
             Some(mapping) => mapping.phone_columns.clone(),
@@ -98,7 +99,7 @@ impl ColumnForm {
             only_lost: only_lost(options, columns),
             blocked: file_names(&record.options),
             blocked_by_settings: lists_of_profile(record, options),
-            variables: variables(options, columns, planned),
+            variables: variables(options, facts, planned),
             used: used(&phones, options, columns),
             opening_line: record.opening_line.clone(),
             phones,
@@ -149,6 +150,10 @@ impl ColumnForm {
             })
             .collect();
         let mut errors = form.errors(columns);
+        if form.phones.is_empty() && matches!(action, "continue" | "preview") {
+            let text = "Choose the column with the phone numbers.";
+            errors.insert(0, FieldError::at("phone", text));
+        }
         if action == "continue" {
             errors.extend(form.rules_without_values());
         }
@@ -196,12 +201,6 @@ impl ColumnForm {
 
     fn errors(&self, columns: &FormColumns) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        if self.phones.is_empty() {
-            errors.push(FieldError::at(
-                "phone",
-                "Choose the column with the phone numbers.",
-            ));
-        }
         let mut names: Vec<&str> = Vec::new();
         for (at, variable) in self.variables.iter().enumerate().filter(|(_, v)| v.is_sent) {
             let field = format!("name-{at}");
@@ -255,8 +254,8 @@ impl ColumnForm {
         let text = |at: &usize| columns.text(*at).map(str::to_owned);
         let options = &mut record.options;
         let phones: Vec<String> = self.phones.iter().filter_map(text).collect();
-        options.mapping.phone_column = Some(Given::list_of(&phones));
-        self.apply_country(options, columns);
+        options.mapping.phone_column = (!phones.is_empty()).then(|| Given::list_of(&phones));
+        self.apply_country(options, present, columns);
         let only = self.only.iter().flat_map(|(column, values)| {
             let column = columns.text(*column).unwrap_or_default();
             values.iter().map(move |value| {
@@ -299,7 +298,7 @@ impl ColumnForm {
         record.taken_from = None;
     }
 
-    fn apply_country(&self, options: &mut Options, columns: &FormColumns) {
+    fn apply_country(&self, options: &mut Options, present: &Options, columns: &FormColumns) {
         let phones = &mut options.phones;
         let column = self.country_column().and_then(|at| columns.text(at));
         phones.region_column = match column {
@@ -313,7 +312,12 @@ impl ColumnForm {
         phones.region = match (Region::parse(&self.country), column) {
             (_, Some(_)) => None,
             (Some(region), None) => Some(Given::new(Some(region), region.to_string())),
-            (None, None) => Some(Given::new(None, "none")),
+            // Said only in place of a country: the command line need not say it to go on.
+            (None, None) => present
+                .phones
+                .region
+                .is_some()
+                .then(|| Given::new(None, "none")),
         };
         phones.phone_rule = self
             .numbers_are_right
@@ -330,7 +334,11 @@ impl ColumnForm {
         if let Some(at) = removed.filter(|at| *at < lists.len()) {
             lists.remove(at);
         }
-        lists.extend(added.map(|path| Given::new(path.clone(), path)));
+        if let Some(path) = added {
+            // A list that was corrected takes the place of the earlier one.
+            lists.retain(|list| list.file_name() != path.file_name());
+            lists.push(Given::new(path.clone(), path));
+        }
         record.options.phones.suppress = (!lists.is_empty()).then_some(lists);
     }
 }
@@ -438,17 +446,16 @@ fn used(phones: &[usize], options: &Options, columns: &FormColumns) -> Vec<usize
 
 fn variables(
     options: &Options,
-    columns: &FormColumns,
+    facts: &ListFacts,
     planned: Option<&PlannedInput>,
 ) -> Vec<VariableChoice> {
+    let columns = &facts.columns;
     let mut choices: Vec<VariableChoice> = columns
         .all()
         .map(|at| VariableChoice {
             name: default_name(columns, at),
             is_private: is_private(&columns.name(at)),
-            examples: planned
-                .and_then(|planned| planned.samples.get(at).cloned())
-                .unwrap_or_default(),
+            examples: facts.inspected.examples(at),
             ..VariableChoice::default()
         })
         .collect();

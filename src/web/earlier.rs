@@ -34,6 +34,7 @@ pub async fn take_settings(
         record.options.phones.suppress = lists;
         record.has_columns = true;
         record.taken_from = Some(earlier.name);
+        record.has_earlier_settings = true;
         record.known_problems = earlier.problems;
     });
     Ok(changed.is_ok() && job.record().has_campaign())

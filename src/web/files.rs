@@ -208,7 +208,7 @@ async fn rows_to_fix(
     let folder = job.folder.join("of-the-check");
     let made = crate::private_file::folders().create(&folder);
     made.map_err(|error| unreadable(&error))?;
-    let name = job.beside_list(".rows-to-fix.xlsx");
+    let name = job.output(".rows-to-fix.xlsx");
     let place = folder.join(name.file_name().unwrap_or_default());
     let written = checked.write_rows_to_fix(&visit.site, job, &place).await;
     written.map_err(|failure| Trouble::of(&failure))?;

@@ -211,7 +211,9 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
             } @else if let Some(job) = job.filter(|job| !sends(job, run)) {
                 p {
                     "The list or its settings were changed since, so it cannot be resumed. "
-                    a href=(visit.job_path(job.id, "send")) { "Go on with the list" }
+                    @if job.record().list.is_file() {
+                        a href=(visit.job_path(job.id, "send")) { "Go on with the list" }
+                    }
                 }
             } @else if can_resume {
                 (button(visit, &format!("{}/resume", visit.run_path(run.run)), "Resume"))

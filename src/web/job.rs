@@ -72,6 +72,8 @@ pub struct JobRecord {
     pub opening_line: String,
     /// Whose settings these are, if they were taken from an earlier list.
     pub taken_from: Option<String>,
+    /// Whether they are, and may have been changed since.
+    pub has_earlier_settings: bool,
     /// The kinds of problems that were there when these settings were last used.
     pub known_problems: Vec<String>,
     /// Goes up with each change.
@@ -81,6 +83,9 @@ pub struct JobRecord {
     pub run: Option<RunId>,
     /// Runs that sent an earlier version of the list, or sent it with other settings.
     pub earlier_runs: Vec<RunId>,
+    /// The folder of its outputs in the job's folder; empty for beside the list. Another run of
+    /// this list has outputs of its own.
+    pub outputs: String,
 }
 
 /// The settings of a list for which nothing was chosen: what leaves this computer is chosen one by
@@ -106,11 +111,13 @@ impl JobRecord {
             only_columns: Vec::new(),
             opening_line: String::new(),
             taken_from: None,
+            has_earlier_settings: false,
             known_problems: Vec::new(),
             version: 1,
             made_at: Timestamp::now(),
             run: None,
             earlier_runs: Vec::new(),
+            outputs: String::new(),
         }
     }
 
@@ -249,6 +256,9 @@ impl Job {
     ) -> Result<(), NotChanged> {
         let _changing = self.changing();
         let mut record = self.state().of_version(version)?.clone();
+        if record.run.is_some() {
+            record.outputs = format!("outputs-{version}");
+        }
         change(&mut record);
         record.version += 1;
         self.write(&record).map_err(NotChanged::Io)?;
@@ -354,15 +364,17 @@ impl Job {
         let _ = tokio::time::timeout_at(time.into(), self.wait(is_done)).await;
     }
 
-    /// A file beside the list, in the job's folder: its name is that of the list with another
-    /// ending.
-    pub fn beside_list(&self, ending: &str) -> PathBuf {
+    /// Where a file of the next run is to be, in the job's folder: its name is that of the list
+    /// with another ending.
+    pub fn output(&self, ending: &str) -> PathBuf {
         let record = self.record();
         let stem = Path::new(&record.name).file_stem().unwrap_or_default();
         let mut name = stem.to_owned();
         name.push(ending);
-        let folder = self.has_own(&record.list).then(|| folder_of(&record.list));
-        folder.unwrap_or(&self.folder).join(name)
+        let beside = self.has_own(&record.list) && record.outputs.is_empty();
+        let beside = beside.then(|| folder_of(&record.list).to_owned());
+        let folder = beside.unwrap_or_else(|| self.folder.join(&record.outputs));
+        folder.join(name)
     }
 
     /// A new folder for a file that is about to arrive: files with the same name do not meet. It

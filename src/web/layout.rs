@@ -27,6 +27,8 @@ pub struct Screen {
     pub is_waiting: bool,
     /// The list that this screen shows being sent, with a button of its own that stops it.
     pub shows_sending: Option<JobId>,
+    /// Whether the program ends with this screen, so that nothing of it answers any more.
+    pub is_last: bool,
     pub status: StatusCode,
 }
 
@@ -93,9 +95,11 @@ impl Screen {
                 }
                 body.app data-waiting[self.is_waiting] {
                     a.skip href="#heading" { "Skip to content" }
-                    (top(visit))
-                    aside #sending .sending aria-label="Being sent" data-live={ (base) "sending" } {
-                        (sending(visit, self.shows_sending))
+                    @if !self.is_last {
+                        (top(visit))
+                        aside #sending .sending aria-label="Being sent" data-live={ (base) "sending" } {
+                            (sending(visit, self.shows_sending))
+                        }
                     }
                     main {
                         @if let Some(back) = &self.back { p.back { a href=(back) { "Back" } } }

@@ -46,6 +46,7 @@ pub async fn quit(visit: Visit, Extension(_): Extension<FormFields>) -> Response
         heading: "leadload has ended".into(),
         help: "You can close this tab. What was sent is remembered: start leadload again to go on."
             .into(),
+        is_last: true,
         ..Screen::default()
     };
     screen.respond(&visit)

@@ -103,7 +103,7 @@
 
   if (document.body.hasAttribute("data-waiting")) setTimeout(awaitWork, SECOND / 2);
   else if (live && live.dataset.live) setTimeout(followRun, SECOND);
-  else setTimeout(followOthers, 2 * SECOND);
+  else if (document.getElementById("sending")) setTimeout(followOthers, 2 * SECOND);
 
   // A list is uploaded when it is chosen, and the page shows how far it is.
   for (const form of document.querySelectorAll("form[data-upload]")) {

@@ -5,6 +5,7 @@
 //! and the first of them for other programs too. One that is cancelled while it waits begins
 //! nothing and holds nothing.
 
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +20,14 @@ use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, WorkTime, inputs, send};
 use crate::lead::RunId;
 use crate::message::Message;
 use crate::options::Given;
+use crate::paths::folder_of;
+use crate::private_file;
 use crate::report::Metrics;
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
@@ -207,10 +210,7 @@ async fn prepare(
     let mut record = record.clone();
     record.options.delivery.wait = Some(true);
     record.options.delivery.yes = Some(true);
-    if record.options.output.rejects.is_none() {
-        let place = observer.job.beside_list(".rows-to-fix.xlsx");
-        record.options.output.rejects = Some(Given::new(place.clone(), place));
-    }
+    place_outputs(&observer.job, &mut record).or_stopped(StoppedBy::Disk)?;
     let mut request = site.request(&record)?;
     let service = site.service(&request.layers)?;
     let surveyed = surveyed(&observer.job, &record, &mut request).await?;
@@ -228,6 +228,20 @@ async fn prepare(
         is_watched: false,
     };
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
+}
+
+/// Outputs are in the job's folder, except those of a run that the command line began.
+fn place_outputs(job: &Job, record: &mut JobRecord) -> io::Result<()> {
+    let output = &mut record.options.output;
+    if output.rejects.is_some() {
+        return Ok(());
+    }
+    let results = job.output(".results.csv");
+    private_file::folders().create(folder_of(&results))?;
+    output.results = Some(Given::new(results.clone(), results));
+    let rejects = job.output(".rows-to-fix.xlsx");
+    output.rejects = Some(Given::new(rejects.clone(), rejects));
+    Ok(())
 }
 
 /// A list that was prepared for another service: that one has other campaigns with the same ids.

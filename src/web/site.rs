@@ -162,6 +162,7 @@ impl Site {
             layers: self.layers(&record.options)?,
             line: CommandLine::of(&args),
             warnings: Warnings::default(),
+            has_settings_of_rejects: record.has_earlier_settings,
         })
     }
 

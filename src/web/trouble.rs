@@ -165,7 +165,7 @@ impl Trouble {
 }
 
 fn quoted(file: &str) -> String {
-    plain(&format!("`{}`", shown_name(file)))
+    format!("“{}”", shown_name(file_name(file)))
 }
 
 const WRONG_COUNTRY: &str = "Choose the country, or the column that names it. If the numbers are right as they are, tick that below “Country”.";

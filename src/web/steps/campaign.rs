@@ -19,6 +19,9 @@ use crate::web::visit::{Answer, CurrentJob, Visit};
 /// The value of an option that is a column.
 const COLUMN: &str = "column-";
 
+/// While the service is asked.
+pub const ASKING: &str = "Asking the service for its campaigns …";
+
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     shown(&visit, &job, Vec::new()).await
 }
@@ -29,8 +32,7 @@ async fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>) -> Answer
         Some(Ok(campaigns)) => campaigns,
         Some(Err(trouble)) => return Ok(no_campaigns(visit, job, trouble.text())),
         None => {
-            let what = "Asking the service for its campaigns …";
-            return Ok(waiting(visit, job, what, 0));
+            return Ok(waiting(visit, job, ASKING, 0));
         }
     };
     if campaigns.is_empty() {

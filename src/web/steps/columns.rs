@@ -80,7 +80,7 @@ async fn shown(
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
     let options = visit.site.options_of(&record);
-    let mut form = ColumnForm::of(&record, &options, columns, planned.as_ref().ok());
+    let mut form = ColumnForm::of(&record, &options, &facts, planned.as_ref().ok());
     if let Some(typed) = typed {
         form.take_typed(typed);
     }
@@ -470,14 +470,26 @@ pub async fn choose(visit: Visit, CurrentJob(job): CurrentJob, request: Request)
     let fields = &received.fields;
     let action = fields.get("action").unwrap_or("continue");
     let present = visit.site.options_of(&job.record());
+    let blocked = received.file.as_ref().map(|(_, path)| path.clone());
+    let has_list = blocked.is_some();
     let chosen = match ColumnForm::from_fields(fields, &facts.columns, &facts, &present, action) {
         Ok(chosen) => chosen,
-        Err((errors, typed)) => return shown(&visit, &job, errors, Some(*typed)).await,
+        Err((errors, typed)) => {
+            // A browser does not send the do-not-call list a second time, so it is kept.
+            if has_list {
+                let change = |record: &mut JobRecord| {
+                    ColumnForm::change_lists(record, blocked, action);
+                };
+                if let Err(why) = job.change(fields.version(), change) {
+                    return Ok(not_changed(why));
+                }
+                let _ = folder.keep();
+            }
+            return shown(&visit, &job, errors, Some(*typed)).await;
+        }
     };
     let goes_on = action == "continue";
     let is_asking = goes_on && asks_about_nothing(&job.record(), fields, &chosen, &facts);
-    let blocked = received.file.as_ref().map(|(_, path)| path.clone());
-    let has_list = blocked.is_some();
     let changed = job.change(fields.version(), |record| {
         chosen.apply(record, &present, &facts.columns, action);
         record.has_columns |= goes_on && !is_asking;

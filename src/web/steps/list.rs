@@ -16,7 +16,9 @@ use crate::private_file;
 use crate::text::grouped;
 use crate::web::earlier;
 use crate::web::job::{Job, JobId, JobRecord, new_folder_in};
-use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of, upload_form};
+use crate::web::layout::{
+    FieldError, Screen, job_form, labelled, see_other, status_of, upload_form,
+};
 use crate::web::reading;
 use crate::web::server::upload;
 use crate::web::times;
@@ -172,11 +174,22 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
                 @if let Some(facts) = &facts { ", " (grouped(facts.rows())) " rows" }
             }
             h2 { "Use a newer version" }
-            p { "Your settings stay as they are." }
+            p {
+                "Your settings stay as they are."
+                @if record.is_corrected { " The corrections that you made here are not in the newer version." }
+            }
             (upload_form(visit, &visit.job_path(job.id, "list"), html! {
                 input type="hidden" name="version" value=(record.version);
                 (file_field("Use a newer version"))
             }))
+            @if facts.is_none() && record.options.reading.sheet.is_some() {
+                (job_form(visit, job, "reading", html! {
+                    @if record.options.reading.no_header == Some(true) {
+                        input type="hidden" name="no-header" value="yes";
+                    }
+                    button type="submit" { "Read its first sheet" }
+                }))
+            }
             p { a.button href=(visit.job_path(job.id, "campaign")) { "Continue" } }
         }),
         status,

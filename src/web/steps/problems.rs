@@ -84,12 +84,18 @@ fn heading(problems: u64) -> String {
     }
 }
 
-fn help(problems: u64, ready: u64) -> String {
+fn help(checked: &Checked) -> String {
+    let (problems, ready) = (checked.problems(), checked.ready());
+    let fix = match checked.to_correct.rows.is_empty() {
+        true => "Fix them in your list",
+        false => "Fix them here",
+    };
     match (problems, ready) {
         (0, _) => String::new(),
-        (_, 0) => "Fix them here, or choose a newer version of the list.".to_owned(),
+        _ if checked.lookup.unclear().is_some() => String::new(),
+        (_, 0) => format!("{fix}, or choose a newer version of the list."),
         _ => format!(
-            "Fix them here, or send the other {} now and these later.",
+            "{fix}, or send the other {} now and these later.",
             grouped(ready)
         ),
     }
@@ -109,7 +115,7 @@ fn shown(visit: &Visit, job: &Job, checked: &Checked, page: usize, refused: &Ref
     let errors: Vec<_> = errors.collect();
     let screen = Screen {
         heading: heading(problems),
-        help: help(problems, ready),
+        help: help(checked),
         back: Some(visit.job_path(job.id, "columns")),
         status: status_of(&errors),
         errors,

@@ -12,6 +12,7 @@ use super::send::button;
 use super::service::take_token;
 use crate::exit::StoppedBy;
 use crate::lead::Status;
+use crate::ledger::RunState;
 use crate::text::{counted, grouped, printable_lines};
 use crate::web::campaigns::Campaigns;
 use crate::web::history;
@@ -26,6 +27,9 @@ use crate::web::words;
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     // The campaign is shown by its name.
     let _ = Campaigns::until(visit.until, &visit.site).await;
+    if has_gone_on_elsewhere(&visit, &job).await? {
+        job.state().sending = SendState::NotBegun;
+    }
     let live = live_state(&job);
     let has_failed = matches!(job.state().sending, SendState::Failed(_));
     match (live, job.record().run) {
@@ -33,6 +37,20 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
         (None, Some(run)) if !has_failed => Ok(see_other(&visit.run_path(run))),
         _ => Ok(see_other(&visit.job_path(job.id, "send"))),
     }
+}
+
+/// Whether a run that stopped here was gone on with by a command line.
+async fn has_gone_on_elsewhere(visit: &Visit, job: &Job) -> Result<bool, Response> {
+    let ended = match &job.state().sending {
+        SendState::Ended(live) => live.now(),
+        _ => return Ok(false),
+    };
+    let is_complete = ended.end.is_some_and(|end| end.is_complete);
+    let Some(run) = ended.run.filter(|_| !is_complete) else {
+        return Ok(false);
+    };
+    let run = history::run(visit, run.0).await?;
+    Ok(matches!(run.state(), RunState::Complete | RunState::AtWork))
 }
 
 fn live_state(job: &Job) -> Option<LiveState> {
@@ -168,6 +186,7 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd) -> Markup {
             } @else {
                 (button(visit, &visit.job_path(job.id, "resume"), "Resume"))
             }
+            p { a href=(visit.job_path(job.id, "send")) { "Change the settings first" } }
         }
         @if !end.problems.is_empty() {
             h2 { "Not sent, or refused" }

@@ -5,6 +5,7 @@ use axum::response::Response;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
+use super::campaign::ASKING;
 use super::{checked, not_changed, screen, waiting};
 use crate::campaign::Campaign;
 use crate::import::refuse_more_than_allowed;
@@ -14,7 +15,7 @@ use crate::text::{counted, grouped};
 use crate::web::campaigns::Campaigns;
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::job::{Job, JobState, NotChanged, untouched};
+use crate::web::job::{Job, JobRecord, JobState, NotChanged, untouched};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other, status_of};
 use crate::web::live::clock_after;
 use crate::web::notes;
@@ -29,6 +30,9 @@ use crate::web::words;
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     let to_step = |step| see_other(&visit.job_path(job.id, step));
     let record = job.record();
+    if job.state().sending.is_at_work() {
+        return Ok(to_step("run"));
+    }
     // Another service has other campaigns with the same ids.
     if !record.has_campaign() || record.service != visit.site.service_name() {
         return Ok(to_step("campaign"));
@@ -55,7 +59,7 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     }
     // Whether calls may start at once is said before anything is sent.
     let Some(campaigns) = campaigns else {
-        return Ok(waiting(&visit, &job, "Asking the service …", 0));
+        return Ok(waiting(&visit, &job, ASKING, 0));
     };
     let campaigns = campaigns.unwrap_or_default();
     Ok(shown(&visit, &job, &checked, &campaigns))
@@ -63,11 +67,16 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
 
 fn shown(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) -> Response {
     let (ready, record) = (checked.ready(), job.record());
+    let were_sent = checked.found.tally.counts.of(Status::AlreadyImported) > 0;
+    let sent = match record.runs().next() {
+        Some(_) if were_sent => "A part of this list was sent before.",
+        _ => "The list hasn't been sent yet.",
+    };
     let help = match finish(checked) {
-        Some(when) if ready > 0 => format!(
-            "The list hasn't been sent yet. It should finish about {when}. Keep this computer on and awake."
-        ),
-        _ => "The list hasn't been sent yet. Keep this computer on and awake.".to_owned(),
+        Some(when) if ready > 0 => {
+            format!("{sent} It should finish about {when}. Keep this computer on and awake.")
+        }
+        _ => format!("{sent} Keep this computer on and awake."),
     };
     let (errors, told) = what_happened(job);
     let screen = Screen {
@@ -137,7 +146,7 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) 
                 }
             } dd { (change("list", "the list")) } }
             div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
-            div { dt { "Campaign" } dd { (targets(checked, campaigns)) } dd { (change("campaign", "the campaign")) } }
+            div { dt { "Campaign" } dd { (targets(visit, &record, checked, campaigns)) } dd { (change("campaign", "the campaign")) } }
             div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
             @if let Some(country) = countries(checked) {
                 div { dt { "Country" } dd { (country) } dd { (change("columns#country", "the country")) } }
@@ -149,8 +158,9 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) 
 }
 
 /// The campaigns that leads go to, with their states.
-fn targets(checked: &Checked, campaigns: &[Campaign]) -> Markup {
+fn targets(visit: &Visit, record: &JobRecord, checked: &Checked, campaigns: &[Campaign]) -> Markup {
     let names = CampaignNames::listed(campaigns);
+    let is_of_others = |name: &String| names.0.values().filter(|other| *other == name).count() > 1;
     let by_campaign = checked.found.tally.by_campaign.iter();
     let targets = by_campaign.map(|(id, counts)| (*id, counts.of(Status::Ready)));
     let targets: Vec<_> = targets.filter(|(_, rows)| *rows > 0).collect();
@@ -160,10 +170,11 @@ fn targets(checked: &Checked, campaigns: &[Campaign]) -> Markup {
         found.map(super::campaign::state).unwrap_or_default()
     };
     html! {
-        @if targets.is_empty() { "no row is for a campaign" }
+        @if targets.is_empty() { bdi { (record.campaign_name(visit)) } }
         @for (id, rows) in targets.iter().take(20) {
             div {
                 bdi { (names.0.get(id).cloned().unwrap_or_else(|| id.to_string())) }
+                @if names.0.get(id).is_some_and(is_of_others) { " (" (id) ")" }
                 @let status = state(*id);
                 @if !status.is_empty() { ", " (status) }
                 @if targets.len() > 1 { ": " (counted(*rows, "lead")) }
@@ -325,6 +336,7 @@ pub async fn scratch(
         record.options = untouched();
         record.has_columns = false;
         record.taken_from = None;
+        record.has_earlier_settings = false;
         record.known_problems = Vec::new();
     });
     match changed {
