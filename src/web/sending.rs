@@ -230,17 +230,19 @@ async fn prepare(
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
 }
 
-/// Outputs are in the job's folder, except those of a run that the command line began.
+/// Outputs are in the job's folder, except those that a command line has written.
 fn place_outputs(job: &Job, record: &mut JobRecord) -> io::Result<()> {
     let output = &mut record.options.output;
-    if output.rejects.is_some() {
-        return Ok(());
+    for (place, ending) in [
+        (&mut output.results, ".results.csv"),
+        (&mut output.rejects, ".rows-to-fix.xlsx"),
+    ] {
+        if place.is_none() {
+            let path = job.output(ending);
+            private_file::folders().create(folder_of(&path))?;
+            *place = Some(Given::new(path.clone(), path));
+        }
     }
-    let results = job.output(".results.csv");
-    private_file::folders().create(folder_of(&results))?;
-    output.results = Some(Given::new(results.clone(), results));
-    let rejects = job.output(".rows-to-fix.xlsx");
-    output.rejects = Some(Given::new(rejects.clone(), rejects));
     Ok(())
 }
 

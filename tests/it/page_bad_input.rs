@@ -37,8 +37,9 @@ fn is_page(screen: &Screen) {
     }
     assert!(!screen.heading().is_empty(), "{text}");
     assert!(screen.html.starts_with("<!DOCTYPE html>"), "{text}");
+    let (_, main) = screen.html.split_once("<main>").unwrap();
     assert!(
-        screen.html.contains(">Back</a>") || screen.html.contains("href="),
+        main.contains("<a href=") || main.contains("<form"),
         "{text}"
     );
     let state = ".local/state";
@@ -246,6 +247,46 @@ fn rows_to_fix_of_an_unknown_list_ask_for_its_settings_again() {
         "{}",
         screen.text()
     );
+}
+
+#[test]
+fn rows_to_fix_that_name_a_run_with_other_columns_take_nothing_of_it() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let send = ready(&visitor, "a.csv", contacts(3));
+    let list = send.list();
+    visitor.send(&send.form("send"));
+    visitor.wait(&format!("{list}/run"), |screen| screen.heading() == "Sent");
+    let ours = "leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
+    let rows = format!("tel,who,{ours}\n+447911123456,Ada,2,invalid,phone_missing,,1\n");
+    let screen = columns(&visitor, "to fix.csv", rows);
+    let asked = "Choose them all again, above all the do-not-call list.";
+    assert!(screen.text().contains(asked), "{}", screen.text());
+}
+
+#[test]
+fn a_newer_version_without_the_sheet_or_a_column_says_so_and_goes_on() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let rows: &[&[&str]] = &[&["phone", "name"], &["+447911123456", "Ada"]];
+    let two = workbook(&[("Old", &[&["x"], &["y"]]), ("New", rows)]);
+    let screen = columns(&visitor, "two.xlsx", two);
+    let screen = visitor.send(&screen.form("reading").choose("sheet", "New"));
+    let send = go_on(&visitor, &screen);
+    let newer = |bytes: Vec<u8>| {
+        let screen = visitor.get(&format!("{}/list", send.list()));
+        visitor.send(&screen.form("list").file("one.xlsx", bytes))
+    };
+    let screen = newer(workbook(&[("Other", rows)]));
+    says(&screen, &["“one.xlsx” has no sheet “New”"]);
+    let screen = visitor.send(&screen.form("reading"));
+    assert_eq!(go_on(&visitor, &screen).heading(), "Check, then send");
+
+    let screen = newer(workbook(&[(
+        "Other",
+        &[&["tel", "name"], &["+447911123456", "Ada"]],
+    )]));
+    says(&screen, &["“one.xlsx” has no column “phone”"]);
 }
 
 #[test]
@@ -466,6 +507,44 @@ fn do_not_call_lists_without_numbers_say_what_to_do() {
 }
 
 #[test]
+fn a_do_not_call_list_is_kept_when_something_else_is_wrong() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let screen = columns(&visitor, "a.csv", contacts(3));
+    let form = screen
+        .form("columns")
+        .set("send-1", "yes")
+        .set("name-1", "");
+    let form = form.file("blocked.csv", "phone\n+447700900001\n");
+    let screen = visitor.send(&form.press("continue"));
+    says(&screen, &["Give name a name for the agent"]);
+    assert!(screen.text().contains("blocked.csv"), "{}", screen.text());
+    let screen = visitor.send(
+        &screen
+            .form("columns")
+            .set("name-1", "name")
+            .press("continue"),
+    );
+    assert!(
+        screen.text().contains("Do-not-call lists blocked.csv"),
+        "{}",
+        screen.text()
+    );
+    // Chosen again, it takes the place of the earlier one.
+    let screen = visitor.get(&format!("{}/columns", screen.list()));
+    let form = screen
+        .form("columns")
+        .file("blocked.csv", "phone\n+447700900002\n");
+    let screen = visitor.send(&form.press("block"));
+    assert_eq!(
+        screen.text().matches("Remove blocked.csv").count(),
+        1,
+        "{}",
+        screen.text()
+    );
+}
+
+#[test]
 fn unknown_names_of_campaigns_keep_a_list_from_being_sent() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
@@ -579,9 +658,7 @@ fn html_in_a_list_and_its_name_is_shown_as_text() {
     shows_no_html(&visitor.send(&form));
     let screen = visitor.get(&format!("{list}/columns"));
     shows_no_html(&go_on(&visitor, &screen));
-    for page in [
-        "list", "campaign", "columns", "problems", "send", "run", "summary",
-    ] {
+    for page in ["list", "campaign", "columns", "problems", "send", "run"] {
         shows_no_html(&visitor.get(&format!("{list}/{page}")));
     }
     for page in ["list", "history", "quit"] {
@@ -597,6 +674,12 @@ fn html_in_a_list_and_its_name_is_shown_as_text() {
         .clone();
     let screen = visitor.send(&typed.set(&row, HOSTILE));
     shows_no_html(&screen);
+    let send = visitor.get(&format!("{list}/send"));
+    visitor.send(&send.form("send"));
+    visitor.wait(&format!("{list}/run"), |screen| screen.heading() == "Sent");
+    for page in ["history", "history/1/summary"] {
+        shows_no_html(&visitor.get(page));
+    }
 }
 
 /// The page for this service.

@@ -112,6 +112,64 @@ fn a_run_of_the_command_line_has_its_files_and_its_summary_in_the_history() {
     );
 }
 
+#[test]
+fn a_run_of_the_command_line_that_goes_on_in_the_page_replaces_no_file_of_the_user() {
+    let folder = Folder::with_leads(&contacts(200));
+    folder.write("leads.results.xlsx", "the user's own");
+    folder.write("leads.xlsx", "the user's list");
+    let service = scenario(SLOW);
+    let some = ["--concurrency", "1", "--max-duration", "300ms"];
+    folder.import_leads(&service, &some).expect(4);
+    let page = Page::start(&folder, &service);
+    let run = page.session.post("history/1/resume", &[]).to.unwrap();
+    let list = run.strip_suffix("/run").unwrap();
+    assert!(page.end(list).says("Sent"));
+    has_each_once(&service, 200);
+    // The user's folder has the results; the workbook is in the page's.
+    let results = page.session.get("history/1/files/results.csv").body;
+    assert_eq!(results, folder.read("leads.results.csv"));
+    let workbook = page.session.get("history/1/files/results.xlsx");
+    assert_eq!(workbook.status, 200, "{}", workbook.body);
+    assert_eq!(folder.read("leads.results.xlsx"), "the user's own");
+    assert_eq!(folder.read("leads.xlsx"), "the user's list");
+}
+
+#[test]
+fn another_run_of_a_list_has_files_of_its_own() {
+    let folder = Folder::with_leads(&contacts(60));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    send_some(&page, &list);
+    let former = page.session.get("history/1/files/results.csv");
+    page.choose(&list, &page.version(&list), "first_name");
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 60);
+    let kept = page.session.get("history/1/files/results.csv");
+    assert_eq!(kept.body, former.body);
+    let results = page.session.get("history/2/files/results.csv");
+    assert_eq!(results.body.lines().count(), 61);
+}
+
+#[test]
+fn what_a_command_line_completes_is_complete_in_the_page() {
+    let folder = Folder::with_leads(&contacts(60));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    send_some(&page, &list);
+    let stopped = page.session.arrive(&format!("{list}/run")).1;
+    assert!(stopped.says("Resume"), "{}", stopped.body);
+    // The same list with the same settings goes on.
+    let same = ["--phone-column", "phone", "--var", "name"];
+    folder.import_leads(&service, &same).expect(0);
+    has_each_once(&service, 60);
+    let (at, sent) = page.session.arrive(&format!("{list}/run"));
+    assert_eq!(at, "history/1");
+    assert!(sent.says("Sent") && !sent.says("Resume"), "{}", sent.body);
+}
+
 /// What the page keeps of the list with this number.
 fn folder_of(folder: &Folder, list: &str) -> PathBuf {
     fn lists_in(folder: &Path) -> Option<PathBuf> {

@@ -243,6 +243,66 @@ fn stop_waits_for_the_answers_however_often_it_is_pressed() {
 }
 
 #[test]
+fn a_form_without_its_token_stops_nothing() {
+    let folder = Folder::with_leads(&contacts(200));
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    let kind = "multipart/form-data; boundary=x";
+    for address in [
+        &format!("{list}/stop"),
+        &format!("{list}/resume"),
+        "history/1/resume",
+        "quit",
+    ] {
+        let answer = page.session.send(address, kind, b"--x--\r\n");
+        assert_eq!(answer.status, 404, "{address}: {}", answer.body);
+    }
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 200);
+}
+
+#[test]
+fn after_a_restart_it_is_said_before_sending_that_calls_may_start_at_once() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.kill();
+    let page = Page::start(&folder, &service);
+    let send = page.session.arrive(&format!("{list}/send")).1;
+    for text in ["Spring promo</bdi>, in progress", "calls may start at once"] {
+        assert!(send.body.contains(text), "{}", send.body);
+    }
+}
+
+#[test]
+fn a_test_call_that_is_pressed_twice_is_made_once() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    let (at, send) = page.session.arrive(&format!("{list}/send"));
+    let (version, tests) = (send.field("version"), send.field("tests"));
+    let fields = [
+        ("version", version.as_str()),
+        ("tests", tests.as_str()),
+        ("number", "+447911000000"),
+    ];
+    for _ in 0..2 {
+        page.session.post(&format!("{list}/test"), &fields);
+        let told = page.session.arrive(&at).1;
+        assert!(
+            told.says("The test lead is in the campaign."),
+            "{}",
+            told.body
+        );
+    }
+    assert_eq!(service.stats().lead_requests, 1);
+}
+
+#[test]
 fn what_was_stopped_before_it_began_can_be_sent() {
     let folder = Folder::with_leads(&contacts(50));
     let service = service();
