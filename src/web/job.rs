@@ -278,7 +278,10 @@ impl Job {
         }
         state.asks_about_nothing = false;
         state.check = CheckState::default();
-        state.corrections = CorrectState::default();
+        // The work that makes this change says itself what has become of all corrections.
+        if !state.corrections.is_at_work() {
+            state.corrections = CorrectState::default();
+        }
         state.record = record;
         drop(state);
         self.has_changed();

@@ -31,15 +31,23 @@ impl Jobs {
                 continue;
             };
             match Job::open(JobId(id), entry.path()) {
-                Ok(job) if kept_files::remove_old(&job) => {}
                 Ok(job) => drop(all.insert(job.id, Arc::new(job))),
                 Err(error) => kept_files::remove_unfinished(&entry.path(), &error),
             }
         }
-        Ok(Jobs {
+        let jobs = Jobs {
             folder,
             all: Mutex::new(all),
-        })
+        };
+        jobs.remove_old();
+        Ok(jobs)
+    }
+
+    /// Removes what has been kept for long enough: at the start, and before a list is added.
+    fn remove_old(&self) {
+        let is_at_work = |job: &Arc<Job>| job.state().sending.is_at_work();
+        self.all()
+            .retain(|_, job| is_at_work(job) || !kept_files::remove_old(job));
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<JobId, Arc<Job>>> {
@@ -62,6 +70,7 @@ impl Jobs {
 
     /// Makes a job of a folder and keeps it.
     pub fn add(&self, id: JobId, folder: TempDir, record: JobRecord) -> io::Result<Arc<Job>> {
+        self.remove_old();
         let job = Arc::new(Job::new(id, folder.path().to_owned(), record));
         job.save()?;
         let _ = folder.keep();

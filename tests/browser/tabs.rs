@@ -40,7 +40,7 @@ fn loading_a_step_again_loses_nothing() {
         return;
     };
     let (page, folder) = (browser.page(), Folder::with_leads(&contacts(30)));
-    let service = scenario("latency_ms = 100\nmax_concurrent = 1");
+    let service = scenario("latency_ms = 200\nmax_concurrent = 1");
     let web = Web::start(&folder, &service);
     web.open(&page);
     page.upload("Contact list", &folder.path("leads.csv"));
@@ -78,7 +78,7 @@ fn closing_the_tab_stops_nothing() {
         return;
     };
     let (page, folder) = (browser.page(), Folder::with_leads(&contacts(30)));
-    let service = scenario("latency_ms = 50\nmax_concurrent = 1");
+    let service = scenario("latency_ms = 100\nmax_concurrent = 1");
     let web = Web::start(&folder, &service);
     web.open(&page);
     page.choose(&folder.path("leads.csv"), "Spring promo (in progress)");

@@ -453,6 +453,30 @@ fn numbers_that_excel_has_shortened_are_said_to_be_lost() {
 }
 
 #[test]
+fn corrections_that_cannot_be_sent_are_asked_for_again_and_the_others_are_kept() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list = "phone,name\n+447911123456,Ada\n123,Bob\n,Eve\n999,Kim\n";
+    let screen = go_on(&visitor, &columns(&visitor, "a.csv", list));
+    let form = screen
+        .form("problems")
+        .set("row-2", "bad")
+        .set("row-3", "xyz");
+    let screen = visitor.send(&form.set("row-4", "+447911123499").press("continue"));
+    assert_eq!(
+        screen.heading(),
+        "2 rows can't be sent yet",
+        "{}",
+        screen.text()
+    );
+    assert_eq!(screen.status, 422);
+    let form = screen.form("problems");
+    assert_eq!(form.get("row-2"), Some("bad"));
+    assert_eq!(form.get("row-3"), Some("xyz"));
+    assert_eq!(form.get("row-4"), None);
+}
+
+#[test]
 fn names_for_the_agent_are_checked_where_they_are_typed() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);

@@ -1,6 +1,7 @@
 //! What the page says of a list beside what can be sent, and where its questions lead.
 
 use crate::page_client::{Screen, Visitor};
+use crate::page_runs::Page;
 use crate::util::{Folder, contacts, service};
 
 fn start(folder: &Folder, settings: &str) -> (Visitor, leadload::sandbox::Sandbox) {
@@ -98,4 +99,38 @@ fn a_correction_that_cannot_be_sent_is_linked_from_every_page() {
         "{}",
         first.html
     );
+}
+
+#[test]
+fn the_country_is_asked_for_until_the_question_was_shown() {
+    let numbers = (0..10).map(|n| format!("07911 12345{n},Ada\n"));
+    let folder = Folder::with_leads(&format!("phone,name\n{}", numbers.collect::<String>()));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let session = &page.session;
+    let chosen = session.upload("list", &[], Some(&folder.path("leads.csv")));
+    let (at, campaign) = session.arrive(&chosen.to.unwrap());
+    let list = at.strip_suffix("/campaign").unwrap();
+    let version = campaign.field("version");
+    session.post(&at, &[("version", &version), ("campaign", "101")]);
+    let columns = format!("{list}/columns");
+    page.choose(list, &session.arrive(&columns).1.field("version"), "name");
+    // The script of the page fetches the next step before it shows it.
+    let next = || loop {
+        let answer = session.get(&format!("{list}/problems?next"));
+        if !answer.body.contains("data-waiting") {
+            return answer.to;
+        }
+    };
+    assert_eq!(
+        [next(), next()],
+        [Some(columns.clone()), Some(columns.clone())]
+    );
+    let asked = session.arrive(&columns).1;
+    assert!(
+        asked.says("10 numbers have no + and country code."),
+        "{}",
+        asked.body
+    );
+    assert_eq!(next(), None);
 }

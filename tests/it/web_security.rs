@@ -135,7 +135,11 @@ fn has_status(answer: &str, status: u16) {
 }
 
 fn state(folder: &Folder) -> PathBuf {
-    folder.home().join(".local/state/leadload/web")
+    let of_user = match cfg!(target_os = "macos") {
+        true => "Library/Application Support",
+        false => ".local/state",
+    };
+    folder.home().join(of_user).join("leadload/web")
 }
 
 /// Every file and folder below this one.
