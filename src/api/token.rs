@@ -22,6 +22,8 @@ pub struct Token {
     pub(super) header: HeaderValue,
     /// The file that the token was read from.
     file: Option<PathBuf>,
+    /// Those that this process has used before. They stay masked too.
+    earlier: Vec<Token>,
 }
 
 impl Token {
@@ -89,6 +91,7 @@ impl Token {
             secret: SecretString::from(token),
             header,
             file: None,
+            earlier: Vec::new(),
         })
     }
 
@@ -97,11 +100,19 @@ impl Token {
         self.secret.expose_secret()
     }
 
+    /// The token, after this process has used these.
+    pub fn after(self, earlier: &[Token]) -> Token {
+        let earlier = earlier.to_vec();
+        Token { earlier, ..self }
+    }
+
     /// Replaces the token in `text`, and also its part after a `|` (the secret
     /// half of tokens like `1|abc`).
     pub fn masked(&self, text: &str) -> String {
         let token = self.expose();
-        let text = masked(text, token);
+        let earlier = self.earlier.iter();
+        let text = earlier.fold(text.to_owned(), |text, token| token.masked(&text));
+        let text = masked(&text, token);
         match token.split_once('|') {
             Some((_, secret)) if secret.len() >= MIN_MASKED => masked(&text, secret),
             _ => text,
@@ -118,6 +129,17 @@ mod tests {
         let path = dir.path().join("token");
         std::fs::write(&path, bytes).unwrap();
         Token::from_file(&path).map(|token| token.expose().to_owned())
+    }
+
+    #[test]
+    fn tokens_that_were_used_before_stay_masked() {
+        let token = |text| Token::from_text(text, "it").unwrap();
+        let earlier = [token("1|first-secret"), token("2|second-secret")];
+        let token = token("3|third-secret").after(&earlier);
+        for said in ["first-secret", "2|second-secret", "third-secret"] {
+            let masked = token.masked(&format!("no {said}!"));
+            assert!(!masked.contains("secret"), "{masked}");
+        }
     }
 
     #[test]

@@ -80,6 +80,7 @@ fn perform(
         line: CommandLine::new(args, layers.typed()),
         warnings: crate::import::Warnings::default(),
         has_settings_of_rejects: false,
+        row_words: None,
         layers,
     };
     match command {

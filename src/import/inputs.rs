@@ -16,7 +16,7 @@ use crate::message::{ASK_SETUP, Message};
 use crate::options::{LogFormat, Options, Progress};
 use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
 use crate::results::{
-    OutputChoice, OutputError, OutputPaths, ReportFile, Written, is_results_column,
+    OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
 };
 use crate::screen::SuppressionLists;
 use crate::settings::{
@@ -36,6 +36,8 @@ pub struct Request {
     pub warnings: Warnings,
     /// Whether the settings of rejects have been taken before, and may have been changed since.
     pub has_settings_of_rejects: bool,
+    /// In which words rejects say why a row was not sent, if not in those of the command line.
+    pub row_words: Option<RowWords>,
 }
 
 impl Request {

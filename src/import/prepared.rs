@@ -56,6 +56,7 @@ impl Prepared {
         inputs::refuse_doubtful(&import.intake)?;
         let paths = inputs::output_paths(&import.settings, &import.intake)?;
         let writer = writer(&import.settings, &import.intake, &paths, record.as_ref())?;
+        let writer = writer.in_words(import.request.row_words);
         // Done only when it is certain that no other run writes these files.
         import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;

@@ -56,6 +56,9 @@ use rejects_file::RejectsFile;
 use sealed::SealedFile;
 pub use sealed::{Written, WrittenRejects};
 
+/// Other words for why a row was not sent: for people who type no flags.
+pub type RowWords = fn(&str) -> String;
+
 #[derive(Debug)]
 pub struct Writer {
     results: Option<ResultsFile>,
@@ -68,6 +71,7 @@ pub struct Writer {
     known: KnownOutputs,
     /// What the rejects name as long as there is no run.
     label: Option<ListLabel>,
+    row_words: Option<RowWords>,
     /// The complete files, moved here from the fields above.
     sealed: Vec<SealedFile>,
 }
@@ -105,6 +109,7 @@ impl Writer {
             inputs: inputs.clone(),
             known,
             label: None,
+            row_words: None,
             sealed: Vec::new(),
         })
     }
@@ -116,6 +121,12 @@ impl Writer {
             label: Some(label),
             ..self
         }
+    }
+
+    /// Says in the rejects why a row was not sent in these words.
+    #[must_use]
+    pub fn in_words(self, row_words: Option<RowWords>) -> Writer {
+        Writer { row_words, ..self }
     }
 
     /// Writes the headers, before anything is sent. Until then the files of a
@@ -162,7 +173,9 @@ impl Writer {
             if self.is_rejected(outcome)
                 && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
             {
-                rejects.write(row, outcome, &source)?;
+                let error = outcome.error.as_deref().unwrap_or_default();
+                let error = self.row_words.map_or(error.into(), |words| words(error));
+                rejects.write(row, outcome, &error, &source)?;
             }
         }
         if let Some(results) = &mut self.results {

@@ -70,6 +70,7 @@ impl RejectsFile {
         &mut self,
         row: Row<'_>,
         outcome: &RowOutcome,
+        error: &str,
         source: &str,
     ) -> Result<(), OutputError> {
         let surplus = self.own.surplus(row);
@@ -81,7 +82,7 @@ impl RejectsFile {
             row.id().to_string(),
             outcome.status.to_string(),
             code.unwrap_or_default(),
-            outcome.error.clone().unwrap_or_default(),
+            error.to_owned(),
             source.to_owned(),
         ];
         let ours = added.into_iter().chain(surplus);

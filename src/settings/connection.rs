@@ -16,6 +16,7 @@ use crate::shell::quoted;
 use crate::text::{listed, quoted_unless_secret};
 
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub enum Service {
     Sandbox,
     At(Connection),

@@ -9,6 +9,7 @@ use super::job::{Job, JobRecord, JobState};
 use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
+use super::words::row_error;
 use super::work;
 use crate::campaign::CampaignBook;
 use crate::exit::Failure;
@@ -99,7 +100,8 @@ impl Checked {
                 ..
             } = &*checked;
             let writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default());
-            let mut writer = writer.map_err(OutputError::before_sending)?;
+            let writer = writer.map_err(OutputError::before_sending)?;
+            let mut writer = writer.in_words(Some(row_error));
             if let Some(label) = label {
                 writer = writer.labelled(label);
             }

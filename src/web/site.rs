@@ -10,6 +10,7 @@ use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
 use super::reading::ReadState;
+use super::words::row_error;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::api::{BaseUrl, Certificates, Token};
@@ -36,6 +37,8 @@ pub struct Site {
     pub campaigns: Campaigns,
     /// The right to send: one list is sent at a time.
     pub turn: Semaphore,
+    /// Every access token that was in use since the start.
+    tokens: Mutex<Vec<Token>>,
     /// Held while a job is made for a run of a command line.
     pub adopting: tokio::sync::Mutex<()>,
     /// The lists that were read lately, the latest first.
@@ -82,6 +85,7 @@ impl Site {
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
             turn: Semaphore::new(1),
+            tokens: Mutex::default(),
             adopting: tokio::sync::Mutex::default(),
             lately: Mutex::default(),
             typed,
@@ -125,7 +129,11 @@ impl Site {
     /// The service that these settings give.
     pub fn service(&self, layers: &Layers) -> Result<Service, Failure> {
         let Some(practice) = &self.practice else {
-            return Service::new(layers).or_stopped(StoppedBy::Usage);
+            let mut service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
+            if let Service::At(connection) = &mut service {
+                connection.token = self.after_others(connection.token.clone());
+            }
+            return Ok(service);
         };
         let base_url = BaseUrl::parse(&practice.sandbox.base_url(), false);
         let token = Token::from_text(practice.sandbox.token(), "the sandbox's token");
@@ -134,6 +142,16 @@ impl Site {
             token: token.or_stopped(StoppedBy::Usage)?,
             certificates: Certificates::default(),
         }))
+    }
+
+    /// The token, which may be another one than before. All of them stay masked.
+    fn after_others(&self, token: Token) -> Token {
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        let masks_it = |known: &Token| known.masked(token.expose()) != token.expose();
+        if !tokens.iter().any(masks_it) {
+            tokens.push(token.clone());
+        }
+        token.after(&tokens)
     }
 
     /// Whether there is a service to send to.
@@ -163,6 +181,7 @@ impl Site {
             line: CommandLine::of(&args),
             warnings: Warnings::default(),
             has_settings_of_rejects: record.has_earlier_settings,
+            row_words: Some(row_error),
         })
     }
 

@@ -170,6 +170,38 @@ fn what_a_command_line_completes_is_complete_in_the_page() {
     assert!(sent.says("Sent") && !sent.says("Resume"), "{}", sent.body);
 }
 
+#[test]
+fn rows_to_fix_name_no_flag() {
+    use calamine::Reader;
+    let folder = Folder::with_leads(&(contacts(9) + "07911 123456,Eve\n"));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    let file = folder_of(&folder, &list);
+    let file = below(&file).into_iter();
+    let mut file = file.filter(|path| path.to_string_lossy().ends_with(".rows-to-fix.xlsx"));
+    let mut workbook = calamine::open_workbook_auto(file.next().unwrap()).unwrap();
+    let sheet = workbook.worksheet_range_at(0).unwrap().unwrap();
+    let error = sheet.get_value((1, 5)).unwrap().to_string();
+    assert_eq!(
+        error,
+        "The phone number has no country: write it with “+” and the country code, or choose its country under “Country”."
+    );
+}
+
+/// All files in a folder and in those below it.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let files = paths.flat_map(|path| match path.is_dir() {
+        true => below(&path),
+        false => vec![path],
+    });
+    files.collect()
+}
+
 /// What the page keeps of the list with this number.
 fn folder_of(folder: &Folder, list: &str) -> PathBuf {
     fn lists_in(folder: &Path) -> Option<PathBuf> {
@@ -186,16 +218,12 @@ fn folder_of(folder: &Folder, list: &str) -> PathBuf {
 
 /// How many CSV files and how many workbooks are kept.
 fn kept(folder: &Path) -> (usize, usize) {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let counts = paths.map(|path| match path.extension().and_then(|end| end.to_str()) {
-        Some("csv") => (1, 0),
-        Some("xlsx") => (0, 1),
-        _ => kept(&path),
-    });
-    counts.fold((0, 0), |(csv, xlsx), (more, others)| {
-        (csv + more, xlsx + others)
-    })
+    let files = below(folder);
+    let ending = |ending: &str| {
+        let has = |path: &&PathBuf| path.extension().is_some_and(|end| end == ending);
+        files.iter().filter(has).count()
+    };
+    (ending("csv"), ending("xlsx"))
 }
 
 #[test]
