@@ -23,16 +23,6 @@ use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
 use crate::screen::are_many;
 use crate::settings::ImportSettings;
 
-#[derive(Debug, Default)]
-pub enum CheckState {
-    #[default]
-    NotBegun,
-    /// How many rows have been checked.
-    Checking(Arc<AtomicU64>),
-    Failed(Trouble),
-    Done(Arc<Checked>),
-}
-
 /// What a check has found.
 pub struct Checked {
     pub settings: ImportSettings,
@@ -53,16 +43,6 @@ pub struct Checked {
 impl std::fmt::Debug for Checked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Checked")
-    }
-}
-
-impl CheckState {
-    pub fn is_over(&self) -> bool {
-        matches!(self, CheckState::Failed(_) | CheckState::Done(_))
-    }
-
-    fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
-        matches!(self, CheckState::Checking(own) if Arc::ptr_eq(own, rows))
     }
 }
 
@@ -124,37 +104,20 @@ impl Checked {
 
 /// Begins to check the list, unless that has been done since the last change.
 pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
-    let mut state = job.state();
-    if !matches!(state.check, CheckState::NotBegun) {
-        return;
-    }
-    let rows = Arc::new(AtomicU64::new(0));
-    state.check = CheckState::Checking(Arc::clone(&rows));
-    let record = state.record.clone();
-    drop(state);
-    let (site, job) = (Arc::clone(site), Arc::clone(job));
-    let of = (Arc::clone(&job), Arc::clone(&rows));
-    let checking = async move || {
-        // Settings that were changed meanwhile end the check.
-        let is_dropped = |state: &JobState| !state.check.is_of(&rows);
-        tokio::select! {
-            checked = check(&site, &job, &record, &rows) => checked.map(Some),
-            () = job.wait(is_dropped) => Ok(None),
-        }
-    };
-    work::begin(checking, move |checked| {
-        let (job, rows) = of;
-        let mut state = job.state();
-        if state.check.is_of(&rows) {
-            state.check = match checked {
-                Ok(Some(checked)) => CheckState::Done(Arc::new(checked)),
-                Ok(None) => CheckState::NotBegun,
-                Err(failure) => CheckState::Failed(Trouble::of(&failure)),
-            };
-        }
-        drop(state);
-        job.has_changed();
-    });
+    let (site, own) = (Arc::clone(site), Arc::clone(job));
+    work::begin_for(
+        job,
+        |state| &mut state.check,
+        async move |rows| {
+            let record = own.record();
+            // Settings that were changed meanwhile end the check.
+            let is_dropped = |state: &JobState| !state.check.is_of(&rows);
+            tokio::select! {
+                checked = check(&site, &own, &record, &rows) => checked.map(Some),
+                () = own.wait(is_dropped) => Ok(None),
+            }
+        },
+    );
 }
 
 async fn check(

@@ -21,14 +21,15 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use super::checking::CheckState;
+use super::checking::Checked;
 use super::corrections::CorrectState;
-use super::reading::ReadState;
+use super::reading::ListFacts;
 use super::sending::{SendState, Sending};
 use super::site::Site;
 use super::test_call::TestState;
 use super::trouble::Trouble;
 use super::visit::Visit;
+use super::work::WorkState;
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::options::Options;
@@ -170,8 +171,8 @@ pub struct Job {
 #[derive(Debug)]
 pub struct JobState {
     pub record: JobRecord,
-    pub read: ReadState,
-    pub check: CheckState,
+    pub read: WorkState<ListFacts>,
+    pub check: WorkState<Checked>,
     pub sending: SendState,
     pub corrections: CorrectState,
     pub test: TestState,
@@ -204,8 +205,8 @@ impl Job {
             changing: Mutex::default(),
             state: Mutex::new(JobState {
                 record,
-                read: ReadState::default(),
-                check: CheckState::default(),
+                read: WorkState::default(),
+                check: WorkState::default(),
                 sending: SendState::default(),
                 corrections: CorrectState::default(),
                 test: TestState::default(),
@@ -265,7 +266,7 @@ impl Job {
         let mut state = self.state();
         let is_other_list = record.list != state.record.list;
         if is_other_list || !reads_alike(&record.options, &state.record.options) {
-            state.read = ReadState::default();
+            state.read = WorkState::default();
         }
         if is_other_list {
             state.has_asked_for_country = false;
@@ -277,7 +278,7 @@ impl Job {
             state.test = TestState::default();
         }
         state.asks_about_nothing = false;
-        state.check = CheckState::default();
+        state.check = WorkState::default();
         // The work that makes this change says itself what has become of all corrections.
         if !state.corrections.is_at_work() {
             state.corrections = CorrectState::default();
@@ -295,7 +296,7 @@ impl Job {
 
     /// The list as it has been read, unless somebody may have changed it since then.
     pub fn inspected(&self, record: &JobRecord) -> Option<InspectedInput> {
-        let facts = self.state().read.facts();
+        let facts = self.state().read.done();
         let facts = facts.filter(|_| self.has_own(&record.list));
         facts.map(|facts| facts.inspected.clone())
     }
@@ -323,7 +324,7 @@ impl Job {
     pub fn end_sending(&self, ended: SendState) {
         let mut state = self.state();
         state.sending = ended;
-        state.check = CheckState::default();
+        state.check = WorkState::default();
         drop(state);
         self.has_changed();
     }
@@ -390,7 +391,7 @@ impl Job {
 impl JobState {
     /// Notes that the user is asked for the country of numbers without one, if that is to be asked.
     pub fn asks_for_country(&mut self) {
-        if let CheckState::Done(checked) = &self.check {
+        if let Some(checked) = self.check.done() {
             self.has_asked_for_country |= checked.without_country.is_some();
         }
     }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-use super::checking::CheckState;
 use super::job::{Job, JobId, JobRecord};
 use super::kept_files;
+use super::work::WorkState;
 use crate::lead::RunId;
 use crate::private_file;
 
@@ -98,7 +98,7 @@ impl Jobs {
     /// Has every list checked again: what was new may have been sent meanwhile.
     pub fn forget_checks(&self) {
         for job in self.newest_first() {
-            job.state().check = CheckState::default();
+            job.state().check = WorkState::default();
             // A check that is being made ends.
             job.has_changed();
         }

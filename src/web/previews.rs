@@ -6,10 +6,10 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::checking::CheckState;
 use super::column_form::ColumnForm;
 use super::job::Job;
 use super::layout::labelled;
+use super::work::WorkState;
 use crate::report::PreviewRow;
 use crate::text::shortened;
 
@@ -31,7 +31,7 @@ pub fn opening_line(form: &ColumnForm) -> Markup {
 /// What was found for the settings as they are kept, if they were checked.
 pub fn section(job: &Job, form: &ColumnForm) -> Markup {
     let checked = match &job.state().check {
-        CheckState::Done(checked) => Arc::clone(checked),
+        WorkState::Done(checked) => Arc::clone(checked),
         _ => return html! {},
     };
     let preview = &checked.preview;

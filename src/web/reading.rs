@@ -6,22 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::form_columns::FormColumns;
 use super::job::{Job, JobRecord};
 use super::site::Site;
-use super::trouble::Trouble;
 use super::work;
 use crate::exit::Failure;
 use crate::import::{Request, inputs, results_file, service};
 use crate::intake::{ColumnSurvey, ColumnValue, InspectedInput};
 use crate::results::has_results_header;
-
-#[derive(Debug, Default)]
-pub enum ReadState {
-    #[default]
-    NotBegun,
-    /// How many rows have been read.
-    Reading(Arc<AtomicU64>),
-    Unreadable(Trouble),
-    Known(Arc<ListFacts>),
-}
 
 /// What is known about a list, whatever its columns are used for.
 #[derive(Debug)]
@@ -34,6 +23,11 @@ pub struct ListFacts {
 impl ListFacts {
     pub fn rows(&self) -> u64 {
         self.survey.rows
+    }
+
+    /// Whether the whole list is in memory.
+    pub fn is_spreadsheet(&self) -> bool {
+        self.inspected.form.text().is_none()
     }
 
     /// How many cells of a column have something in them.
@@ -50,53 +44,17 @@ impl ListFacts {
     }
 }
 
-impl ReadState {
-    pub fn is_done(&self) -> bool {
-        matches!(self, ReadState::Unreadable(_) | ReadState::Known(_))
-    }
-
-    pub fn is_spreadsheet(&self) -> bool {
-        matches!(self, ReadState::Known(facts) if facts.inspected.form.text().is_none())
-    }
-
-    pub fn facts(&self) -> Option<Arc<ListFacts>> {
-        match self {
-            ReadState::Known(facts) => Some(Arc::clone(facts)),
-            _ => None,
-        }
-    }
-
-    fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
-        matches!(self, ReadState::Reading(own) if Arc::ptr_eq(own, rows))
-    }
-}
-
 /// Begins to read the list, unless that has been done.
 pub fn begin(site: &Arc<Site>, job: &Arc<Job>) {
-    let mut state = job.state();
-    if !matches!(state.read, ReadState::NotBegun) {
-        return;
-    }
-    let rows = Arc::new(AtomicU64::new(0));
-    state.read = ReadState::Reading(Arc::clone(&rows));
-    drop(state);
-    site.forget_facts_but(job.id);
-    let (site, job) = (Arc::clone(site), Arc::clone(job));
-    let of = (Arc::clone(&job), Arc::clone(&rows));
-    let read = async move || read(&site, &job, &rows).await;
-    work::begin(read, move |read| {
-        let (job, rows) = of;
-        let mut state = job.state();
-        // Otherwise it is being read in another way by now.
-        if state.read.is_of(&rows) {
-            state.read = match read {
-                Ok(facts) => ReadState::Known(Arc::new(facts)),
-                Err(failure) => ReadState::Unreadable(Trouble::of(&failure)),
-            };
-        }
-        drop(state);
-        job.has_changed();
-    });
+    let (site, own) = (Arc::clone(site), Arc::clone(job));
+    work::begin_for(
+        job,
+        |state| &mut state.read,
+        async move |rows| {
+            site.forget_facts_but(own.id);
+            read(&site, &own, &rows).await.map(Some)
+        },
+    );
 }
 
 /// The list as it was read, so that a spreadsheet is read once. Where somebody may have changed it

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
-use super::checking::CheckState;
 use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
-use super::reading::ReadState;
 use super::words::row_error;
+use super::work::WorkState;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::api::{BaseUrl, Certificates, Token};
@@ -226,13 +225,17 @@ impl Site {
         lately.truncate(REMEMBERED);
         for other in self.jobs.newest_first() {
             let mut state = other.state();
-            let is_kept = lately.contains(&other.id) && !state.read.is_spreadsheet();
+            let is_spreadsheet = state
+                .read
+                .done()
+                .is_some_and(|facts| facts.is_spreadsheet());
+            let is_kept = lately.contains(&other.id) && !is_spreadsheet;
             // A check that ended here would begin again, and so might never end.
-            let is_checking = matches!(state.check, CheckState::Checking(_));
-            let is_idle = !state.sending.is_at_work() && state.read.is_done() && !is_checking;
+            let is_checking = state.check.is_at_work();
+            let is_idle = !state.sending.is_at_work() && state.read.is_over() && !is_checking;
             if other.id != job && is_idle && !is_kept {
-                state.read = ReadState::default();
-                state.check = CheckState::default();
+                state.read = WorkState::default();
+                state.check = WorkState::default();
             }
         }
     }

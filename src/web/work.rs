@@ -4,8 +4,12 @@
 //! started. Otherwise a page would show for ever that it is being done.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use super::job::{Job, JobState};
+use super::trouble::Trouble;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::service;
 use crate::message::Message;
@@ -25,6 +29,85 @@ pub fn begin<T, F>(
         let result = service::block_on(work());
         ending.pass_on(result);
     });
+}
+
+/// How far work for a list has come, and what came of it.
+#[derive(Debug, Default)]
+pub enum WorkState<T> {
+    #[default]
+    NotBegun,
+    /// How many rows have been gone through. No other work shares this counter, so that a result
+    /// is known to be of this work and not of an earlier one.
+    AtWork(Arc<AtomicU64>),
+    Failed(Trouble),
+    Done(Arc<T>),
+}
+
+impl<T> WorkState<T> {
+    pub fn is_over(&self) -> bool {
+        matches!(self, WorkState::Failed(_) | WorkState::Done(_))
+    }
+
+    pub fn is_at_work(&self) -> bool {
+        matches!(self, WorkState::AtWork(_))
+    }
+
+    /// Whether this is the work that counts its rows here.
+    pub fn is_of(&self, rows: &Arc<AtomicU64>) -> bool {
+        matches!(self, WorkState::AtWork(own) if Arc::ptr_eq(own, rows))
+    }
+
+    /// How many rows have been gone through.
+    pub fn rows(&self) -> u64 {
+        match self {
+            WorkState::AtWork(rows) => rows.load(Ordering::Relaxed),
+            _ => 0,
+        }
+    }
+
+    pub fn done(&self) -> Option<Arc<T>> {
+        match self {
+            WorkState::Done(found) => Some(Arc::clone(found)),
+            _ => None,
+        }
+    }
+}
+
+/// Begins work for a list, unless that has been done; `of` is where its state is. What comes of it
+/// is dropped if the list was changed meanwhile, so that this work no longer counts.
+pub fn begin_for<T, F>(
+    job: &Arc<Job>,
+    of: fn(&mut JobState) -> &mut WorkState<T>,
+    work: impl FnOnce(Arc<AtomicU64>) -> F + Send + 'static,
+) where
+    T: Send + Sync + 'static,
+    F: Future<Output = Result<Option<T>, Failure>>,
+{
+    let rows = Arc::new(AtomicU64::new(0));
+    let mut state = job.state();
+    let begun = of(&mut state);
+    if !matches!(begun, WorkState::NotBegun) {
+        return;
+    }
+    *begun = WorkState::AtWork(Arc::clone(&rows));
+    drop(state);
+    let (job, for_done) = (Arc::clone(job), Arc::clone(&rows));
+    begin(
+        async move || work(rows).await,
+        move |result| {
+            let mut state = job.state();
+            let begun = of(&mut state);
+            if begun.is_of(&for_done) {
+                *begun = match result {
+                    Ok(Some(found)) => WorkState::Done(Arc::new(found)),
+                    Ok(None) => WorkState::NotBegun,
+                    Err(failure) => WorkState::Failed(Trouble::of(&failure)),
+                };
+            }
+            drop(state);
+            job.has_changed();
+        },
+    );
 }
 
 /// Passes the result on, or when it is dropped, that there is none.

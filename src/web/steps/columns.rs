@@ -15,7 +15,7 @@ use crate::intake::PlannedInput;
 use crate::mapping::MappingError;
 use crate::report::share;
 use crate::text::{counted, grouped, shortened};
-use crate::web::checking::{self, CheckState};
+use crate::web::checking;
 use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
 use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
@@ -29,6 +29,7 @@ use crate::web::server::upload;
 use crate::web::trouble::{Question, Trouble};
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::upload_error;
+use crate::web::work::WorkState;
 
 const HELP: &str = "The phone number is always sent. Tick only what the agent needs.";
 
@@ -50,7 +51,7 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob, RawQuery(query): Ra
     if query.as_deref() == Some(PREVIEW)
         && let Err(response) = checked(&visit, &job).await
     {
-        let has_failed = matches!(job.state().check, CheckState::Failed(_));
+        let has_failed = matches!(job.state().check, WorkState::Failed(_));
         if !has_failed {
             return Err(response);
         }
@@ -542,10 +543,10 @@ pub fn next_step(job: &Job) -> &'static str {
     let has_asked = state.has_asked_for_country;
     match &state.check {
         check if !check.is_over() => AFTER_CHECK,
-        CheckState::Failed(_) => "columns",
-        CheckState::Done(checked) if checked.doubt.is_some() => "columns",
-        CheckState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",
-        CheckState::Done(checked) if checked.problems() == 0 => "send",
+        WorkState::Failed(_) => "columns",
+        WorkState::Done(checked) if checked.doubt.is_some() => "columns",
+        WorkState::Done(checked) if checked.without_country.is_some() && !has_asked => "columns",
+        WorkState::Done(checked) if checked.problems() == 0 => "send",
         _ => "problems",
     }
 }

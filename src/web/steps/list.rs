@@ -104,7 +104,7 @@ pub async fn take(visit: Visit, request: Request) -> Response {
         Ok(job) => {
             // Most lists are read in a moment.
             reading::begin(&visit.site, &job);
-            job.wait_until(visit.until, |state| state.read.is_done())
+            job.wait_until(visit.until, |state| state.read.is_over())
                 .await;
             see_other(&visit.job_path(job.id, "begin"))
         }
@@ -161,7 +161,7 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Response {
 }
 
 fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusCode) -> Response {
-    let facts = job.state().read.facts();
+    let facts = job.state().read.done();
     let record = job.record();
     let screen = Screen {
         heading: HEADING.into(),

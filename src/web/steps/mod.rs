@@ -14,13 +14,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
 
-use super::checking::{self, CheckState, Checked};
+use super::checking::{self, Checked};
 use super::job::{Job, NotChanged};
 use super::layout::{FieldError, Screen, progress, see_other, steps};
-use super::reading::{self, ListFacts, ReadState};
+use super::reading::{self, ListFacts};
 use super::trouble::Trouble;
 use super::visit::Visit;
 use super::words::disk;
+use super::work::WorkState;
 use crate::text::printable;
 
 /// The beginning of a screen about a job: `name` is the name of the step, `here` its address.
@@ -41,14 +42,13 @@ pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Resp
         return Err(no_longer_kept(visit, job));
     }
     reading::begin(&visit.site, job);
-    job.wait_until(visit.until, |state| state.read.is_done())
+    job.wait_until(visit.until, |state| state.read.is_over())
         .await;
     let state = job.state();
     let (rows, trouble) = match &state.read {
-        ReadState::Known(facts) => return Ok(Arc::clone(facts)),
-        ReadState::Unreadable(trouble) => (0, Some(trouble.clone())),
-        ReadState::Reading(rows) => (rows.load(std::sync::atomic::Ordering::Relaxed), None),
-        ReadState::NotBegun => (0, None),
+        WorkState::Done(facts) => return Ok(Arc::clone(facts)),
+        WorkState::Failed(trouble) => (0, Some(trouble.clone())),
+        begun => (begun.rows(), None),
     };
     drop(state);
     Err(match trouble {
@@ -81,10 +81,9 @@ pub async fn checked(visit: &Visit, job: &Arc<Job>) -> Result<Arc<Checked>, Resp
         .await;
     let state = job.state();
     let rows = match &state.check {
-        CheckState::Done(checked) => return Ok(Arc::clone(checked)),
-        CheckState::Failed(_) => return Err(see_other(&visit.job_path(job.id, "columns"))),
-        CheckState::Checking(rows) => rows.load(std::sync::atomic::Ordering::Relaxed),
-        CheckState::NotBegun => 0,
+        WorkState::Done(checked) => return Ok(Arc::clone(checked)),
+        WorkState::Failed(_) => return Err(see_other(&visit.job_path(job.id, "columns"))),
+        begun => begun.rows(),
     };
     drop(state);
     Err(waiting(visit, job, "Checking the list …", rows))
@@ -138,8 +137,8 @@ pub fn not_changed(visit: &Visit, job: &Job, step: &str, why: &NotChanged) -> Re
 /// The trouble of the last check, if it failed.
 pub fn trouble_of_check(job: &Job) -> Option<Trouble> {
     match &job.state().check {
-        CheckState::Failed(trouble) => Some(trouble.clone()),
-        CheckState::Done(checked) => {
+        WorkState::Failed(trouble) => Some(trouble.clone()),
+        WorkState::Done(checked) => {
             let without = checked.without_country.map(Trouble::without_country);
             without.or_else(|| checked.doubt.clone())
         }
