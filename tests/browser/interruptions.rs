@@ -101,7 +101,7 @@ fn a_second_list_waits_for_its_turn_and_can_be_cancelled() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let (page, folder) = (browser.page(), Folder::with_leads(&contacts(2_000)));
+    let (page, folder) = (browser.page(), Folder::with_leads(&contacts(900)));
     folder.write(
         "second.csv",
         contacts_of(&[7], 5).replace("phone,list", "phone,shoe"),
@@ -109,7 +109,7 @@ fn a_second_list_waits_for_its_turn_and_can_be_cancelled() {
     let service = scenario("latency_ms = 50\nmax_concurrent = 1");
     let web = Web::start(&folder, &service);
     web.open(&page);
-    page.send(&folder.path("leads.csv"), SPRING, 2_000);
+    page.send(&folder.path("leads.csv"), SPRING, 900);
     page.wait_for_heading("Sending to Spring promo");
     page.click("New list");
     page.choose(&folder.path("second.csv"), "Autumn survey (stopped)");

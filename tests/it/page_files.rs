@@ -202,6 +202,22 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     files.collect()
 }
 
+#[test]
+fn a_list_of_3_gb_is_refused_and_nothing_of_it_is_kept() {
+    let folder = Folder::new();
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let large = folder.path("large.csv");
+    // It takes no room on the disk.
+    let file = fs::File::create(&large).unwrap();
+    file.set_len(3 << 30).unwrap();
+    let answer = page.session.upload("list", &[], Some(&large));
+    assert_eq!(answer.status, 422);
+    let refused = "This file is larger than 2 GB. Split it into smaller lists";
+    assert!(answer.says(refused), "{}", answer.body);
+    assert_eq!(kept(&folder.home()), (0, 0));
+}
+
 /// What the page keeps of the list with this number.
 fn folder_of(folder: &Folder, list: &str) -> PathBuf {
     fn lists_in(folder: &Path) -> Option<PathBuf> {

@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::thread::sleep;
@@ -139,8 +139,12 @@ impl Session {
     fn exchange(&self, head: &str, mut body: impl Read) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.write_all(head.as_bytes()).unwrap();
-        io::copy(&mut body, &mut stream).unwrap();
+        // Large lists are sent in large pieces.
+        let mut sent = BufWriter::with_capacity(1 << 20, &stream);
+        sent.write_all(head.as_bytes()).unwrap();
+        io::copy(&mut body, &mut sent).unwrap();
+        sent.flush().unwrap();
+        drop(sent);
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
