@@ -11,8 +11,8 @@ use crate::message::Message;
 use crate::paths::with_reason;
 use crate::report::{Log, console};
 use crate::settings::{Layers, has_display, home_folder, ledger_place, page_folder};
-use crate::signals;
-use crate::web::{Limits, PageFolder, Pages, Published, Server, open_browser};
+use crate::signals::{self, Interrupts};
+use crate::web::{Found, Limits, PageFolder, Pages, Published, Server, open_browser};
 
 const RUNNING_ALREADY: &str = "\
 leadload is running already. Its page opens in your browser; if it does not, open the link above.
@@ -51,20 +51,7 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         if let Some(found) = folder.running(opens).await {
             // A browser in the terminal keeps no other start waiting.
             drop(folder);
-            let text = match opens {
-                true => RUNNING_ALREADY,
-                false => RUNNING_ALREADY_PRINTED,
-            };
-            let opening = announce(&found.link, found.redirect, text)?;
-            let opened = service::on_a_thread(move || {
-                // If it has panicked, nothing was opened, and the link is printed.
-                let _ = opening.map(JoinHandle::join);
-                Ok::<(), Failure>(())
-            });
-            tokio::select! {
-                opened = opened => opened?,
-                _ = signals.next() => {}
-            }
+            open_other(found, opens, &mut signals).await?;
             return Ok(ExitCode::Complete);
         }
         let server = bind(args.port, folder.last_port())?;
@@ -95,6 +82,24 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         }
         Ok(ExitCode::Complete)
     })
+}
+
+/// Opens the page that is open already.
+async fn open_other(found: Found, opens: bool, signals: &mut Interrupts) -> Result<(), Failure> {
+    let text = match opens {
+        true => RUNNING_ALREADY,
+        false => RUNNING_ALREADY_PRINTED,
+    };
+    let opening = announce(&found.link, found.redirect, text)?;
+    let opened = service::on_a_thread(move || {
+        // If it has panicked, nothing was opened, and the link is printed.
+        let _ = opening.map(JoinHandle::join);
+        Ok::<(), Failure>(())
+    });
+    tokio::select! {
+        opened = opened => opened,
+        _ = signals.next() => Ok(()),
+    }
 }
 
 /// Without a ledger, what the page says of stopping and resuming would not be true.

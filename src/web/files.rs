@@ -169,7 +169,7 @@ pub async fn results_workbook(
     run: RunId,
     results: PathBuf,
 ) -> Result<PathBuf, Failure> {
-    let _making = job.making.lock().await;
+    let _making = job.making_file.lock().await;
     let (record, place) = (job.record(), workbook_place(&job.folder, &results));
     let is_its_list = record.run == Some(run) && record.list.is_file();
     if place.is_file() && (!is_its_list || is_newer(&place, &results)) {
@@ -203,7 +203,7 @@ async fn rows_to_fix(
     job: &Arc<Job>,
     checked: &Arc<Checked>,
 ) -> Result<PathBuf, Trouble> {
-    let _making = job.making.lock().await;
+    let _making = job.making_file.lock().await;
     // Not beside the list, where the rejects of its run have the same name.
     let folder = job.folder.join("of-the-check");
     let made = crate::private_file::folders().create(&folder);

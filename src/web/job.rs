@@ -165,7 +165,7 @@ pub struct Job {
     /// Wakes pages that wait for a moment.
     changed: Notify,
     /// Held while a file is made for a download: two of them have the same name.
-    pub making: tokio::sync::Mutex<()>,
+    pub making_file: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -215,7 +215,7 @@ impl Job {
                 has_asked_for_country: false,
             }),
             changed: Notify::new(),
-            making: tokio::sync::Mutex::default(),
+            making_file: tokio::sync::Mutex::default(),
         }
     }
 

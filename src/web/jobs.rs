@@ -110,7 +110,7 @@ impl Jobs {
         jobs.find(|job| job.record().runs().any(|of_job| of_job == run))
     }
 
-    /// The job that is being sent or waits for its turn, the one that sends first.
+    /// The jobs that are being sent or wait for their turn, the one that sends first.
     pub fn at_work(&self) -> Vec<Arc<Job>> {
         let mut jobs = self.newest_first();
         jobs.retain(|job| job.state().sending.is_at_work());

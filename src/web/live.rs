@@ -142,7 +142,7 @@ pub struct LiveObserver {
     live: Arc<Live>,
     pub job: Arc<Job>,
     /// After so many settled leads the run is stopped.
-    most: Option<u64>,
+    stop_after: Option<u64>,
     /// The problems of the list, which the user has seen.
     problems: Option<Vec<String>>,
     settled: u64,
@@ -152,13 +152,13 @@ impl LiveObserver {
     pub fn new(
         live: Arc<Live>,
         job: Arc<Job>,
-        most: Option<u64>,
+        stop_after: Option<u64>,
         problems: Option<Vec<String>>,
     ) -> LiveObserver {
         LiveObserver {
             live,
             job,
-            most,
+            stop_after,
             problems,
             settled: 0,
         }
@@ -202,7 +202,7 @@ impl LiveObserver {
             return;
         }
         self.settled += 1;
-        if self.most == Some(self.settled) {
+        if self.stop_after == Some(self.settled) {
             self.live.stop();
         }
     }

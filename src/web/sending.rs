@@ -93,9 +93,9 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
     let (live, stopped) = Live::new();
     let live = Arc::new(live);
     let record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
-    let most = seen.only_first.then_some(FIRST);
+    let stop_after = seen.only_first.then_some(FIRST);
     let for_end = (Arc::clone(&live), Arc::clone(job));
-    let mut observer = LiveObserver::new(live, Arc::clone(job), most, seen.problems);
+    let mut observer = LiveObserver::new(live, Arc::clone(job), stop_after, seen.problems);
     let (site, for_checks) = (Arc::clone(site), Arc::clone(site));
     let goes_on = seen.version.is_none().then_some(record.run).flatten();
     let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;

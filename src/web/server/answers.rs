@@ -31,7 +31,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
 ];
 
 /// Sets the headers of every answer, whatever a page has set.
-pub fn seal(headers: &mut HeaderMap) {
+pub fn add_security_headers(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }

@@ -39,7 +39,7 @@ use super::body::{self, BodyError};
 use super::codes::Codes;
 use super::form;
 use super::limits::Limits;
-use super::redirect::{Redirect, RedirectPlace};
+use super::redirect::{RedirectFile, RedirectPlace};
 use super::running::{self, Found};
 use super::secret::Secret;
 use super::session::{Session, Sessions};
@@ -78,7 +78,7 @@ pub struct Guard {
 struct State {
     codes: Codes,
     sessions: Sessions,
-    redirect: Option<Redirect>,
+    redirect: Option<RedirectFile>,
     redirect_place: Option<RedirectPlace>,
 }
 
@@ -126,7 +126,7 @@ impl Guard {
         let place = state.redirect_place.as_ref().ok_or(ErrorKind::NotFound)?;
         let place = place.clone();
         let code = state.codes.give()?;
-        let redirect = Redirect::write(&self.link_with(&code), code, &place)?;
+        let redirect = RedirectFile::write(&self.link_with(&code), code, &place)?;
         let path = redirect.path();
         state.redirect = Some(redirect);
         self.has_redirect.notify_one();
@@ -137,7 +137,7 @@ impl Guard {
     /// worth nothing.
     pub(super) fn drop_redirect(&self, age: Duration) {
         let mut state = self.state();
-        let is_old = |redirect: &mut Redirect| redirect.age() >= age;
+        let is_old = |redirect: &mut RedirectFile| redirect.age() >= age;
         if let Some(redirect) = state.redirect.take_if(is_old) {
             state.codes.take(redirect.code().as_str());
         }
@@ -157,7 +157,7 @@ impl Guard {
             }
         };
         let mut answer = answer.await;
-        answers::seal(answer.headers_mut());
+        answers::add_security_headers(answer.headers_mut());
         answer
     }
 
@@ -300,7 +300,7 @@ impl Guard {
     fn use_code(&self, code: &str) -> bool {
         let mut state = self.state();
         // The file has been of use.
-        let is_followed = |redirect: &mut Redirect| redirect.code().is(code);
+        let is_followed = |redirect: &mut RedirectFile| redirect.code().is(code);
         drop(state.redirect.take_if(is_followed));
         state.codes.take(code)
     }

@@ -32,15 +32,15 @@ pub struct RedirectPlace {
 }
 
 /// The file, which is removed when this is dropped.
-pub struct Redirect {
+pub struct RedirectFile {
     folder: TempDir,
     note: PathBuf,
     code: Secret,
     written: Instant,
 }
 
-impl Redirect {
-    pub fn write(link: &str, code: Secret, place: &RedirectPlace) -> io::Result<Redirect> {
+impl RedirectFile {
+    pub fn write(link: &str, code: Secret, place: &RedirectPlace) -> io::Result<RedirectFile> {
         let RedirectPlace { home, note } = place;
         let folder = private_folder(home)?;
         remove_noted(note);
@@ -51,7 +51,7 @@ impl Redirect {
         };
         let page = document("leadload", Some(link), &body);
         private_file::create(&folder.path().join(FILE))?.write_all(page.as_bytes())?;
-        Ok(Redirect {
+        Ok(RedirectFile {
             folder,
             note: note.clone(),
             code,
@@ -81,7 +81,7 @@ fn private_folder(home: &Path) -> io::Result<TempDir> {
     folder.tempdir_in(home)
 }
 
-impl Drop for Redirect {
+impl Drop for RedirectFile {
     fn drop(&mut self) {
         // The folder itself is removed by its own type.
         let _ = fs::remove_file(&self.note);

@@ -80,14 +80,7 @@ async fn shown(
     if let Some(trouble) = &trouble {
         errors.push(FieldError::of(trouble, Some(field_of(trouble))));
     }
-    let options = visit.site.options_of(&record);
-    let mut form = ColumnForm::of(&record, &options, &facts, planned.as_ref().ok());
-    if let Some(typed) = typed {
-        form.take_typed(typed);
-    }
-    if let Some(last) = last_sent(visit, &record).await {
-        form.compare(&last);
-    }
+    let form = form_of(visit, &record, &facts, planned.as_ref().ok(), typed).await;
     let first = form.can_be_sent(columns).next();
     let is_asking = errors.is_empty() && job.state().asks_about_nothing;
     if let Some(first) = first.filter(|_| is_asking) {
@@ -122,6 +115,25 @@ async fn shown(
         ..screen(visit, job, "Columns", "columns")
     };
     Ok(screen.respond(visit))
+}
+
+/// The settings as the form shows them, or what was typed into it in place of them.
+async fn form_of(
+    visit: &Visit,
+    record: &JobRecord,
+    facts: &ListFacts,
+    planned: Option<&PlannedInput>,
+    typed: Option<ColumnForm>,
+) -> ColumnForm {
+    let options = visit.site.options_of(record);
+    let mut form = ColumnForm::of(record, &options, facts, planned);
+    if let Some(typed) = typed {
+        form.take_typed(typed);
+    }
+    if let Some(last) = last_sent(visit, record).await {
+        form.compare(&last);
+    }
+    form
 }
 
 /// The variables that were last sent to the campaign of this list.
@@ -473,50 +485,44 @@ pub async fn choose(visit: Visit, CurrentJob(job): CurrentJob, request: Request)
     let present = visit.site.options_of(&job.record());
     let blocked = received.file.as_ref().map(|(_, path)| path.clone());
     let has_list = blocked.is_some();
-    let chosen = match ColumnForm::from_fields(fields, &facts.columns, &facts, &present, action) {
-        Ok(chosen) => chosen,
-        Err((errors, typed)) => {
-            // A browser does not send the do-not-call list a second time, so it is kept.
-            if has_list {
-                let change = |record: &mut JobRecord| {
-                    ColumnForm::change_lists(record, blocked, action);
-                };
-                if let Err(why) = job.change(fields.version(), change) {
-                    return Ok(not_changed(why));
-                }
-                let _ = folder.keep();
-            }
-            return shown(&visit, &job, errors, Some(*typed)).await;
-        }
-    };
     let goes_on = action == "continue";
-    let is_asking = goes_on && asks_about_nothing(&job.record(), fields, &chosen, &facts);
-    let changed = job.change(fields.version(), |record| {
-        chosen.apply(record, &present, &facts.columns, action);
-        record.has_columns |= goes_on && !is_asking;
-        ColumnForm::change_lists(record, blocked, action);
-    });
-    if let Err(why) = changed {
-        return Ok(not_changed(why));
+    let chosen = ColumnForm::from_fields(fields, &facts.columns, &facts, &present, action);
+    let is_asking = chosen
+        .as_ref()
+        .is_ok_and(|chosen| goes_on && asks_about_nothing(&job.record(), fields, chosen, &facts));
+    // A browser does not send a do-not-call list a second time: it is kept whatever else is wrong.
+    if chosen.is_ok() || has_list {
+        let changed = job.change(fields.version(), |record| {
+            if let Ok(chosen) = &chosen {
+                chosen.apply(record, &present, &facts.columns, action);
+                record.has_columns |= goes_on && !is_asking;
+            }
+            ColumnForm::change_lists(record, blocked, action);
+        });
+        if let Err(why) = changed {
+            return Ok(not_changed(why));
+        }
     }
     if has_list {
         let _ = folder.keep();
     }
+    if let Err((errors, typed)) = chosen {
+        return shown(&visit, &job, errors, Some(*typed)).await;
+    }
     job.state().asks_about_nothing = is_asking;
-    let columns = visit.job_path(job.id, "columns");
-    Ok(match action {
+    Ok(see_other(&match action {
         "continue" if !is_asking => {
             checking::begin(&visit.site, &job);
             job.wait_until(visit.until, |state| state.check.is_over())
                 .await;
-            see_other(&visit.job_path(job.id, next_step(&job)))
+            visit.job_path(job.id, next_step(&job))
         }
         "preview" => {
             checking::begin(&visit.site, &job);
-            see_other(&format!("{columns}?{PREVIEW}#preview"))
+            visit.job_path(job.id, &format!("columns?{PREVIEW}#preview"))
         }
-        _ => see_other(&columns),
-    })
+        _ => visit.job_path(job.id, "columns"),
+    }))
 }
 
 /// Whether to ask if it is right that the agent is told nothing.
