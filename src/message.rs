@@ -14,7 +14,15 @@ pub struct Message {
     pub what: String,
     pub hint: Option<String>,
     /// The same for the page, if it needs words of its own.
-    page: Option<Box<(String, String)>>,
+    page: Option<Box<OnPage>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OnPage {
+    what: String,
+    hint: String,
+    /// The sheets of a workbook, if the choice of another one helps.
+    sheets: Vec<String>,
 }
 
 impl Message {
@@ -37,10 +45,30 @@ impl Message {
     /// Adds the words of the page: what happened, and what to do there.
     #[must_use]
     pub fn on_page(self, what: impl Into<String>, hint: impl Into<String>) -> Message {
+        let page = OnPage {
+            what: what.into(),
+            hint: hint.into(),
+            sheets: Vec::new(),
+        };
         Message {
-            page: Some(Box::new((what.into(), hint.into()))),
+            page: Some(Box::new(page)),
             ..self
         }
+    }
+
+    /// Adds that the page asks for one of these sheets, in place of another hint.
+    #[must_use]
+    pub fn asks_for_sheet(self, sheets: &[String]) -> Message {
+        let mut message = self.hint_on_page("Choose the sheet with the contacts.");
+        if let Some(page) = &mut message.page {
+            page.sheets = sheets.to_vec();
+        }
+        message
+    }
+
+    /// The sheets that the page asks for, if the choice of another one helps.
+    pub fn sheets(&self) -> &[String] {
+        self.page.as_ref().map_or(&[], |page| &page.sheets)
     }
 
     /// Adds what to do on the page. What happened is said in the same words.
@@ -53,7 +81,7 @@ impl Message {
     /// What happened and what to do, in the words of the page if there are such words.
     pub fn for_page(&self) -> (&str, Option<&str>) {
         match &self.page {
-            Some(page) => (&page.0, Some(&page.1)),
+            Some(page) => (&page.what, Some(&page.hint)),
             None => (&self.what, self.hint.as_deref()),
         }
     }
@@ -75,7 +103,10 @@ impl Message {
         Message {
             what: behind(&self.what),
             hint: self.hint,
-            page: self.page.map(|page| Box::new((behind(&page.0), page.1))),
+            page: self.page.map(|mut page| {
+                page.what = behind(&page.what);
+                page
+            }),
         }
     }
 
@@ -95,12 +126,13 @@ impl Message {
     }
 
     /// The words of the page for this and another message, if one of them has such words.
-    fn page_then(&self, next: &Message) -> Option<Box<(String, String)>> {
-        self.page.as_ref().or(next.page.as_ref())?;
+    fn page_then(&self, next: &Message) -> Option<Box<OnPage>> {
+        let sheets = self.page.as_ref().or(next.page.as_ref())?.sheets.clone();
         let ((first, hint), (second, next_hint)) = (self.for_page(), next.for_page());
         let hints: Vec<&str> = [hint, next_hint].into_iter().flatten().collect();
         let what = format!("{}. {second}", first.trim_end_matches('.'));
-        Some(Box::new((what, hints.join("; "))))
+        let hint = hints.join("; ");
+        Some(Box::new(OnPage { what, hint, sheets }))
     }
 
     /// The same with another one in between: its own hint comes last.

@@ -88,6 +88,11 @@ impl SourceError {
         self
     }
 
+    fn asks_for_sheet(mut self, sheets: &[String]) -> SourceError {
+        self.message = self.message.asks_for_sheet(sheets);
+        self
+    }
+
     /// The file cannot be opened or read; `line` is the one that was being read, where reading
     /// had begun.
     fn unreadable(name: &str, line: Option<u64>, error: &std::io::Error) -> SourceError {

@@ -72,13 +72,15 @@ pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool
     }
 }
 
-/// Only the choice of a sheet, where another one has the phone numbers.
-pub fn sheets(visit: &Visit, job: &Job, names: &[String]) -> Markup {
+/// Only the choice of a sheet, where another one has the phone numbers. It leads to the columns or
+/// to the step `then`.
+pub fn sheets(visit: &Visit, job: &Job, names: &[String], then: Option<&str>) -> Markup {
     job_form(
         visit,
         job,
         "reading",
         html! {
+            @if let Some(then) = then { input type="hidden" name="then" value=(then); }
             (sheet_field(names, names.first().map_or("", String::as_str)))
             p { button.primary type="submit" { "Use this sheet" } }
         },
@@ -172,8 +174,12 @@ pub async fn choose(
         reading.sheet = given("sheet").map(Given::text_of);
         reading.no_header = given("no-header").map(|_| true);
     });
+    let next = match fields.get("then") {
+        Some("begin") => "begin",
+        _ => "columns",
+    };
     match changed {
-        Ok(()) => see_other(&visit.job_path(job.id, "columns")),
+        Ok(()) => see_other(&visit.job_path(job.id, next)),
         Err(why) => not_changed(&visit, &job, "columns", &why),
     }
 }

@@ -60,7 +60,10 @@ impl Trouble {
             what: sentence(what),
             hint: hint.or_else(|| Some(what_helps(by).to_owned())),
             by,
-            question: None,
+            question: match message.sheets() {
+                [] => None,
+                sheets => Some(Question::Sheet(sheets.to_vec())),
+            },
         }
     }
 
@@ -101,6 +104,14 @@ impl Trouble {
                 format!("{numbers} have no + and country code."),
                 "Which country are they from? Choose it, or the column that names it. Without a country these rows can't be sent.",
             )
+        }
+    }
+
+    /// The sheets of which one is to be chosen.
+    pub fn sheets(&self) -> Option<&[String]> {
+        match &self.question {
+            Some(Question::Sheet(sheets)) => Some(sheets),
+            _ => None,
         }
     }
 

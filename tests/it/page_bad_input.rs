@@ -278,9 +278,12 @@ fn a_newer_version_without_the_sheet_or_a_column_says_so_and_goes_on() {
         visitor.send(&screen.form("list").file("one.xlsx", bytes))
     };
     let screen = newer(workbook(&[("Other", rows)]));
-    says(&screen, &["“one.xlsx” has no sheet “New”"]);
-    let screen = visitor.send(&screen.form("reading"));
-    assert_eq!(go_on(&visitor, &screen).heading(), "Check, then send");
+    says(
+        &screen,
+        &["“one.xlsx” has no sheet “New”", "Choose the sheet"],
+    );
+    let screen = visitor.send(&screen.form("reading").choose("sheet", "Other"));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
 
     let screen = newer(workbook(&[(
         "Other",
@@ -343,6 +346,25 @@ fn a_list_without_a_phone_column_asks_for_it() {
         ],
     );
     assert!(screen.html.contains("href=\"#phone\""));
+}
+
+#[test]
+fn an_empty_sheet_leads_to_the_others() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let people: &[&[&str]] = &[&["phone", "name"], &["+447911123456", "Ada"]];
+    let book = workbook(&[("Cover", &[]), ("Notes", &[&["text"]]), ("People", people)]);
+    let screen = visitor.upload("book.xlsx", book);
+    says(
+        &screen,
+        &[
+            "The sheet “Cover” of “book.xlsx” is empty.",
+            "Choose the sheet",
+        ],
+    );
+    let screen = visitor.send(&screen.form("reading").choose("sheet", "People"));
+    let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
 }
 
 #[test]

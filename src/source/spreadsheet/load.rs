@@ -122,7 +122,7 @@ fn no_such_sheet(wanted: &str, names: &[String]) -> Message {
             None => "name one of these, or leave `--sheet` out for the first".to_owned(),
         },
     );
-    message.hint_on_page("Choose one of them.")
+    message.asks_for_sheet(names)
 }
 
 #[cfg(test)]

@@ -43,7 +43,13 @@ impl SheetReader {
                 format!("the sheet `{sheet}` of `{name}` is empty"),
                 "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
             );
-            return Err(error.hint_on_page(NEEDS_HEADER));
+            let names = self.sheet.names.iter();
+            let others = names.filter(|name| **name != self.sheet.name);
+            let others: Vec<String> = others.cloned().collect();
+            return Err(match others.is_empty() {
+                true => error.hint_on_page(NEEDS_HEADER),
+                false => error.asks_for_sheet(&others),
+            });
         };
         let names: Vec<String> = row.cells(0).map(str::to_owned).collect();
         let line = row.number();

@@ -89,6 +89,7 @@ async fn shown(
     let question = trouble
         .as_ref()
         .and_then(|trouble| trouble.question.as_ref());
+    let sheets = trouble.as_ref().and_then(Trouble::sheets);
     let sections = Sections {
         question,
         visit,
@@ -105,11 +106,9 @@ async fn shown(
         errors,
         body: Some(html! {
             @if facts.inspected.runs.is_some() && record.taken_from.is_none() && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
-            @if let Some(Question::Sheet(sheets)) = question {
-                (reading_form::sheets(visit, job, sheets))
-            }
+            @if let Some(sheets) = sheets { (reading_form::sheets(visit, job, sheets, None)) }
             (sections.form(is_asking))
-            (reading_form::section(visit, job, &facts, matches!(question, Some(Question::Sheet(_)))))
+            (reading_form::section(visit, job, &facts, sheets.is_some()))
         }),
         status,
         ..screen(visit, job, "Columns", "columns")

@@ -16,15 +16,15 @@ use crate::private_file;
 use crate::text::grouped;
 use crate::web::earlier;
 use crate::web::job::{Job, JobId, JobRecord, new_folder_in};
-use crate::web::layout::{
-    FieldError, Screen, job_form, labelled, see_other, status_of, upload_form,
-};
+use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of, upload_form};
 use crate::web::reading;
+use crate::web::reading_form;
 use crate::web::server::upload;
 use crate::web::times;
 use crate::web::trouble::Trouble;
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::{disk, upload_error};
+use crate::web::work::WorkState;
 
 const HEADING: &str = "Choose your contact list";
 const HELP: &str = "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.";
@@ -161,8 +161,13 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Response {
 }
 
 fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusCode) -> Response {
-    let facts = job.state().read.done();
-    let record = job.record();
+    let state = job.state();
+    let (facts, record) = (state.read.done(), state.record.clone());
+    let sheets = match &state.read {
+        WorkState::Failed(trouble) => trouble.sheets().map(<[String]>::to_vec),
+        _ => None,
+    };
+    drop(state);
     let screen = Screen {
         heading: HEADING.into(),
         help: HELP.into(),
@@ -173,6 +178,7 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
                 strong { bdi { (record.name) } }
                 @if let Some(facts) = &facts { ", " (grouped(facts.rows())) " rows" }
             }
+            @if let Some(sheets) = &sheets { (reading_form::sheets(visit, job, sheets, Some("begin"))) }
             h2 { "Use a newer version" }
             p {
                 "Your settings stay as they are."
@@ -182,14 +188,6 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
                 input type="hidden" name="version" value=(record.version);
                 (file_field("Use a newer version"))
             }))
-            @if facts.is_none() && record.options.reading.sheet.is_some() {
-                (job_form(visit, job, "reading", html! {
-                    @if record.options.reading.no_header == Some(true) {
-                        input type="hidden" name="no-header" value="yes";
-                    }
-                    button type="submit" { "Read its first sheet" }
-                }))
-            }
             p { a.button href=(visit.job_path(job.id, "campaign")) { "Continue" } }
         }),
         status,
@@ -200,7 +198,8 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
 
 /// The screen of a list that cannot be read.
 pub fn unreadable(visit: &Visit, job: &Arc<Job>, trouble: &Trouble) -> Response {
-    let errors = vec![FieldError::of(trouble, Some("list"))];
+    let field = trouble.sheets().map_or("list", |_| "sheet");
+    let errors = vec![FieldError::of(trouble, Some(field))];
     shown(visit, job, errors, StatusCode::OK)
 }
 
