@@ -8,6 +8,7 @@ use super::job::JobRecord;
 use super::layout::FieldError;
 use super::reading::ListFacts;
 use super::server::FormFields;
+use super::trouble::Trouble;
 use super::words;
 use crate::intake::PlannedInput;
 use crate::mapping::{RegionColumns, VarNames, is_private};
@@ -326,7 +327,13 @@ impl ColumnForm {
 
     /// Changes the do-not-call lists of the page: adds one, or removes the one that `action` names.
     /// Those of the profile apply too, whatever is chosen here.
-    pub fn change_lists(record: &mut JobRecord, added: Option<PathBuf>, action: &str) {
+    /// A list takes the place of one with its name if that is what is `wrong`.
+    pub fn change_lists(
+        record: &mut JobRecord,
+        added: Option<PathBuf>,
+        action: &str,
+        wrong: Option<&Trouble>,
+    ) {
         let mut lists = record.options.phones.suppress.take().unwrap_or_default();
         let removed = action
             .strip_prefix("remove-")
@@ -335,8 +342,10 @@ impl ColumnForm {
             lists.remove(at);
         }
         if let Some(path) = added {
-            // A list that was corrected takes the place of the earlier one.
-            lists.retain(|list| list.file_name() != path.file_name());
+            let name = format!("“{}”", file_name(&path));
+            if wrong.is_some_and(|wrong| wrong.what.contains(&name)) {
+                lists.retain(|list| list.file_name() != path.file_name());
+            }
             lists.push(Given::new(path.clone(), path));
         }
         record.options.phones.suppress = (!lists.is_empty()).then_some(lists);

@@ -32,6 +32,14 @@ pub enum CorrectState {
 }
 
 impl CorrectState {
+    /// What could not be kept, if something could not.
+    pub fn refused(&self) -> Option<Arc<Refused>> {
+        match self {
+            CorrectState::Refused(refused) if !refused.is_empty() => Some(Arc::clone(refused)),
+            _ => None,
+        }
+    }
+
     pub fn is_at_work(&self) -> bool {
         matches!(self, CorrectState::Keeping)
     }

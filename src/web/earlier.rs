@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::history::list_name;
 use super::job::{Job, JobId, JobRecord};
 use super::reading::ListFacts;
 use super::site::Site;
@@ -12,7 +13,6 @@ use crate::import::{columns_digest, has_columns};
 use crate::lead::Status;
 use crate::ledger::RunRecord;
 use crate::options::{Given, Options};
-use crate::text::printable;
 
 /// Gives a new list the settings of an earlier one, if there is one with the same columns. Returns
 /// whether the campaign and all settings are known, so that the list can be sent at once.
@@ -79,20 +79,20 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
     let Some(run) = runs.iter().rev().find(is_meant) else {
         return Ok(None);
     };
-    let of_page = site.jobs.of_run(run.run);
-    if let Some(job) = of_page.filter(|job| job.id != this) {
-        return Ok(Some(of_job(&job.record())));
-    }
+    // What a run was sent with: the settings of its list may have been changed since.
     let defaults = ledger.defaults_of(run.run).map_err(of_ledger)?;
     let Some(text) = defaults.and_then(|stored| stored.defaults) else {
         return Ok(None);
     };
-    let name = run.inputs.first().and_then(|input| input.name.clone());
-    let options = serde_json::from_str::<Options>(&text).ok();
-    Ok(options.map(|options| Earlier {
-        name: printable(&name.unwrap_or_default()).into_owned(),
-        options: with_variables(options, run),
-        problems: Vec::new(),
+    let Ok(options) = serde_json::from_str::<Options>(&text) else {
+        return Ok(None);
+    };
+    let of_page = site.jobs.of_run(run.run).filter(|job| job.id != this);
+    let of_page = of_page.map(|job| job.record());
+    Ok(Some(Earlier {
+        name: list_name(run),
+        options: without_answers(with_variables(options, run)),
+        problems: of_page.map_or_else(Vec::new, |record| record.known_problems),
     }))
 }
 
@@ -126,14 +126,17 @@ fn named_job(site: &Site, facts: &ListFacts) -> Option<Arc<Job>> {
 }
 
 fn of_job(record: &JobRecord) -> Earlier {
-    let mut options = record.options.clone();
-    // Whether numbers are right as they are is asked for each list.
-    options.phones.phone_rule = None;
     Earlier {
         name: record.name.clone(),
-        options,
+        options: without_answers(record.options.clone()),
         problems: record.known_problems.clone(),
     }
+}
+
+/// Whether numbers are right as they are is asked for each list.
+fn without_answers(mut options: Options) -> Options {
+    options.phones.phone_rule = None;
+    options
 }
 
 /// Copies the do-not-call lists that the page keeps, since those of the earlier list go with it.

@@ -176,8 +176,8 @@ pub struct JobState {
     pub sending: SendState,
     pub corrections: CorrectState,
     pub test: TestState,
-    /// How many test calls have begun: a form that is sent twice begins one.
-    pub tests: u64,
+    /// The numbers of the test calls that have begun, the last one at the end.
+    pub tests: Vec<String>,
     /// Whether nothing is ticked, and the user is asked whether that is right.
     pub asks_about_nothing: bool,
     /// Whether the user has been asked for the country of numbers without one.
@@ -210,7 +210,7 @@ impl Job {
                 sending: SendState::default(),
                 corrections: CorrectState::default(),
                 test: TestState::default(),
-                tests: 0,
+                tests: Vec::new(),
                 asks_about_nothing: false,
                 has_asked_for_country: false,
             }),

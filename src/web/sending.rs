@@ -62,6 +62,11 @@ impl SendState {
         matches!(self, SendState::Sending(Sending(live)) if live.has_begun())
     }
 
+    /// Whether the run is over and only its files are put in order.
+    pub fn is_ending(&self) -> bool {
+        matches!(self, SendState::Sending(Sending(live)) if live.now().end.is_some())
+    }
+
     pub fn live(&self) -> Option<&Arc<Live>> {
         match self {
             SendState::Sending(Sending(live)) | SendState::Ended(live) => Some(live),

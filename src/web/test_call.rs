@@ -33,12 +33,14 @@ impl TestState {
 
 /// Begins to send it, unless one is on its way. `tests` is how many had begun when the form was
 /// made: a form that is sent twice sends one lead.
-pub fn begin(site: &Arc<Site>, job: &Arc<Job>, number: &str, tests: u64) {
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, number: &str, tests: usize) {
     let mut state = job.state();
-    if state.test.is_at_work() || state.tests != tests {
+    let is_again =
+        state.tests.len() != tests && state.tests.last().is_some_and(|last| last == number);
+    if state.test.is_at_work() || is_again {
         return;
     }
-    state.tests += 1;
+    state.tests.push(number.to_owned());
     state.test = TestState::Calling;
     let mut record = state.record.clone();
     drop(state);

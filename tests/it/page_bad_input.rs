@@ -496,6 +496,9 @@ fn corrections_that_cannot_be_sent_are_asked_for_again_and_the_others_are_kept()
     assert_eq!(form.get("row-2"), Some("bad"));
     assert_eq!(form.get("row-3"), Some("xyz"));
     assert_eq!(form.get("row-4"), None);
+    // Pressed again, these rows are left out.
+    let screen = visitor.send(&form.press("continue"));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
 }
 
 #[test]
@@ -576,18 +579,25 @@ fn a_do_not_call_list_is_kept_when_something_else_is_wrong() {
         "{}",
         screen.text()
     );
-    // Chosen again, it takes the place of the earlier one.
-    let screen = visitor.get(&format!("{}/columns", screen.list()));
-    let form = screen
-        .form("columns")
-        .file("blocked.csv", "phone\n+447700900002\n");
-    let screen = visitor.send(&form.press("block"));
-    assert_eq!(
-        screen.text().matches("Remove blocked.csv").count(),
-        1,
-        "{}",
-        screen.text()
+    let columns = visitor.get(&format!("{}/columns", screen.list()));
+    let add = |screen: &Screen, numbers: &str| {
+        let form = screen.form("columns").file("blocked.csv", numbers);
+        let screen = visitor.send(&form.press("block"));
+        (screen.text().matches("Remove blocked.csv").count(), screen)
+    };
+    // Another one with the same name is added. One that is corrected takes the place of its first
+    // version.
+    let (lists, screen) = add(&columns, "phone\n+447700900002\n");
+    assert_eq!(lists, 2);
+    let screen = visitor.send(&screen.form("columns").press("remove-1"));
+    let (lists, screen) = add(
+        &visitor.send(&screen.form("columns").press("remove-0")),
+        "phone\n+44\n",
     );
+    assert_eq!(lists, 1);
+    let screen = go_on(&visitor, &screen);
+    says(&screen, &["“blocked.csv” has lines that cannot be used"]);
+    assert_eq!(add(&screen, "phone\n+447700900002\n").0, 1);
 }
 
 #[test]

@@ -171,6 +171,56 @@ fn what_a_command_line_completes_is_complete_in_the_page() {
 }
 
 #[test]
+fn rows_to_fix_take_the_settings_that_their_run_had() {
+    let folder = Folder::with_leads(&(contacts(60) + "no number,Eve\n"));
+    folder.write("dnc.csv", "phone\n+447911999999\n");
+    let service = scenario(SLOW);
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    let change_lists = |action: &str, added: Option<&Path>| {
+        let version = page.version(&list);
+        let fields = [
+            ("version", version.as_str()),
+            ("action", action),
+            ("phone", "0"),
+            ("send-1", "yes"),
+            ("name-1", "name"),
+        ];
+        let columns = format!("{list}/columns");
+        page.session.upload(&columns, &fields, added);
+    };
+    change_lists("block", Some(&folder.path("dnc.csv")));
+    send_some(&page, &list);
+    let kept = below(&folder_of(&folder, &list)).into_iter();
+    let mut kept = kept.filter(|path| path.to_string_lossy().ends_with(".rows-to-fix.xlsx"));
+    let to_fix = folder.path("to fix.xlsx");
+    fs::copy(kept.next().unwrap(), &to_fix).unwrap();
+    // What is changed afterwards is not what the run had.
+    change_lists("remove-0", None);
+    assert!(
+        !page
+            .session
+            .arrive(&format!("{list}/send"))
+            .1
+            .says("dnc.csv")
+    );
+
+    let chosen = page.session.upload("list", &[], Some(&to_fix));
+    let (at, _) = page.session.arrive(&chosen.to.unwrap());
+    let (fixed, _) = at.rsplit_once('/').unwrap();
+    let send = page.session.arrive(&format!("{fixed}/send")).1;
+    assert!(send.says("dnc.csv"), "{}", send.body);
+    // Nor does it go by itself.
+    let version = send.field("version");
+    let scratch = format!("{fixed}/scratch");
+    page.session
+        .post(&scratch, &[("version", version.as_str())]);
+    let columns = page.session.arrive(&format!("{fixed}/columns")).1;
+    let knows_it = !columns.says("leadload does not know of which list");
+    assert!(columns.says("dnc.csv") && knows_it, "{}", columns.body);
+}
+
+#[test]
 fn rows_to_fix_name_no_flag() {
     use calamine::Reader;
     let folder = Folder::with_leads(&(contacts(9) + "07911 123456,Eve\n"));

@@ -300,6 +300,11 @@ fn a_test_call_that_is_pressed_twice_is_made_once() {
         );
     }
     assert_eq!(service.stats().lead_requests, 1);
+    // Another number in the same form is another call.
+    let other = [&fields[..2], &[("number", "+447911000001")]].concat();
+    page.session.post(&format!("{list}/test"), &other);
+    page.session.arrive(&at);
+    assert_eq!(service.stats().lead_requests, 2);
 }
 
 #[test]

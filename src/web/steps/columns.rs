@@ -105,7 +105,7 @@ async fn shown(
         back: Some(visit.job_path(job.id, "campaign")),
         errors,
         body: Some(html! {
-            @if facts.inspected.runs.is_some() && record.taken_from.is_none() && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
+            @if facts.inspected.runs.is_some() && !record.has_earlier_settings && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
             @if let Some(sheets) = sheets { (reading_form::sheets(visit, job, sheets, None)) }
             (sections.form(is_asking))
             (reading_form::section(visit, job, &facts, sheets.is_some()))
@@ -490,13 +490,14 @@ pub async fn choose(visit: Visit, CurrentJob(job): CurrentJob, request: Request)
         .as_ref()
         .is_ok_and(|chosen| goes_on && asks_about_nothing(&job.record(), fields, chosen, &facts));
     // A browser does not send a do-not-call list a second time: it is kept whatever else is wrong.
+    let wrong = trouble_of_check(&job);
     if chosen.is_ok() || has_list {
         let changed = job.change(fields.version(), |record| {
             if let Ok(chosen) = &chosen {
                 chosen.apply(record, &present, &facts.columns, action);
                 record.has_columns |= goes_on && !is_asking;
             }
-            ColumnForm::change_lists(record, blocked, action);
+            ColumnForm::change_lists(record, blocked, action, wrong.as_ref());
         });
         if let Err(why) = changed {
             return Ok(not_changed(why));

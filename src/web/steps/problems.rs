@@ -131,6 +131,9 @@ fn shown(visit: &Visit, job: &Job, checked: &Checked, page: usize, refused: &Ref
             }
             (job_form(visit, job, "problems", html! {
                 (correctable(checked, page, refused))
+                @if can_go_on && !refused.is_empty() {
+                    p.hint { "Press Continue again to send the others without these rows." }
+                }
                 p.buttons {
                     @if can_go_on { button.primary type="submit" name="action" value="continue" { "Continue" } }
                 }
@@ -283,8 +286,14 @@ pub async fn correct(
     Extension(fields): Extension<FormFields>,
 ) -> Answer {
     let checked = checked(&visit.patiently(), &job).await?;
+    let before = job.state().corrections.refused();
     if let Err(why) = corrections::begin(&job, &checked, &fields) {
         return Ok(not_changed(&visit, &job, "problems", &why));
+    }
+    // Who goes on with the same mistakes leaves these rows out.
+    let refused = job.state().corrections.refused();
+    if fields.get("action").is_some() && refused.is_some() && refused == before {
+        return Ok(see_other(&visit.job_path(job.id, "send")));
     }
     // Once the list is checked again, other rows stand on the page.
     let page = page_number(fields.get("page")) + 1;

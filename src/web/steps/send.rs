@@ -30,6 +30,8 @@ use crate::web::words;
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     let to_step = |step| see_other(&visit.job_path(job.id, step));
     let record = job.record();
+    job.wait_until(visit.until, |state| !state.sending.is_ending())
+        .await;
     if job.state().sending.is_at_work() {
         return Ok(to_step("run"));
     }
@@ -135,7 +137,7 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) 
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
     let record = job.record();
-    let lists = file_names(&visit.site.options_of(&record));
+    let lists = file_names(&checked.settings.given);
     html! {
         dl.summary {
             div { dt { "List" } dd {
@@ -267,7 +269,7 @@ fn test_form(visit: &Visit, job: &Job, told: Option<String>) -> Markup {
         h2 { "Call yourself first" }
         @if let Some(told) = told { p.told role="status" { (told) } }
         (job_form(visit, job, "test", html! {
-            input type="hidden" name="tests" value=(job.state().tests);
+            input type="hidden" name="tests" value=(job.state().tests.len());
             (labelled("test-number", "Your own phone number", html! {
                 input #test-number type="tel" name="number" autocomplete="tel" aria-describedby="test-help" required;
             }))
@@ -333,10 +335,12 @@ pub async fn scratch(
     Extension(fields): Extension<FormFields>,
 ) -> Response {
     let changed = job.change(fields.version(), |record| {
+        // A do-not-call list goes only if somebody removes it.
+        let lists = record.options.phones.suppress.take();
         record.options = untouched();
+        record.options.phones.suppress = lists;
         record.has_columns = false;
         record.taken_from = None;
-        record.has_earlier_settings = false;
         record.known_problems = Vec::new();
     });
     match changed {
