@@ -67,17 +67,7 @@ impl Campaigns {
     pub async fn until(time: Instant, site: &Arc<Site>) -> Option<Answer> {
         let campaigns = &site.campaigns;
         campaigns.ask(site);
-        let answered = async {
-            loop {
-                let changed = campaigns.changed.notified();
-                tokio::pin!(changed);
-                changed.as_mut().enable();
-                if !campaigns.lock().is_asking {
-                    return;
-                }
-                changed.await;
-            }
-        };
+        let answered = work::wait(&campaigns.changed, || !campaigns.lock().is_asking);
         let _ = tokio::time::timeout_at(time.into(), answered).await;
         campaigns.known()
     }

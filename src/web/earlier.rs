@@ -10,8 +10,8 @@ use super::reading::ListFacts;
 use super::site::Site;
 use super::trouble::Trouble;
 use crate::import::{columns_digest, has_columns};
-use crate::lead::Status;
-use crate::ledger::RunRecord;
+use crate::lead::{RunId, Status};
+use crate::ledger::{Ledger, RunRecord};
 use crate::options::{Given, Options};
 
 /// Gives a new list the settings of an earlier one, if there is one with the same columns. Returns
@@ -80,11 +80,7 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
         return Ok(None);
     };
     // What a run was sent with: the settings of its list may have been changed since.
-    let defaults = ledger.defaults_of(run.run).map_err(of_ledger)?;
-    let Some(text) = defaults.and_then(|stored| stored.defaults) else {
-        return Ok(None);
-    };
-    let Ok(options) = serde_json::from_str::<Options>(&text) else {
+    let Some(options) = options_of_run(&ledger, run.run)? else {
         return Ok(None);
     };
     let of_page = site.jobs.of_run(run.run).filter(|job| job.id != this);
@@ -94,6 +90,14 @@ fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earli
         options: without_answers(with_variables(options, run)),
         problems: of_page.map_or_else(Vec::new, |record| record.known_problems),
     }))
+}
+
+/// The settings that a run was sent with, as long as the ledger knows them.
+pub fn options_of_run(ledger: &Ledger, run: RunId) -> Result<Option<Options>, Trouble> {
+    let stored = ledger.defaults_of(run);
+    let stored = stored.map_err(|error| Trouble::of(&error.into()))?;
+    let text = stored.and_then(|stored| stored.defaults);
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 /// The options of a run of the command line with the columns that it sent: on the page they are

@@ -11,6 +11,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::campaigns::Campaigns;
+use super::earlier::options_of_run;
 use super::files;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other, table_head};
@@ -287,15 +288,8 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
         .site
         .ledger()
         .map_err(|failure| Trouble::of(&failure))?;
-    let stored = ledger
-        .as_ref()
-        .map(|ledger| ledger.defaults_of(run.run))
-        .transpose();
-    let stored = stored
-        .map_err(|error| Trouble::of(&error.into()))?
-        .flatten();
-    let defaults = stored.and_then(|stored| stored.defaults);
-    let options = defaults.and_then(|text| serde_json::from_str::<Options>(&text).ok());
+    let options = ledger.map(|ledger| options_of_run(&ledger, run.run));
+    let options = options.transpose()?.flatten();
     let mut options = options.ok_or_else(|| {
         Trouble::new(
             "The settings of this run are not known any more.",

@@ -29,7 +29,7 @@ use super::site::Site;
 use super::test_call::TestState;
 use super::trouble::Trouble;
 use super::visit::Visit;
-use super::work::WorkState;
+use super::work::{self, WorkState};
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::options::Options;
@@ -352,15 +352,7 @@ impl Job {
 
     /// Waits until `is_done`.
     pub async fn wait(&self, is_done: impl Fn(&JobState) -> bool) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            changed.as_mut().enable();
-            if is_done(&self.state()) {
-                return;
-            }
-            changed.await;
-        }
+        work::wait(&self.changed, || is_done(&self.state())).await;
     }
 
     /// The same, but not beyond this time: otherwise the page shows how far it is.

@@ -1,15 +1,12 @@
 //! What the service and the agent would get: the requests for two rows of the list, and the
 //! agent's opening line with the values of three people.
 
-use std::sync::Arc;
-
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::column_form::ColumnForm;
 use super::job::Job;
 use super::layout::labelled;
-use super::work::WorkState;
 use crate::report::PreviewRow;
 use crate::text::shortened;
 
@@ -30,9 +27,8 @@ pub fn opening_line(form: &ColumnForm) -> Markup {
 
 /// What was found for the settings as they are kept, if they were checked.
 pub fn section(job: &Job, form: &ColumnForm) -> Markup {
-    let checked = match &job.state().check {
-        WorkState::Done(checked) => Arc::clone(checked),
-        _ => return html! {},
+    let Some(checked) = job.state().check.done() else {
+        return html! {};
     };
     let preview = &checked.preview;
     let bodies = &checked.found.findings.bodies;

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use tokio::sync::Notify;
+
 use super::job::{Job, JobState};
 use super::trouble::Trouble;
 use crate::exit::{Failure, StoppedBy};
@@ -29,6 +31,19 @@ pub fn begin<T, F>(
         let result = service::block_on(work());
         ending.pass_on(result);
     });
+}
+
+/// Waits until `is_done`, looking again whenever something has changed.
+pub async fn wait(changes: &Notify, is_done: impl Fn() -> bool) {
+    loop {
+        let changed = changes.notified();
+        tokio::pin!(changed);
+        changed.as_mut().enable();
+        if is_done() {
+            return;
+        }
+        changed.await;
+    }
 }
 
 /// How far work for a list has come, and what came of it.

@@ -177,8 +177,8 @@ fn rows_to_fix_take_the_settings_that_their_run_had() {
     let service = scenario(SLOW);
     let page = Page::start(&folder, &service);
     let list = page.prepare(&folder);
-    let change_lists = |action: &str, added: Option<&Path>| {
-        let version = page.version(&list);
+    let change_lists = |list: &str, action: &str, added: Option<&Path>| {
+        let version = page.version(list);
         let fields = [
             ("version", version.as_str()),
             ("action", action),
@@ -189,14 +189,14 @@ fn rows_to_fix_take_the_settings_that_their_run_had() {
         let columns = format!("{list}/columns");
         page.session.upload(&columns, &fields, added);
     };
-    change_lists("block", Some(&folder.path("dnc.csv")));
+    change_lists(&list, "block", Some(&folder.path("dnc.csv")));
     send_some(&page, &list);
     let kept = below(&folder_of(&folder, &list)).into_iter();
     let mut kept = kept.filter(|path| path.to_string_lossy().ends_with(".rows-to-fix.xlsx"));
     let to_fix = folder.path("to fix.xlsx");
     fs::copy(kept.next().unwrap(), &to_fix).unwrap();
     // What is changed afterwards is not what the run had.
-    change_lists("remove-0", None);
+    change_lists(&list, "remove-0", None);
     assert!(
         !page
             .session
@@ -218,6 +218,16 @@ fn rows_to_fix_take_the_settings_that_their_run_had() {
     let columns = page.session.arrive(&format!("{fixed}/columns")).1;
     let knows_it = !columns.says("leadload does not know of which list");
     assert!(columns.says("dnc.csv") && knows_it, "{}", columns.body);
+
+    // As a newer version of a list without it, they bring it too.
+    let other = page.prepare(&folder);
+    change_lists(&other, "remove-0", None);
+    let address = format!("{other}/list");
+    let version = page.session.arrive(&address).1.field("version");
+    let fields = [("version", version.as_str())];
+    page.session.upload(&address, &fields, Some(&to_fix));
+    let send = page.session.arrive(&format!("{other}/send")).1;
+    assert!(send.says("dnc.csv"), "{}", send.body);
 }
 
 #[test]

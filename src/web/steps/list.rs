@@ -226,6 +226,8 @@ pub async fn replace(visit: Visit, CurrentJob(job): CurrentJob, request: Request
         (record.name, record.list) = (name, list);
         record.made_at = Timestamp::now();
         record.is_corrected = false;
+        // It may be the rows to fix of another run, whose do-not-call lists apply too.
+        record.has_earlier_settings = false;
         record.end_run();
     });
     if let Err(why) = changed {
