@@ -114,7 +114,7 @@ fn used((shape, requests, per_s, burst): Limit, has_hints: bool, rate: &str) -> 
     let config = format!(
         "rate_limit_hint = \"{hint}\"\n[[rate_limit]]\nshape = \"{shape}\"\nrequests = {requests}\nper_s = {per_s}\n{burst}"
     );
-    let config: SandboxConfig = toml::from_str(&config).unwrap();
+    let config: SandboxConfig = toml_edit::de::from_str(&config).unwrap();
     trial.service.latency_jitter_ms = 40;
     trial.service.rate_limits = config.rate_limits;
     trial.service.rate_limit_hint = config.rate_limit_hint;

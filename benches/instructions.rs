@@ -106,7 +106,7 @@ fn record(counts: &[(&str, u64)]) {
 
 fn compare(counts: &[(&str, u64)]) -> ExitCode {
     let recorded = fs::read_to_string(RECORDED).unwrap();
-    let recorded: BTreeMap<String, u64> = toml::from_str(&recorded).unwrap();
+    let recorded: BTreeMap<String, u64> = toml_edit::de::from_str(&recorded).unwrap();
     let mut code = ExitCode::SUCCESS;
     for (name, count) in counts {
         let before = recorded[*name];

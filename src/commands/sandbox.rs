@@ -84,7 +84,7 @@ fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
             "check the name, and that you may read the file",
         )
     })?;
-    toml::from_str(&text).map_err(|error| {
+    toml_edit::de::from_str(&text).map_err(|error| {
         // Not the error's own text: it shows the line, which may contain a token.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| before.matches('\n').count() + 1);

@@ -128,7 +128,7 @@ impl Limit {
             self.requests,
             self.per_s,
         );
-        let scenario: Scenario = toml::from_str(&text).unwrap();
+        let scenario: Scenario = toml_edit::de::from_str(&text).unwrap();
         let answers = scenario.run().answers;
         let shared = if has_other { 2.0 } else { 1.0 };
         let between = |from: f64, to: f64, is: &dyn Fn(u16) -> bool| {

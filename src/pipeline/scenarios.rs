@@ -375,8 +375,8 @@ fn folder() -> PathBuf {
 
 fn check(name: &str) {
     let text = fs::read_to_string(folder().join(format!("{name}.toml"))).unwrap();
-    let scenario: Scenario = toml::from_str(&text).unwrap();
-    let expect: Scenario = toml::from_str(&text).unwrap();
+    let scenario: Scenario = toml_edit::de::from_str(&text).unwrap();
+    let expect: Scenario = toml_edit::de::from_str(&text).unwrap();
     let came = scenario.run();
     println!(
         "{name}: {:.1} s, {} requests, {} refused, peak {}, pace {:.2}, rows {:?}, outages {}, stop {:?}",

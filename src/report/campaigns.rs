@@ -1,10 +1,11 @@
 //! The list of campaigns as a table, as JSON and as CSV.
 
 use comfy_table::ContentArrangement;
+use console::Term;
 use serde_json::{Value, json};
 
 use super::json::line;
-use super::table::{lines, table};
+use super::table::{lines, table, table_on};
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::results::harmless;
@@ -52,8 +53,7 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
 
 /// The same to choose from on standard error, no wider than the screen.
 pub fn campaigns_to_choose(campaigns: &[Campaign]) -> String {
-    let mut table = table(["id", "name", "status"]);
-    table.use_stderr();
+    let mut table = table_on(&Term::stderr(), ["id", "name", "status"]);
     table.add_rows(campaigns.iter().map(|campaign| {
         let [id, name, status, ..] = cells(campaign).map(printable);
         [id, name, status]

@@ -2,17 +2,24 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Row, Table};
+use console::Term;
 
-use super::width::USUAL_COLUMNS;
+use super::width::size_of;
 
+/// A table for standard output.
 pub(super) fn table(header: impl Into<Row>) -> Table {
+    table_on(&Term::stdout(), header)
+}
+
+/// A table that is no wider than this terminal, if it is one.
+pub(super) fn table_on(terminal: &Term, header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
-    if table.width() == Some(0) {
-        table.set_width(USUAL_COLUMNS);
+    if terminal.is_term() {
+        table.set_width(size_of(terminal).1);
     }
     table
 }

@@ -13,7 +13,7 @@ const INDENT: usize = 13;
 
 /// The assumed size of a terminal that does not report its size.
 const USUAL_LINES: u16 = 24;
-pub(super) const USUAL_COLUMNS: u16 = 80;
+const USUAL_COLUMNS: u16 = 80;
 
 /// The maximum length of a line, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -96,6 +96,6 @@ fn a_list_that_is_as_it_was_goes_on_with_the_same_command() {
 #[test]
 fn without_a_ledger_too() {
     let folder = Folder::with_leads(&contacts(ROWS));
-    let service = service_with(toml::from_str("latency_ms = 20").unwrap());
+    let service = service_with(toml_edit::de::from_str("latency_ms = 20").unwrap());
     changed(&folder, &service, overwrite, &["--ledger", "none"]);
 }

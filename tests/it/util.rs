@@ -329,7 +329,7 @@ pub fn service_with(config: SandboxConfig) -> Sandbox {
 
 /// A service as a scenario describes it.
 pub fn scenario(toml: &str) -> Sandbox {
-    service_with(toml::from_str(toml).unwrap())
+    service_with(toml_edit::de::from_str(toml).unwrap())
 }
 
 /// Replaces a service at the same address: the same service on another day.
@@ -342,7 +342,7 @@ pub fn replaced(service: Sandbox, toml: &str) -> Sandbox {
 /// A service at an address that was in use until now. If another test has
 /// taken the address meanwhile, it waits until that test ends.
 pub fn scenario_at(address: SocketAddr, toml: &str) -> Sandbox {
-    let mut config: SandboxConfig = toml::from_str(toml).unwrap();
+    let mut config: SandboxConfig = toml_edit::de::from_str(toml).unwrap();
     config.listen = Some(address);
     let began = Instant::now();
     loop {

@@ -387,11 +387,11 @@ fn contradictions_are_found_at_the_start() {
         "[[rule]]\nreply = { headers = { 'no name' = 'x' } }",
         "[outage]\nafter_requests = 1\nfor_s = -1",
     ] {
-        let config = toml::from_str(scenario).unwrap();
+        let config = toml_edit::de::from_str(scenario).unwrap();
         let error = Sandbox::start(config).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{scenario}");
     }
-    assert!(toml::from_str::<SandboxConfig>("latency = 5").is_err());
+    assert!(toml_edit::de::from_str::<SandboxConfig>("latency = 5").is_err());
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Answer {
 }
 
 fn start(scenario: &str) -> Sandbox {
-    Sandbox::start(toml::from_str(scenario).unwrap()).unwrap()
+    Sandbox::start(toml_edit::de::from_str(scenario).unwrap()).unwrap()
 }
 
 /// Sends the bytes and returns everything that comes back until the connection is closed.
