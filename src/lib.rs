@@ -44,7 +44,9 @@
 //! | [`web`] | the same work in a page of the browser | lets in one person, on this computer |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`signals`], [`exit`] | small things that several modules need | one concept each |
+//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`double_click`], [`signals`], [`exit`] | small things that several modules need | one concept each |
+
+#![cfg_attr(not(windows), forbid(unsafe_code))]
 
 pub mod api;
 pub mod backoff;
@@ -53,6 +55,7 @@ pub mod cli;
 pub mod command_line;
 pub mod commands;
 pub mod contain;
+pub mod double_click;
 pub mod event;
 pub mod exit;
 pub mod import;

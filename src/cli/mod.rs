@@ -5,6 +5,7 @@
 
 pub mod runs;
 pub mod sandbox;
+mod version;
 pub mod web;
 
 use std::error::Error;
@@ -20,6 +21,8 @@ use crate::options::{
     OutputOptions, ProfileOptions,
 };
 use crate::text::{alternatives, one_line, quoted_value};
+
+pub use version::version;
 
 /// Sends contacts to a calling campaign and reports what happened to every row
 #[derive(Debug, Parser)]

@@ -24,6 +24,7 @@ use tracing::Level;
 use self::ask::Cancelled;
 use crate::cli::{self, Command, ConfigCommand};
 use crate::command_line::CommandLine;
+use crate::double_click;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::Request;
 use crate::options::{Format, LogFormat, LogOptions};
@@ -31,18 +32,33 @@ use crate::report::{Log, console, json_failure, log_failure};
 use crate::results::OutputChoice;
 use crate::settings::{Layers, environment};
 
-/// Runs the command of the command line `args`, which begins with the program's name.
+/// Runs the command of the command line `args`, which begins with the program's name. Without
+/// a command: the page after a double click, else help.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let command = match cli::parse(&args) {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    if args.len() > 1 || !double_click::has_own_console() {
+        return run_command(&args);
+    }
+    args.push("web".into());
+    let ended = run_command(&args);
+    if ended != ExitCode::Complete {
+        console::note("\nPress Enter to close this window.");
+        // It closes all the same if nothing can be read.
+        let _ = std::io::stdin().read_line(&mut String::new());
+    }
+    ended
+}
+
+fn run_command(args: &[OsString]) -> ExitCode {
+    let command = match cli::parse(args) {
         Ok(command) => command,
-        Err(error) => return refuse(&error, &args),
+        Err(error) => return refuse(&error, args),
     };
     let (layers, checked) = load(&command);
     let wants_json = layers.given().output.format() == Format::Json;
     let log = start_log(&layers.options().log);
     let ended = match checked.or_stopped(StoppedBy::Usage) {
-        Ok(()) => perform(&command, layers, &args, &log),
+        Ok(()) => perform(&command, layers, args, &log),
         Err(failure) => {
             import::record_refusal(&command, &layers, &failure);
             Err(failure)
@@ -106,7 +122,7 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> ExitCode {
         }
         // clap's text for a subcommand of a command would begin with a name that nobody can type.
         ErrorKind::DisplayVersion => {
-            let _ = console::print(&format!("leadload {}\n", env!("CARGO_PKG_VERSION")));
+            let _ = console::print(&format!("{}\n", cli::version()));
             return ExitCode::Complete;
         }
         ErrorKind::DisplayHelp => {

@@ -19,13 +19,13 @@ leadload is running already. Its page opens in your browser; if it does not, ope
 ";
 
 const OPENED: &str = "\
-The page opens in your browser; if it does not, open the link above. It works once.
-Keep this window open while leads are being sent. Ctrl-C ends leadload.
+leadload is open in your browser. Keep this window open while sending.
+If no page opens, use the link above. It works once. Ctrl-C ends leadload.
 ";
 
 const PRINTED: &str = "\
 Open the link above in your browser. It works once.
-Keep this window open while leads are being sent. Ctrl-C ends leadload.
+Keep this window open while sending. Ctrl-C ends leadload.
 ";
 
 const RUNNING_ALREADY_PRINTED: &str = "\

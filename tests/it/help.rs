@@ -102,9 +102,14 @@ fn config_show_takes_the_flags_of_an_import() {
 }
 
 #[test]
-fn every_command_has_the_version_of_the_program() {
+fn every_command_has_the_version_of_the_program_and_what_it_is_built_of() {
     let folder = Folder::new();
     let version = folder.leadload(&["--version"]).expect(0).stdout;
+    let expected = format!("leadload {} (", env!("CARGO_PKG_VERSION"));
+    let built_of = version.strip_prefix(&expected).unwrap().strip_suffix(")\n");
+    // The commit is in release builds; packaging/ checks it there.
+    let target = built_of.unwrap().rsplit(", ").next().unwrap();
+    assert!(target.starts_with(std::env::consts::ARCH), "{version}");
     for command in commands() {
         let words: Vec<&str> = command.split_whitespace().chain(["-V"]).collect();
         assert_eq!(folder.leadload(&words).expect(0).stdout, version);

@@ -1,0 +1,24 @@
+//! Windows opens a console for a program that is started by a double click, and closes it as
+//! soon as the program ends. Whoever starts it so wants the page, and time to read an error.
+
+/// Whether this process is alone in its console, as after a double click: where a shell
+/// has started it, the shell is there too.
+///
+/// Source: <https://learn.microsoft.com/windows/console/getconsoleprocesslist>
+#[cfg(windows)]
+#[expect(
+    unsafe_code,
+    reason = "neither the standard library nor a crate in use has a safe call for it"
+)]
+pub fn has_own_console() -> bool {
+    use windows_sys::Win32::System::Console::GetConsoleProcessList;
+    let mut processes = [0; 2];
+    // SAFETY: the array has room for the two entries that are named as its length. More
+    // processes than that, or no console, are in the result alone.
+    unsafe { GetConsoleProcessList(processes.as_mut_ptr(), 2) == 1 }
+}
+
+#[cfg(not(windows))]
+pub fn has_own_console() -> bool {
+    false
+}
