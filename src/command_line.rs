@@ -153,9 +153,10 @@ mod tests {
     fn a_file_name_with_a_leading_dash_is_not_taken_for_a_flag() {
         assert_eq!(operand(Path::new("-a.csv")), Path::new("./-a.csv"));
         assert_eq!(operand(Path::new("-")), Path::new("-"));
+        let ledger = shell::quote("--ledger=-l").unwrap();
         assert_eq!(
             command_for_rejects("leadload import a.csv --ledger=-l", true),
-            "leadload import leads.rejects.csv '--ledger=-l'"
+            format!("leadload import leads.rejects.csv {ledger}")
         );
     }
 

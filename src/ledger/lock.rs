@@ -151,7 +151,9 @@ impl SenderLock {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use super::*;
+    #[cfg(unix)]
     use crate::ledger::LedgerPlace;
     use crate::ledger::testing::TestLedger;
 

@@ -91,12 +91,12 @@ fn words_of(declared: &Declaration) -> Option<[String; 2]> {
     Some([one, other].map(|word| word.get_name().to_owned()))
 }
 
-/// The texts of an option. An absolute path is reduced to its
+/// The texts of an option. A path from the root is reduced to its
 /// name, since paths in a file are relative to its folder.
 fn names(options: &Options, key: &str) -> Vec<OsString> {
     let texts = options.field(key).unwrap().texts();
     let name = |text: OsString| match Path::new(&text) {
-        path if path.is_absolute() => path.file_name().unwrap().to_owned(),
+        path if path.has_root() => path.file_name().unwrap().to_owned(),
         _ => text,
     };
     texts.into_iter().map(name).collect()

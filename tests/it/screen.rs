@@ -121,6 +121,7 @@ fn on_a_tiny_screen_nothing_breaks() {
     assert_eq!(terminal.end().0, 4);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_terminal_that_says_it_has_no_size_is_taken_for_a_usual_one() {
     let folder = Folder::with_leads(&contacts(ROWS));

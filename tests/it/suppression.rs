@@ -654,6 +654,7 @@ fn rejects_to_which_a_country_was_added_keep_the_options_of_their_run() {
     assert_eq!(statuses, ["suppressed", "created", "created"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn rejects_need_what_the_link_leads_to_now() {
     let folder = Folder::with_leads("phone\n+447400123456\nx\n");
