@@ -2,6 +2,8 @@
 
 // Helpers outside test functions may fail by panicking too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+// Tests that send signals are for Unix alone, and leave some names unused elsewhere.
+#![cfg_attr(not(unix), allow(unused_imports, dead_code))]
 
 mod bad_input;
 mod campaign_names;
@@ -26,6 +28,7 @@ mod import;
 mod json_log;
 mod json_summary;
 mod keep;
+mod kept_ledgers;
 mod kept_outputs;
 mod ledger;
 mod limits;
