@@ -185,6 +185,10 @@ fn docs(name: &str) -> PathBuf {
     root().join("docs").join(name)
 }
 
+fn packaged(name: &str) -> PathBuf {
+    root().join("packaging").join(name)
+}
+
 fn read(page: &Path) -> String {
     std::fs::read_to_string(page).unwrap()
 }
@@ -277,10 +281,12 @@ fn settings() {
 fn other_pages_run_nothing() {
     for name in [
         "container.md",
+        "dependencies.md",
         "kubernetes.md",
-        "powershell.md",
         "problems.md",
+        "releasing.md",
         "sandbox.md",
+        "windows.md",
     ] {
         assert_eq!(commands(&read(&docs(name))).len(), 0, "{name}");
     }
@@ -289,7 +295,15 @@ fn other_pages_run_nothing() {
 #[test]
 fn every_page_is_in_the_index_and_every_link_leads_somewhere() {
     let index = read(&docs("README.md"));
-    let mut pages = vec![root().join("README.md"), root().join("benches/README.md")];
+    let mut pages = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "benches/README.md",
+        "packaging/README.md",
+    ]
+    .map(|page| root().join(page))
+    .to_vec();
     for entry in std::fs::read_dir(docs("")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if name.ends_with(".md") {
@@ -311,6 +325,25 @@ fn every_page_is_in_the_index_and_every_link_leads_somewhere() {
             assert!(is_there, "{}: {link}", page.display());
         }
     }
+}
+
+#[test]
+fn every_dependency_is_explained() {
+    let page = read(&docs("dependencies.md"));
+    let manifest = read(&root().join("Cargo.toml"));
+    let manifest = manifest.parse::<toml_edit::DocumentMut>().unwrap();
+    let mut tables = vec![&manifest["dependencies"], &manifest["dev-dependencies"]];
+    let targets = manifest["target"].as_table_like().unwrap().iter();
+    tables.extend(targets.map(|(_, target)| &target["dependencies"]));
+    let names = tables.into_iter().flat_map(|table| {
+        let table = table.as_table_like().unwrap();
+        table.iter().map(|(name, _)| name)
+    });
+    let words: Vec<&str> = page
+        .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_')
+        .collect();
+    let unexplained: Vec<&str> = names.filter(|name| !words.contains(name)).collect();
+    assert_eq!(unexplained, [""; 0]);
 }
 
 /// Links within the project, including those that are broken across two lines.
@@ -339,9 +372,9 @@ fn anchors(page: &str) -> impl Iterator<Item = String> {
 /// The unit file runs the command of the page, with the same flags.
 #[test]
 fn the_unit_runs_the_command_of_the_page() {
-    let unit = std::fs::read_to_string(docs("systemd/leadload-import.service")).unwrap();
+    let unit = std::fs::read_to_string(packaged("systemd/leadload-import.service")).unwrap();
     let line = unit.lines().find_map(|l| l.strip_prefix("ExecStart="));
-    let command = line.unwrap().trim_start_matches("/usr/local/bin/");
+    let command = line.unwrap();
     let page = std::fs::read_to_string(docs("nightly.md")).unwrap();
     let (same, log) = command.split_once(" --log-format").unwrap();
     assert!(page.contains(&format!("\n{same} --quiet")), "{same}");
@@ -363,9 +396,9 @@ fn kubernetes_runs_the_command_of_the_unit() {
     let (_, args) = page.split_once("args: [import, ").unwrap();
     let (args, _) = args.split_once(']').unwrap();
     let args = args.replace('"', "").replace(", ", " ");
-    let unit = std::fs::read_to_string(docs("systemd/leadload-import.service")).unwrap();
+    let unit = std::fs::read_to_string(packaged("systemd/leadload-import.service")).unwrap();
     assert!(
-        unit.contains(&format!("/leadload import {args}\n")),
+        unit.contains(&format!("=leadload import {args}\n")),
         "{args}"
     );
 }
@@ -381,9 +414,10 @@ fn systemd_takes_the_units() {
         "leadload-import-failed.service",
     ];
     for name in names {
-        let unit = std::fs::read_to_string(docs("systemd").join(name)).unwrap();
+        let unit = std::fs::read_to_string(packaged("systemd").join(name)).unwrap();
         // systemd requires the program to exist, but it need not be installed.
-        let unit = unit.replace("/usr/local/bin/leadload", env!("CARGO_BIN_EXE_leadload"));
+        let program = format!("ExecStart={}", env!("CARGO_BIN_EXE_leadload"));
+        let unit = unit.replace("ExecStart=leadload", &program);
         folder.write(name, unit);
     }
     let verified = std::process::Command::new("systemd-analyze")
@@ -403,7 +437,7 @@ fn systemd_takes_the_units() {
 /// All files that the container image is built from exist.
 #[test]
 fn the_container_file_copies_what_there_is() {
-    let file = std::fs::read_to_string(docs("Containerfile")).unwrap();
+    let file = std::fs::read_to_string(packaged("Containerfile")).unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let copied: Vec<&str> = file
         .lines()
@@ -411,7 +445,17 @@ fn the_container_file_copies_what_there_is() {
         .filter(|line| !line.starts_with("--from"))
         .flat_map(|line| line.split(' ').rev().skip(1))
         .collect();
-    assert_eq!(copied, ["Cargo.lock", "Cargo.toml", "src", "benches"]);
+    assert_eq!(
+        copied,
+        [
+            "build.rs",
+            "Cargo.lock",
+            "Cargo.toml",
+            "src",
+            "sample-data",
+            "benches"
+        ]
+    );
     assert!(copied.iter().all(|name| root.join(name).exists()));
     // No other files are passed to the builder.
     let ignored = std::fs::read_to_string(root.join(".dockerignore")).unwrap();
