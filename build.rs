@@ -1,6 +1,6 @@
 //! Tells the program what it is built of, for `leadload --version`.
 //!
-//! The commit is in release builds alone: tests would be built anew after each commit.
+//! Only release builds have the commit: tests would be rebuilt after each commit.
 
 use std::env;
 use std::fs;

@@ -6,7 +6,7 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 packages=target/packages
 mkdir -p "$packages"
 
-# The same commit gives the same archives: the files in them have its time.
+# The files in an archive have the time of the commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 

@@ -1,5 +1,6 @@
 //! Windows opens a console for a program that is started by a double click, and closes it as
-//! soon as the program ends. Whoever starts it so wants the page, and time to read an error.
+//! soon as the program ends. Someone who starts it this way wants the page, and time to read
+//! an error.
 
 /// Whether this process is alone in its console, as after a double click: where a shell
 /// has started it, the shell is there too.
@@ -13,8 +14,8 @@
 pub fn has_own_console() -> bool {
     use windows_sys::Win32::System::Console::GetConsoleProcessList;
     let mut processes = [0; 2];
-    // SAFETY: the array has room for the two entries that are named as its length. More
-    // processes than that, or no console, are in the result alone.
+    // SAFETY: the array has room for as many entries as its length says. The result is larger
+    // than that where there are more processes, and 0 without a console.
     unsafe { GetConsoleProcessList(processes.as_mut_ptr(), 2) == 1 }
 }
 

@@ -5,8 +5,8 @@
 pub fn version() -> String {
     let target = env!("LEADLOAD_TARGET");
     let built_of = match option_env!("LEADLOAD_COMMIT") {
-        Some(commit) => format!("{commit}, {target}"),
-        None => target.to_owned(),
+        Some(commit) if !commit.is_empty() => format!("{commit}, {target}"),
+        _ => target.to_owned(),
     };
     format!("leadload {} ({built_of})", env!("CARGO_PKG_VERSION"))
 }
