@@ -2,8 +2,8 @@
 //! soon as the program ends. Someone who starts it this way wants the page, and time to read
 //! an error.
 
-/// Whether this process is alone in its console, as after a double click: where a shell
-/// has started it, the shell is there too.
+/// Whether no other process is in the console, as after a double click: if a shell started
+/// the program, the shell is there too.
 ///
 /// Source: <https://learn.microsoft.com/windows/console/getconsoleprocesslist>
 #[cfg(windows)]

@@ -232,5 +232,5 @@ fn slowest(rates: &[Rate]) -> Option<Rate> {
 }
 
 #[cfg(test)]
-#[path = "rate_controller_tests.rs"]
+#[path = "rate_controller_tests/mod.rs"]
 mod tests;
