@@ -6,6 +6,7 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 packages=target/packages
 mkdir -p "$packages"
 
+commit=$(git rev-parse --short=10 HEAD)
 # The files in an archive have the time of the commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
@@ -31,6 +32,7 @@ licences() {
 unix_archive() {
     local folder=$packages/leadload-$version-$1
     local program=target/$1/dist/leadload
+    "$program" --version | grep -F "leadload $version ($commit, $1)"
     rm -rf "$folder" "$folder.tar.gz"
     mkdir -p "$folder/completions"
     cp "$program" README.md CHANGELOG.md LICENSE "$folder"
