@@ -27,6 +27,15 @@ licences() {
         --output-file "$2" packaging/licences/about.hbs
 }
 
+# documents FOLDER: what is there to read, in the places that its links lead to, and sample lists.
+documents() {
+    mkdir -p "$1/benches" "$1/packaging"
+    cp README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE "$1"
+    cp -r docs sample-data "$1"
+    cp benches/README.md "$1/benches"
+    cp -r packaging/README.md packaging/Containerfile packaging/systemd "$1/packaging"
+}
+
 # unix_archive TARGET: the program for TARGET as a .tar.gz, with its manual pages, completions,
 # documents and licences. Its folder stays beside it.
 unix_archive() {
@@ -35,8 +44,8 @@ unix_archive() {
     "$program" --version | grep -F "leadload $version ($commit, $1)"
     rm -rf "$folder" "$folder.tar.gz"
     mkdir -p "$folder/completions"
-    cp "$program" README.md CHANGELOG.md LICENSE "$folder"
-    cp -r docs packaging/systemd "$folder"
+    cp "$program" "$folder"
+    documents "$folder"
     "$program" man --folder "$folder/man/man1"
     "$program" completions bash >"$folder/completions/leadload.bash"
     "$program" completions fish >"$folder/completions/leadload.fish"
