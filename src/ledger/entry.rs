@@ -1,15 +1,23 @@
 //! The entries of the ledger: what is written for each row.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tokio::time::Instant;
 
+use super::Known;
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
-use crate::rate::KnownRate;
+use crate::rate::{KnownRate, Rate};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceId(pub(super) i64);
+
+/// A process while it may send, and its lease, where several machines share a ledger.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SenderId(pub(super) i64);
 
 /// A digest of a row's cells, which recognizes the row without storing its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +47,37 @@ pub struct Group {
     pub starts: Vec<StartsInSecond>,
     #[serde(skip)]
     pub pause: Option<AskedPause>,
+    /// The limits that this run keeps to, if they are new.
+    #[serde(skip)]
+    pub limits: Option<Vec<Rate>>,
+    /// Start times are wanted of those that all runs share, no closer together than this.
+    #[serde(skip)]
+    pub wants_starts: Option<Duration>,
+}
+
+/// What comes back for a group that was committed. A ledger
+/// that no other process sends with answers nothing.
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// The claims that were not granted, …
+    pub refused: Vec<(RowId, Refusal)>,
+    /// … and the lease under which all others were.
+    pub sender: SenderId,
+    /// Whether a run under way has a limit, so that every start has to be reserved.
+    pub is_paced: bool,
+    /// The start times that were reserved.
+    pub starts: Vec<Instant>,
+    /// A wait that the service asked a run for, this one or another.
+    pub pause: Option<AskedPause>,
+}
+
+/// Why a claim was not granted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another run has sent the number, or may have: this is known of it.
+    Known(Known),
+    /// Another run has claimed the number, and its outcome is not known yet.
+    Busy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +93,14 @@ pub struct AskedPause {
     pub http_status: u16,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecentUse {
+    /// The requests of the last day, in order of time.
+    pub starts: Vec<StartsInSecond>,
+    /// The last wait that the service asked for; it may be over.
+    pub pause: Option<AskedPause>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub row: RowId,
@@ -63,6 +110,12 @@ pub struct Claim {
     pub line: u64,
     pub number: PhoneNumber,
     pub campaign: CampaignId,
+    /// Whether the row may be sent though it, or its number, may have been taken before.
+    #[serde(skip)]
+    pub resends: bool,
+    /// The lease under which it was granted.
+    #[serde(skip)]
+    pub sender: SenderId,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +172,8 @@ impl Group {
         if let Some(pause) = later.pause {
             self.set_pause(pause);
         }
+        self.limits = later.limits.or(self.limits.take());
+        self.wants_starts = later.wants_starts;
     }
 
     /// Records a wait that the service asked for; of several the longest counts.
@@ -147,6 +202,8 @@ impl Group {
             && self.invalid.is_empty()
             && self.starts.is_empty()
             && self.pause.is_none()
+            && self.limits.is_none()
+            && self.wants_starts.is_none()
     }
 }
 

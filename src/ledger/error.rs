@@ -1,20 +1,7 @@
 //! Why the ledger cannot be used. Each text says what happened, where, and what to do.
 
-use std::fmt::Display;
-use std::io;
-
-use rusqlite::ErrorCode;
-
-use super::LedgerPlace;
 use crate::exit::{Failure, StoppedBy};
-use crate::message::{ASK_SETUP, Message};
-use crate::paths::reason;
-use crate::results::what_to_fix_with_folders;
-
-/// What the page says of a ledger that is none, or no longer one.
-const DAMAGED: &str = "leadload's record of what was sent is damaged, so nothing is sent";
-
-const ASK: &str = "Ask the person who set up leadload on this computer to put a backup of it in its place. Without it only the calling service knows who has been sent.";
+use crate::message::Message;
 
 /// It ends whatever uses the ledger.
 #[derive(Debug, Clone)]
@@ -35,47 +22,6 @@ impl LedgerError {
         LedgerError(self.0.on_page(what, hint))
     }
 
-    /// For an error of the operating system about the ledger's file or one of the files next to it.
-    pub(super) fn unusable(place: &LedgerPlace, error: io::Error) -> LedgerError {
-        let fix = what_to_fix_with_folders(place.path(), &error);
-        let why = reason(place.path(), &error);
-        LedgerError::new(
-            format!("cannot use the ledger `{place}`: {why}"),
-            format!("{fix}, or name another file with `--ledger`"),
-        )
-        .on_page(
-            format!("leadload's record of what was sent can't be used: {why}"),
-            "Free some space on this computer and check that you may write in your home folder, then try again.",
-        )
-    }
-
-    pub(super) fn not_a_ledger(place: &LedgerPlace) -> LedgerError {
-        LedgerError::new(
-            format!("`{place}` is not a ledger of leadload"),
-            "name another file with `--ledger`; an import creates it if it does not exist",
-        )
-        .on_page(DAMAGED, ASK)
-    }
-
-    pub(super) fn damaged(place: &LedgerPlace, detail: impl Display) -> LedgerError {
-        LedgerError::new(
-            format!("the ledger `{place}` is damaged ({detail})"),
-            "remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse leads that it already has",
-        )
-        .on_page(DAMAGED, ASK)
-    }
-
-    pub(super) fn gone(place: &LedgerPlace) -> LedgerError {
-        LedgerError::new(
-            format!("the ledger `{place}` was deleted or moved away while it was in use"),
-            "put it back, then run the same command again; without it only the service can refuse leads that it already has",
-        )
-        .on_page(
-            "leadload's record of what was sent was deleted or moved away",
-            "Put it back and try again, or ask the person who set up leadload on this computer. Without it only the calling service knows who has been sent.",
-        )
-    }
-
     pub fn broke_off() -> LedgerError {
         LedgerError::new(
             "the thread that works with the ledger has died",
@@ -86,50 +32,4 @@ impl LedgerError {
             "This is a mistake in leadload, please report it. Start leadload again and try again.",
         )
     }
-
-    pub(super) fn of(place: &LedgerPlace, error: rusqlite::Error) -> LedgerError {
-        let (what, hint, why, advice) = match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => return LedgerError::not_a_ledger(place),
-            Some(ErrorCode::DatabaseCorrupt) => return LedgerError::damaged(place, error),
-            None if is_unreadable(&error) => return LedgerError::damaged(place, error),
-            Some(ErrorCode::DiskFull) => (
-                "cannot grow: the disk is full".to_owned(),
-                "free space on that disk, then run the same command again",
-                "the disk is full",
-                "Free some space, then try again.",
-            ),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-                "is locked by another program".to_owned(),
-                "close the program that has it open, then run the same command again",
-                "another program has it open",
-                "Close that program, then try again.",
-            ),
-            Some(ErrorCode::ReadOnly) => (
-                "cannot be written: it, or its folder, is read-only".to_owned(),
-                "fix that, or name another file with `--ledger`",
-                "it is read-only",
-                ASK_SETUP,
-            ),
-            _ => (
-                format!("cannot be used: {error}"),
-                "fix that, then run the same command again",
-                "the disk may be full or broken",
-                "Free some space, then try again.",
-            ),
-        };
-        let error = LedgerError::new(format!("the ledger `{place}` {what}"), hint);
-        let on_page = format!("leadload's record of what was sent can't be used: {why}");
-        error.on_page(on_page, advice)
-    }
-}
-
-/// Whether the database has a value that no version of the program writes.
-fn is_unreadable(error: &rusqlite::Error) -> bool {
-    use rusqlite::Error;
-    matches!(
-        error,
-        Error::FromSqlConversionFailure(..)
-            | Error::IntegralValueOutOfRange(..)
-            | Error::InvalidColumnType(..)
-    )
 }

@@ -1,97 +1,56 @@
-//! Where a ledger is, and which files belong to it: only this module knows their names.
+//! Where a ledger is.
 
 use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 
-use super::ServiceId;
-use super::network::network_file_system;
-use crate::paths::{absolute_place, is_same_place};
-
-/// What SQLite appends to the name of a database for the files next to it.
-const LOG: &str = "-wal";
-const OF_SQLITE: [&str; 4] = ["", LOG, "-shm", "-journal"];
-
-/// What we append for the files that are locked while something is being sent.
-const LOCK: &str = ".sender-";
+use super::sqlite::FilePlace;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LedgerPlace {
-    file: PathBuf,
+pub enum LedgerPlace {
+    /// A file on this computer.
+    File(FilePlace),
 }
 
 impl fmt::Display for LedgerPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.file.display().fmt(f)
+        match self {
+            LedgerPlace::File(file) => file.fmt(f),
+        }
     }
 }
 
 impl LedgerPlace {
     pub fn file(path: impl Into<PathBuf>) -> LedgerPlace {
-        LedgerPlace { file: path.into() }
+        LedgerPlace::File(FilePlace::file(path))
     }
 
-    /// Its path, wherever the program is started.
+    /// Its name, the same wherever the program is started.
     pub fn absolute(&self) -> PathBuf {
-        absolute(&self.file).unwrap_or_else(|_| self.file.clone())
+        match self {
+            LedgerPlace::File(file) => file.absolute(),
+        }
     }
 
-    /// Whether the ledger's file exists; `true` if the file system cannot tell.
+    /// Whether there may be a ledger.
     pub fn exists(&self) -> bool {
-        self.file.try_exists().unwrap_or(true)
+        match self {
+            LedgerPlace::File(file) => file.exists(),
+        }
     }
 
     /// Whether a path is that of the ledger's file or of one of
     /// the files next to it, even if that does not exist yet.
     pub fn owns(&self, path: &Path) -> bool {
-        let is_beside = |ledger: &Path| {
-            let (Ok(path), Ok(ledger)) = (absolute_place(path), absolute_place(ledger)) else {
-                return false;
-            };
-            let [path, ledger] = [&path, &ledger].map(|path| path.as_os_str().as_encoded_bytes());
-            path.strip_prefix(ledger).is_some_and(is_ending)
-        };
-        let real = self.file.canonicalize();
-        is_same_place(&self.file, path)
-            || is_beside(&self.file)
-            || real.is_ok_and(|real| is_beside(&real))
+        match self {
+            LedgerPlace::File(file) => file.owns(path),
+        }
     }
 
     /// The name of the network file system that holds the
     /// ledger; `None` if it is a local one or not known.
     pub fn network_file_system(&self) -> Option<&'static str> {
-        network_file_system(&self.file)
+        match self {
+            LedgerPlace::File(file) => file.network_file_system(),
+        }
     }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.file
-    }
-
-    pub(super) fn log(&self) -> PathBuf {
-        beside(&self.file, LOG)
-    }
-
-    /// The name under which the log is kept when another file has taken the ledger's place.
-    pub(super) fn log_apart(&self, stamp: &str) -> PathBuf {
-        beside(&self.file, &format!("{LOG}.{stamp}"))
-    }
-
-    /// The file that a process locks while it sends to the service. It is next to the ledger's
-    /// real file, so that processes that open the ledger by a link use the same lock.
-    pub(super) fn lock_file(&self, service: ServiceId) -> io::Result<PathBuf> {
-        let real = self.file.canonicalize()?;
-        Ok(beside(&real, &format!("{LOCK}{}", service.0)))
-    }
-}
-
-fn is_ending(rest: &[u8]) -> bool {
-    OF_SQLITE.iter().any(|ending| rest == ending.as_bytes())
-        || rest.starts_with(format!("{LOG}.").as_bytes())
-        || rest.starts_with(LOCK.as_bytes())
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }

@@ -1,126 +1,44 @@
-//! Looks up what the ledger knows about a number, while another thread writes.
-//!
-//! A [`Recall`] has its own, read-only connection: it never waits for the writer,
-//! nor the writer for it. It sees filed rows; after [`Ledger::recover`] that is
-//! everything about the service except what the current run has sent since.
-//!
-//! A query needs a snapshot of the ledger, and taking one costs as much as the query. So a [`Look`]
-//! takes one snapshot for many queries, which it prepares once. While a snapshot is held, SQLite
-//! cannot reuse the log and the log grows: hold a `Look` for some thousand rows, not longer.
+//! Looking numbers up, in whichever kind of ledger.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
-
-use super::record::{COLUMNS, Record};
-use super::unfiled;
-use super::{CellsDigest, Ledger, LedgerError, LedgerPlace, ServiceId};
-use crate::lead::{CampaignId, RowId, RunId, Status};
+use super::sqlite::{SqliteLook, SqliteRecall};
+use super::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId};
+use crate::lead::{CampaignId, RowId, RunId};
 use crate::phone::PhoneNumber;
 
-const OF_SERVICE: &str = "WHERE service = ?1 AND number = ?2";
-const OF_CAMPAIGN: &str = "WHERE service = ?1 AND number = ?2 AND campaign = ?3";
-const OF_ROW: &str =
-    "WHERE service = ?1 AND number = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
-const IS_BAD: &str = "
-SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3 AND in_rejects";
-
+/// A connection for looking numbers up, while another thread writes.
 #[derive(Debug)]
-pub struct Recall {
-    pub(super) ledger: Ledger,
+pub enum Recall {
+    File(SqliteRecall),
 }
 
-/// The ledger as it was at the first query; for some thousand rows.
-pub struct Look<'a> {
-    of_service: CachedStatement<'a>,
-    of_campaign: CachedStatement<'a>,
-    of_row: CachedStatement<'a>,
-    is_bad: CachedStatement<'a>,
-    place: &'a LedgerPlace,
-    // Dropped last: the queries run within it.
-    _snapshot: Transaction<'a>,
-}
-
-/// Where a number may be sent only once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// Once in each campaign; this campaign is looked up.
-    Campaign(CampaignId),
-    Service,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
-    /// The earliest lead that the service has created,
-    /// otherwise the earliest that it reported as a duplicate.
-    pub settled: Option<Record>,
-    /// The latest row that may have been taken.
-    pub uncertain: Option<Record>,
-    /// The latest row that was refused.
-    pub rejected: Option<Record>,
-}
-
-impl Ledger {
-    /// Opens a connection for looking numbers up while this one writes.
-    pub fn recall(&self) -> Result<Recall, LedgerError> {
-        let gone = || LedgerError::gone(&self.place);
-        let ledger = Ledger::read(&self.place)?.ok_or_else(gone)?;
-        Ok(Recall { ledger })
-    }
-
-    /// The same, including the service's rows that are not filed yet, as they are now.
-    pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
-        let recall = self.recall()?;
-        recall.ledger.reading(|db| {
-            let change = db.unchecked_transaction()?;
-            unfiled::show(&change, [service])?;
-            change.commit()
-        })?;
-        Ok(recall)
-    }
+/// A series of lookups.
+pub enum Look<'a> {
+    File(SqliteLook<'a>),
 }
 
 impl Recall {
     /// Begins a series of lookups: some thousand rows, within tenths of a second.
     pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
-        let Ledger { db, place, .. } = &self.ledger;
-        look(db, place).map_err(|error| LedgerError::of(place, error))
+        match self {
+            Recall::File(recall) => recall.look().map(Look::File),
+        }
     }
 }
 
-/// The first query takes the snapshot. The connection has no
-/// other transaction, since a look borrows it exclusively.
-fn look<'a>(db: &'a Connection, place: &'a LedgerPlace) -> rusqlite::Result<Look<'a>> {
-    let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
-    Ok(Look {
-        _snapshot: db.unchecked_transaction()?,
-        of_service: select(OF_SERVICE)?,
-        of_campaign: select(OF_CAMPAIGN)?,
-        of_row: select(OF_ROW)?,
-        is_bad: db.prepare_cached(IS_BAD)?,
-        place,
-    })
-}
-
 impl Look<'_> {
-    /// What is known about the number. Reads every record that the number has in this
-    /// scope. There are few unless duplicates were allowed: then use [`row`](Self::row).
+    /// What is known about the number.
     pub fn find(
         &mut self,
         service: ServiceId,
         number: PhoneNumber,
         scope: Scope,
     ) -> Result<Known, LedgerError> {
-        let number = number.key().cast_signed();
-        let known = match scope {
-            Scope::Campaign(campaign) => {
-                let key = params![service.0, number, campaign.0];
-                know(&mut self.of_campaign, key)
-            }
-            Scope::Service => know(&mut self.of_service, params![service.0, number]),
-        };
-        self.checked(known)
+        match self {
+            Look::File(look) => look.find(service, number, scope),
+        }
     }
 
-    /// The record of one row of one run; costs the same however many records the number has.
+    /// The record of one row of one run.
     pub fn row(
         &mut self,
         service: ServiceId,
@@ -129,15 +47,9 @@ impl Look<'_> {
         run: RunId,
         row: RowId,
     ) -> Result<Option<Record>, LedgerError> {
-        let key = params![
-            service.0,
-            number.key().cast_signed(),
-            campaign.0,
-            run.0.cast_signed(),
-            row.0.cast_signed(),
-        ];
-        let found = self.of_row.query_row(key, Record::read).optional();
-        self.checked(found)
+        match self {
+            Look::File(look) => look.row(service, number, campaign, run, row),
+        }
     }
 
     /// Whether a run other than `run` found these cells invalid, or had them
@@ -148,52 +60,8 @@ impl Look<'_> {
         digest: CellsDigest,
         run: RunId,
     ) -> Result<bool, LedgerError> {
-        let key = params![service.0, digest.0, run.0.cast_signed()];
-        let is_bad = self.is_bad.exists(key);
-        self.checked(is_bad)
-    }
-
-    fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
-        result.map_err(|error| LedgerError::of(self.place, error))
-    }
-}
-
-impl Known {
-    fn add(&mut self, record: Record) {
-        let is_later = |a: &Record, b: &Record| (a.run, a.row) > (b.run, b.row);
-        let is_earlier = |a: &Record, b: &Record| earliness(a) < earliness(b);
-        match record.outcome.status {
-            Status::Created | Status::Duplicate => keep(&mut self.settled, record, is_earlier),
-            Status::Uncertain => keep(&mut self.uncertain, record, is_later),
-            Status::Rejected => keep(&mut self.rejected, record, is_later),
-            // Nothing was taken of the other rows: they count as never sent.
-            _ => {}
+        match self {
+            Look::File(look) => look.is_known_bad(service, digest, run),
         }
     }
-}
-
-fn keep(kept: &mut Option<Record>, new: Record, is_better: impl Fn(&Record, &Record) -> bool) {
-    if kept.as_ref().is_none_or(|kept| is_better(&new, kept)) {
-        *kept = Some(new);
-    }
-}
-
-/// Created before duplicate, then by time.
-fn earliness(record: &Record) -> impl Ord + use<> {
-    let is_duplicate = record.outcome.status == Status::Duplicate;
-    (
-        is_duplicate,
-        record.outcome.settled_at,
-        record.run,
-        record.row,
-    )
-}
-
-fn know(query: &mut CachedStatement<'_>, key: impl Params) -> rusqlite::Result<Known> {
-    let mut rows = query.query(key)?;
-    let mut known = Known::default();
-    while let Some(row) = rows.next()? {
-        known.add(Record::read(row)?);
-    }
-    Ok(known)
 }

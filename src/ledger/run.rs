@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{LockHolder, ServiceId};
+use super::ServiceId;
 use crate::lead::{Counts, RunId};
+use crate::rate::Rate;
 
 pub type Sha256 = [u8; 32];
 
@@ -24,10 +27,29 @@ pub struct NewRun {
     /// Whether a complete run continues if it has uncertain rows: if
     /// leads are known by run and row, no other run can send them.
     pub reopens: bool,
+    pub claims: ClaimScope,
+    /// The `--timeout` of its requests: for so long after its
+    /// lease one of them may still be on its way.
+    pub timeout: Duration,
+    /// How long it waits for a ledger that is out of reach.
+    pub patience: Duration,
+    /// The limits that it keeps to at first.
+    pub limits: Vec<Rate>,
     pub inputs: Vec<InputRecord>,
     pub lists: Vec<ListRecord>,
     /// The files that this start will write, with absolute paths.
     pub outputs: Vec<(PathBuf, OutputKind)>,
+}
+
+/// In what a number, or a row, is claimed once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimScope {
+    /// A number in each campaign.
+    Campaign,
+    /// A number in all campaigns of the service.
+    Service,
+    /// A row of the run, since duplicates are allowed.
+    Row,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,6 +159,29 @@ pub struct StoredDefaults {
     pub defaults: Option<String>,
     /// The digest of the columns of each input.
     pub columns: Vec<Sha256>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Runs whose cells, texts and file names were removed.
+    pub runs: u64,
+    /// Rows of these runs that had a cell or a text.
+    pub rows: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockHolder {
+    pub process: u32,
+    pub host: String,
+    pub since: Timestamp,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LockHolder { process, host, .. } = self;
+        let since = self.since.strftime("%Y-%m-%d %H:%M:%S UTC");
+        write!(f, "process {process} on {host}, since {since}")
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

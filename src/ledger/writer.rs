@@ -10,17 +10,20 @@
 //! group's batches are passed on at the end all the same, since nothing else may know
 //! about these leads. While there is no other work, the thread files settled rows.
 
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::{Group, Ledger, LedgerError};
+use super::{Group, Lease, Ledger, LedgerError, Reply};
 use crate::lead::RunId;
 
 /// A handle to the thread. `B` is the type of a batch.
 #[derive(Debug)]
 pub struct LedgerWriter<B> {
+    /// The right to start requests, which the thread renews.
+    pub lease: Lease,
     requests: SyncSender<CommitRequest<B>>,
     answers: mpsc::UnboundedReceiver<Committed>,
     thread: JoinHandle<Ledger>,
@@ -31,8 +34,8 @@ type CommitRequest<B> = (Group, Vec<B>);
 
 #[derive(Debug)]
 pub struct Committed {
-    /// Whether this group and all groups before it are on disk.
-    pub result: Result<(), LedgerError>,
+    /// What came back when this group and all groups before it were on disk.
+    pub result: Result<Reply, LedgerError>,
     /// Whether the batches could be passed on: `false` if the receiver is gone.
     pub is_taken: bool,
 }
@@ -41,6 +44,7 @@ impl<B: Send + 'static> LedgerWriter<B> {
     pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> LedgerWriter<B> {
         let (requests, to_commit) = sync_channel(1);
         let (answer, answers) = mpsc::unbounded_channel();
+        let lease = ledger.lease();
         let mut worker = Worker {
             ledger,
             run,
@@ -53,6 +57,7 @@ impl<B: Send + 'static> LedgerWriter<B> {
             worker.ledger
         });
         LedgerWriter {
+            lease,
             requests,
             answers,
             thread,
@@ -96,19 +101,24 @@ impl<B> Worker<B> {
     ) {
         let mut is_filing = false;
         loop {
-            let request = if is_filing {
-                requests.try_recv()
-            } else {
-                requests.recv().map_err(|_| TryRecvError::Disconnected)
+            // Between two slices of filing nothing is waited for.
+            let wait = match (is_filing, self.ledger.renew_every()) {
+                (true, _) => Duration::ZERO,
+                (false, Some(renewal)) => renewal,
+                (false, None) => Duration::MAX,
             };
-            match request {
+            match requests.recv_timeout(wait) {
                 Ok(request) => {
                     let _ = answer.send(self.commit(request));
                     is_filing = true;
                 }
                 // Rows that cannot be filed now stay in the journal and are found there later.
-                Err(TryRecvError::Empty) => is_filing = self.ledger.file_some().unwrap_or(false),
-                Err(TryRecvError::Disconnected) => {
+                Err(RecvTimeoutError::Timeout) if is_filing => {
+                    is_filing = self.ledger.file_some().unwrap_or(false);
+                }
+                // If that fails, nothing starts, and the next group says why.
+                Err(RecvTimeoutError::Timeout) => drop(self.ledger.renew()),
+                Err(RecvTimeoutError::Disconnected) => {
                     self.pass_on();
                     return;
                 }
@@ -123,7 +133,7 @@ impl<B> Worker<B> {
         let result = if has_news {
             self.ledger.commit(self.run, &self.group)
         } else {
-            Ok(())
+            Ok(Reply::default())
         };
         let mut is_taken = true;
         if result.is_ok() {
@@ -143,7 +153,8 @@ impl<B> Worker<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::samples::{RUN, Sample};
+    use crate::ledger::LedgerPlace;
+    use crate::ledger::sqlite::samples::{RUN, Sample};
     use crate::rate::{KnownRate, Rate};
 
     #[tokio::test]
@@ -155,7 +166,8 @@ mod tests {
             rate: Rate::per_minute(300),
             is_stated: true,
         };
-        let ledger = Ledger::open(ledger.place()).unwrap();
+        let place = LedgerPlace::File(ledger.place().clone());
+        let ledger = Ledger::open(&place).unwrap();
         let (next, _behind) = mpsc::channel::<()>(1);
         let mut writer = LedgerWriter::start(ledger, RUN, next);
         let group = Group {

@@ -8,9 +8,11 @@
 //!
 //! Rule: pure. The [`CommitBuffer`](super::commit_buffer::CommitBuffer) brings claims to disk.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::attempt::Job;
+use crate::lead::RowId;
+use crate::ledger::{Refusal, SenderId};
 
 const MAX_AHEAD: usize = 4096;
 
@@ -67,19 +69,36 @@ impl Claims {
         self.submitted.append(&mut self.requested);
     }
 
-    /// The group is on disk: its claims may be started, and `closed` others are settled or
-    /// released.
-    pub(super) fn grant(&mut self, closed: usize) {
+    /// The group is on disk: its claims may be started under the lease, except those that are
+    /// `refused`, and `closed` others are settled or released. Returns the refused ones.
+    pub(super) fn grant(
+        &mut self,
+        closed: usize,
+        sender: SenderId,
+        refused: Vec<(RowId, Refusal)>,
+    ) -> Vec<(Job, Refusal)> {
         self.open -= closed;
         let was_starved = std::mem::take(&mut self.is_starved);
         if self.submitted.is_empty() {
-            return;
+            return Vec::new();
         }
         self.was_awaited = was_starved;
         if !was_starved {
             self.ahead = (self.ahead - (self.ahead / 64).max(1)).max(1);
         }
-        self.granted.extend(self.submitted.drain(..));
+        let mut refused: HashMap<RowId, Refusal> = refused.into_iter().collect();
+        let mut not_granted = Vec::new();
+        for mut job in self.submitted.drain(..) {
+            match refused.remove(&job.claim.row) {
+                Some(refusal) => not_granted.push((job, refusal)),
+                None => {
+                    job.claim.sender = sender;
+                    self.granted.push_back(job);
+                }
+            }
+        }
+        self.open -= not_granted.len();
+        not_granted
     }
 
     /// Records that only a missing claim holds the next request up.

@@ -19,9 +19,10 @@ use super::claims::Claims;
 use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
-    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, LedgerWriter, Settlement,
+    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal, Reply,
+    Settlement,
 };
-use crate::rate::KnownRate;
+use crate::rate::{KnownRate, Rate};
 
 /// How long the first entry of a group waits for others, unless sending waits for it.
 const DELAY: Duration = Duration::from_millis(10);
@@ -32,6 +33,16 @@ const DELAY: Duration = Duration::from_millis(10);
 const START_DELAY: Duration = Duration::from_secs(1);
 
 const MAX_BATCHES: usize = 8;
+
+/// Whether a request for a row that was claimed may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permit {
+    Start,
+    /// The lease of its claim has run out, and there is another one.
+    ClaimAgain,
+    /// There is no lease.
+    Wait,
+}
 
 #[derive(Debug)]
 pub(super) struct CommitBuffer {
@@ -49,11 +60,17 @@ pub(super) struct CommitBuffer {
     /// Whether the writer has entries that it could not commit.
     pub(super) has_failed: bool,
     known: Option<KnownRate>,
+    /// The limits that the ledger knows.
+    limits: Vec<Rate>,
+    lease: Lease,
 }
 
 impl CommitBuffer {
-    pub(super) fn new(writer: Option<LedgerWriter<Batch>>) -> CommitBuffer {
+    pub(super) fn new(writer: Option<LedgerWriter<Batch>>, limits: &[Rate]) -> CommitBuffer {
+        let lease = writer.as_ref().map(|writer| writer.lease.clone());
         CommitBuffer {
+            lease: lease.unwrap_or(Lease::unlimited()),
+            limits: limits.to_vec(),
             writer,
             claims: Claims::default(),
             group: Group::default(),
@@ -70,7 +87,26 @@ impl CommitBuffer {
         self.writer.is_some()
     }
 
-    pub(super) fn claim(&mut self, job: Job) {
+    /// Whether a request for the row may start now, as far as the ledger is concerned.
+    pub(super) fn permits(&self, job: &Job) -> Permit {
+        match self.lease.permits() {
+            Some(sender) if sender == job.claim.sender => Permit::Start,
+            Some(_) => Permit::ClaimAgain,
+            None => Permit::Wait,
+        }
+    }
+
+    pub(super) fn away_since(&self) -> Option<Timestamp> {
+        self.lease.away_since()
+    }
+
+    /// Nothing waits for a ledger that is out of reach any more.
+    pub(super) fn end_lease(&self) {
+        self.lease.end();
+    }
+
+    pub(super) fn claim(&mut self, mut job: Job) {
+        job.claim.resends = job.is_in_doubt();
         if self.has_ledger() {
             self.group.claims.push(job.claim);
             self.set_due_in(DELAY);
@@ -131,6 +167,21 @@ impl CommitBuffer {
         }
     }
 
+    /// Asks for start times, no closer together than this.
+    pub(super) fn want_starts(&mut self, space: Duration) {
+        self.group.wants_starts = Some(space);
+        self.set_due_in(Duration::ZERO);
+    }
+
+    /// Records the limits that are kept to, for the other runs of the service.
+    pub(super) fn record_limits(&mut self, limits: &[Rate]) {
+        if self.limits != limits {
+            self.limits = limits.to_vec();
+            self.group.limits = Some(limits.to_vec());
+            self.set_due_in(Duration::ZERO);
+        }
+    }
+
     fn set_due_in(&mut self, delay: Duration) {
         let due = Instant::now() + delay;
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
@@ -179,14 +230,17 @@ impl CommitBuffer {
         }
     }
 
-    /// Ends the commit. If the group is on disk its rows may be started; otherwise the writer
-    /// tries it again with the next one.
-    pub(super) fn finish(&mut self, is_on_disk: bool) {
+    /// Ends the commit. If the group is on disk its rows may be started, except those that are
+    /// returned; otherwise the writer tries it again with the next one.
+    pub(super) fn finish(&mut self, reply: Option<&mut Reply>) -> Vec<(Job, Refusal)> {
         self.is_busy = false;
-        self.has_failed = !is_on_disk;
-        if is_on_disk {
-            self.claims.grant(std::mem::take(&mut self.closing));
-        }
+        self.has_failed = reply.is_none();
+        let Some(reply) = reply else {
+            return Vec::new();
+        };
+        let closed = std::mem::take(&mut self.closing);
+        let refused = std::mem::take(&mut reply.refused);
+        self.claims.grant(closed, reply.sender, refused)
     }
 
     pub(super) fn retry(&mut self) {

@@ -213,6 +213,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             Outlet::Ledger(ledger) => (None, Some(ledger.writer), ledger.reached, ledger.read_to),
         };
         let now = Instant::now();
+        let commits = CommitBuffer::new(writer, rate.limits());
         Pipeline {
             policy,
             inputs,
@@ -224,7 +225,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             undecided: Undecided::default(),
             service: Service::new(rate, &policy),
             stops: Stops::new(policy.stop_after),
-            commits: CommitBuffer::new(writer),
+            commits,
             results,
             progress: Progress {
                 began: now,
@@ -346,6 +347,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         }
         let at_once = self.ending.is_stopping();
         let known = self.service.rate.known();
+        self.commits.record_limits(self.service.rate.limits());
+        if let Some(space) = self.service.rate.take_wish() {
+            self.commits.want_starts(space);
+        }
         self.commits.submit(self.progress.counts, known, at_once)
     }
 
@@ -354,9 +359,18 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             result: Err(LedgerError::broke_off()),
             is_taken: true,
         });
-        self.commits.finish(result.is_ok());
-        if let Err(error) = result {
-            self.stop(Stop::error(StoppedBy::Ledger, error.0));
+        match result {
+            Ok(mut reply) => {
+                let refused = self.commits.finish(Some(&mut reply));
+                self.service.share(reply, self.events);
+                for (job, refusal) in refused {
+                    self.take_refusal(job, refusal);
+                }
+            }
+            Err(error) => {
+                self.commits.finish(None);
+                self.stop(Stop::error(StoppedBy::Ledger, error.0));
+            }
         }
         if !is_taken {
             self.stop_without_results();

@@ -49,7 +49,7 @@ fn key(layers: &Layers) -> Result<String> {
         "service": given_service(layers)?,
         "profile": (!is_trial).then_some(profile),
         "config": place.config.as_deref().filter(|_| !is_trial).map(|file| full(file)),
-        "ledger": ledger.map(|ledger| full(ledger.to_string().as_ref())),
+        "ledger": ledger.map(|ledger| ledger.absolute().to_string_lossy().into_owned()),
         "sandbox": is_trial,
     });
     Ok(key.to_string())

@@ -7,7 +7,7 @@ use super::samples::{
     BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, invalid_row, number, rejected,
     releases, run_of, settlements, uncertain,
 };
-use super::{CellsDigest, Group, Ledger, Pruned, Record, Scope, Settlement};
+use super::{CellsDigest, Group, Pruned, Record, Scope, Settlement, SqliteLedger};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
 
 /// Counts the open claims, the outcomes in the journal, and the filed rows.
@@ -219,7 +219,7 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
     sample.file_in_small_slices();
     sample.commit(RUN, claims(1..=7));
     sample.commit(RUN, settlements(1..=6, &created()));
-    let mut other = Ledger::open(sample.ledger.place()).unwrap();
+    let mut other = SqliteLedger::open(sample.ledger.place()).unwrap();
     let service = other.service("https://other.example").unwrap();
     let other_run = run_of(&other.db, service);
     other.commit(other_run, &claims([1])).unwrap();

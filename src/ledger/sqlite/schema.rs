@@ -199,8 +199,8 @@ pub(super) fn application_id(db: &Connection) -> rusqlite::Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Ledger;
-    use crate::ledger::testing::TestLedger;
+    use crate::ledger::sqlite::SqliteLedger;
+    use crate::ledger::sqlite::testing::TestLedger;
 
     #[test]
     fn a_ledger_of_another_version_is_refused_by_readers_and_writers() {
@@ -208,7 +208,10 @@ mod tests {
         let place = test.ledger.place();
         for other in [1, VERSION - 1, VERSION + 1] {
             test.sql(&format!("PRAGMA user_version = {other}"));
-            for refused in [Ledger::open(place).err(), Ledger::read(place).err()] {
+            for refused in [
+                SqliteLedger::open(place).err(),
+                SqliteLedger::read(place).err(),
+            ] {
                 let text = refused.unwrap().0.to_string();
                 let is_newer = text.contains("a newer version of leadload");
                 assert_eq!(is_newer, other > VERSION, "{text}");

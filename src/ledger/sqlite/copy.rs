@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use super::{Ledger, LedgerError, LedgerPlace};
+use super::{FilePlace, LedgerError, SqliteLedger};
 
 #[derive(Debug)]
 pub enum CopyError {
@@ -20,7 +20,7 @@ impl From<LedgerError> for CopyError {
     }
 }
 
-impl Ledger {
+impl SqliteLedger {
     /// Writes everything that is committed into the file `to`,
     /// which has to be empty. Returns how many runs the copy knows.
     ///
@@ -43,9 +43,9 @@ impl Ledger {
             }
         })?;
         // A copy that cannot be opened is no backup, and that must be noticed now.
-        let place = LedgerPlace::file(to);
+        let place = FilePlace::file(to);
         let no_ledger = || LedgerError::not_a_ledger(&place);
-        let copy = Ledger::read(&place)?.ok_or_else(no_ledger)?;
+        let copy = SqliteLedger::read(&place)?.ok_or_else(no_ledger)?;
         Ok(copy.runs()?.len())
     }
 }
@@ -55,8 +55,8 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::ledger::schema;
-    use crate::ledger::testing::TestLedger;
+    use crate::ledger::sqlite::schema;
+    use crate::ledger::sqlite::testing::TestLedger;
 
     #[test]
     fn a_copy_has_what_only_the_log_beside_the_ledger_has() {
@@ -64,9 +64,9 @@ mod tests {
         let source = test.ledger.place();
         assert!(source.log().metadata().unwrap().len() > 0);
         let to = source.path().with_file_name("copy");
-        let reader = Ledger::read(source).unwrap().unwrap();
+        let reader = SqliteLedger::read(source).unwrap().unwrap();
         reader.copy_into(&to).unwrap();
-        let copy = Ledger::read(&LedgerPlace::file(to)).unwrap().unwrap();
+        let copy = SqliteLedger::read(&FilePlace::file(to)).unwrap().unwrap();
         assert_eq!(schema::version(&copy.db).unwrap(), schema::VERSION);
         let id = schema::application_id(&copy.db).unwrap();
         assert_eq!(id, schema::APPLICATION_ID);
@@ -92,11 +92,17 @@ mod tests {
             )
             .unwrap();
         let to = place.path().with_file_name("copy");
-        let reader = Ledger::read(place).unwrap().unwrap();
+        let reader = SqliteLedger::read(place).unwrap().unwrap();
         reader.copy_into(&to).unwrap();
         writer.execute_batch("COMMIT").unwrap();
-        let services = |place| Ledger::read(place).unwrap().unwrap().services().unwrap();
-        let copy = LedgerPlace::file(to);
+        let services = |place| {
+            SqliteLedger::read(place)
+                .unwrap()
+                .unwrap()
+                .services()
+                .unwrap()
+        };
+        let copy = FilePlace::file(to);
         assert_eq!(services(&copy).len() + 1, services(place).len());
     }
 

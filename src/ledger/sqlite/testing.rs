@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{InputRecord, Ledger, LedgerPlace, NewRun, ServiceId};
+use super::{FilePlace, InputRecord, NewRun, ServiceId, SqliteLedger};
 
 /// An empty ledger that knows one service.
 pub(super) struct TestLedger {
-    pub(super) ledger: Ledger,
+    pub(super) ledger: SqliteLedger,
     pub(super) service: ServiceId,
     _folder: tempfile::TempDir,
 }
@@ -16,7 +16,7 @@ impl TestLedger {
     pub(super) fn new() -> TestLedger {
         let folder = tempfile::tempdir().unwrap();
         let ledger =
-            Ledger::open(&LedgerPlace::file(folder.path().join("ledger.sqlite3"))).unwrap();
+            SqliteLedger::open(&FilePlace::file(folder.path().join("ledger.sqlite3"))).unwrap();
         let service = service(&ledger, "https://service.example");
         TestLedger {
             ledger,
@@ -49,7 +49,7 @@ impl TestLedger {
     }
 }
 
-fn service(ledger: &Ledger, address: &str) -> ServiceId {
+fn service(ledger: &SqliteLedger, address: &str) -> ServiceId {
     let insert = "INSERT INTO services (address) VALUES (?1) RETURNING id";
     let id = ledger.db.query_row(insert, [address], |row| row.get(0));
     ServiceId(id.unwrap())

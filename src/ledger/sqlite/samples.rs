@@ -7,28 +7,31 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{CellsDigest, Claim, Group, InvalidRow, Known, Ledger, LedgerPlace, Recall, Record};
+use super::{
+    CellsDigest, Claim, FilePlace, Group, InvalidRow, Known, Record, SqliteLedger, SqliteRecall,
+};
 use super::{Scope, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
 pub(super) const CAMPAIGN: CampaignId = CampaignId(17);
-pub(super) const RUN: RunId = RunId(1);
+pub(in crate::ledger) const RUN: RunId = RunId(1);
 
 /// When each [`run`] begins.
 pub(super) const BEGAN_AT: i64 = 1_700_000_000;
 
 /// A ledger in a folder of its own, with one run.
-pub(super) struct Sample {
+pub(in crate::ledger) struct Sample {
     folder: TempDir,
-    pub(super) ledger: Ledger,
-    pub(super) service: ServiceId,
+    pub(in crate::ledger) ledger: SqliteLedger,
+    pub(in crate::ledger) service: ServiceId,
 }
 
 impl Sample {
-    pub(super) fn new() -> Sample {
+    pub(in crate::ledger) fn new() -> Sample {
         let folder = tempfile::tempdir().unwrap();
-        let mut ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
+        let mut ledger =
+            SqliteLedger::open(&FilePlace::file(folder.path().join("ledger.db"))).unwrap();
         // These tests are about what was written to the system, not about what is on disk.
         let fast = ledger.db.pragma_update(None, "synchronous", "OFF");
         fast.unwrap();
@@ -71,7 +74,7 @@ impl Sample {
         for name in ["ledger.db", "ledger.db-wal"] {
             fs::copy(self.folder.path().join(name), folder.path().join(name)).unwrap();
         }
-        let ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
+        let ledger = SqliteLedger::open(&FilePlace::file(folder.path().join("ledger.db"))).unwrap();
         ledger.db.pragma_update(None, "synchronous", "OFF").unwrap();
         Sample {
             folder,
@@ -84,7 +87,7 @@ impl Sample {
         self.ledger.recover(self.service).unwrap()
     }
 
-    pub(super) fn recall(&self) -> Recall {
+    pub(super) fn recall(&self) -> SqliteRecall {
         self.ledger.recall().unwrap()
     }
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::filing::Filing;
 use super::identity::Identity;
-use super::{LedgerError, LedgerPlace, ServiceId, schema};
+use super::{FilePlace, LedgerError, ServiceId, schema};
 use crate::message::ASK_SETUP;
 use crate::paths::folder_of;
 use crate::private_file;
@@ -36,22 +36,22 @@ const MAX_TIME_TO_MAKE: Duration = Duration::from_secs(1);
 const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
 #[derive(Debug)]
-pub struct Ledger {
+pub struct SqliteLedger {
     pub(super) db: Connection,
-    pub(super) place: LedgerPlace,
+    pub(super) place: FilePlace,
     pub(super) identity: Identity,
     pub(super) filing: Filing,
 }
 
-impl Ledger {
+impl SqliteLedger {
     /// Opens the ledger for writing. If there is none, it is created with its folder,
     /// readable by its owner only. Fails if the file is not a ledger of this version.
-    pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
+    pub fn open(place: &FilePlace) -> Result<SqliteLedger, LedgerError> {
         refuse_lost(place)?;
         make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
-        let mut ledger = Ledger::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut ledger = SqliteLedger::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         ledger.refuse_others()?;
-        let Ledger { db, .. } = &mut ledger;
+        let SqliteLedger { db, .. } = &mut ledger;
         let opened = begin_to_write(db).and_then(|()| schema::create(db));
         ledger.checked(opened)?;
         Ok(ledger)
@@ -59,21 +59,21 @@ impl Ledger {
 
     /// Opens the ledger for reading, while another process may write; `None` if
     /// there is no ledger. Fails if the file is not a ledger of this version.
-    pub fn read(place: &LedgerPlace) -> Result<Option<Ledger>, LedgerError> {
+    pub fn read(place: &FilePlace) -> Result<Option<SqliteLedger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(place, error);
         refuse_lost(place)?;
         if !place.path().try_exists().map_err(unusable)? {
             return Ok(None);
         }
         refuse_other_kinds(place.path()).map_err(unusable)?;
-        let ledger = Ledger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let ledger = SqliteLedger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
         // A ledger that was created but never written has no tables yet.
         let version = ledger.checked(schema::version(&ledger.db))?;
         Ok((version > 0).then_some(ledger))
     }
 
-    pub fn place(&self) -> &LedgerPlace {
+    pub fn place(&self) -> &FilePlace {
         &self.place
     }
 
@@ -82,14 +82,14 @@ impl Ledger {
         LedgerError::damaged(&self.place, detail)
     }
 
-    fn connect(place: &LedgerPlace, access: OpenFlags) -> Result<Ledger, LedgerError> {
+    fn connect(place: &FilePlace, access: OpenFlags) -> Result<SqliteLedger, LedgerError> {
         // Without `SQLITE_OPEN_URI`, which gives names that begin with `file:` another meaning,
         // and without SQLite's own locks: only one thread uses a connection at a time.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(place.path(), flags);
         let db = opened.map_err(|error| LedgerError::of(place, error))?;
         db.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
-        let ledger = Ledger {
+        let ledger = SqliteLedger {
             db,
             place: place.clone(),
             identity: Identity::of(place.path()),
@@ -220,7 +220,7 @@ fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
 /// Refuses to create a new ledger if files next to it show that there was one:
 /// everyone who was called would be called again, and SQLite would throw away the
 /// log. An empty file without a log may be one that another process is just creating.
-fn refuse_lost(place: &LedgerPlace) -> Result<(), LedgerError> {
+fn refuse_lost(place: &FilePlace) -> Result<(), LedgerError> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
     let has_been_used = || {
         let lock = place.lock_file(ServiceId(1));
@@ -292,12 +292,12 @@ mod tests {
         const AT_ONCE: usize = 6;
         for _ in 0..5 {
             let folder = tempfile::tempdir().unwrap();
-            let place = LedgerPlace::file(folder.path().join("ledger.sqlite3"));
+            let place = FilePlace::file(folder.path().join("ledger.sqlite3"));
             let all_are_there = Barrier::new(AT_ONCE);
             thread::scope(|scope| {
                 let open = || {
                     all_are_there.wait();
-                    Ledger::open(&place).map(drop)
+                    SqliteLedger::open(&place).map(drop)
                 };
                 let opening: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(open)).collect();
                 for opened in opening {

@@ -143,7 +143,7 @@ impl Round {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::samples::{RUN, Sample, rejected, settlements};
+    use crate::ledger::sqlite::samples::{RUN, Sample, rejected, settlements};
 
     #[test]
     fn a_round_takes_no_more_memory_than_it_may() {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
 use super::columns::{json, position};
-use super::{CellsDigest, Group, InvalidRow, Ledger, LedgerError, ServiceId, Settlement};
+use super::{CellsDigest, Group, InvalidRow, LedgerError, ServiceId, Settlement, SqliteLedger};
 use super::{journal, pace};
 use crate::lead::{RowId, RunId, Status};
 
@@ -29,7 +29,7 @@ const ADD_BAD: &str = "
 INSERT INTO known_bad (service, digest, run, row) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET row = excluded.row WHERE NOT in_rejects AND row > excluded.row";
 
-impl Ledger {
+impl SqliteLedger {
     /// The service at this address; `None` if no lead was ever sent there.
     pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
         self.reading(|db| service_at(db, address))

@@ -5,7 +5,7 @@
 //! groups are committed between the slices. The more rows the table has, the more rows wait.
 
 use super::round::{Limits, Round};
-use super::{Ledger, LedgerError, ServiceId};
+use super::{LedgerError, ServiceId, SqliteLedger};
 
 /// The filing state of this connection. All of it may be
 /// lost: a round that starts again gives the same result.
@@ -26,7 +26,7 @@ impl Filing {
     }
 }
 
-impl Ledger {
+impl SqliteLedger {
     /// Files a slice of the rows that this connection has settled, if enough are
     /// waiting or a round is under way. Returns whether there is more to do.
     /// After an error nothing is lost, and the next call starts the round again.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::columns::{Json, PathText, Seconds, all, place};
 use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
-use super::{Ledger, LedgerError, ServiceId};
+use super::{LedgerError, ServiceId, SqliteLedger};
 use crate::lead::{Counts, RunId};
 
 /// The runs whose rows are all rows of this run too, so that this run's files contain
@@ -38,8 +38,8 @@ WHERE this.id = ?1 AND other.id <> this.id AND other.options IS NOT NULL
         )
     )";
 
-impl Ledger {
-    /// What [`Ledger::begin`] would find, as long as no other process sends.
+impl SqliteLedger {
+    /// What [`SqliteLedger::begin`] would find, as long as no other process sends.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
         self.reading(|db| {
             let going_on = going_on(db, run.service, &run.identity, run.reopens)?;
@@ -280,7 +280,7 @@ fn end(
 mod tests {
     use super::*;
     use crate::lead::{Counts, Status};
-    use crate::ledger::testing::{TestLedger, at, input};
+    use crate::ledger::sqlite::testing::{TestLedger, at, input};
     use crate::ledger::{ListRecord, OutputKind, OutputRecord};
 
     fn created(rows: usize) -> Counts {

@@ -6,13 +6,13 @@ use rusqlite::{Row, params};
 
 use super::columns::{PathText, all, path, place};
 use super::run::OutputRecord;
-use super::{Ledger, LedgerError};
+use super::{LedgerError, SqliteLedger};
 use crate::lead::RunId;
 
 const ADD: &str = "
 INSERT INTO outputs (run, path, kind, sha256, rows, place) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-impl Ledger {
+impl SqliteLedger {
     /// Records the content of files before they get their final names: then
     /// a file under its final name is known, whenever the run is killed.
     pub fn record_outputs(

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::journal::{Replay, follow};
-use super::{Claim, Ledger, LedgerError, ServiceId, Settlement, StartsInSecond, pace, record};
+use super::{
+    Claim, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, pace, record,
+};
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
 
 /// No process is sending, so a start without an end was killed.
@@ -22,7 +24,7 @@ WHERE number = ?1 AND service = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
 
 const NO_ANSWER: &str = "the run ended before the answer came";
 
-impl Ledger {
+impl SqliteLedger {
     /// Cleans up what earlier runs of the service have left, so that the journal
     /// has no entries of the service: settled rows are filed, and claims without
     /// an outcome become uncertain rows. Returns how many rows became uncertain.
@@ -101,7 +103,7 @@ pub(super) fn without_answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::samples::{RUN, Sample, claims, created, settlements};
+    use crate::ledger::sqlite::samples::{RUN, Sample, claims, created, settlements};
 
     #[test]
     fn an_outcome_that_is_not_filed_is_never_thrown_away() {

@@ -5,7 +5,6 @@
 //! Windows that cannot be read while the lock is held. The file is never removed:
 //! otherwise two processes could each hold the lock of a different file with this name.
 
-use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::thread;
@@ -14,7 +13,7 @@ use std::time::Duration;
 use gethostname::gethostname;
 use jiff::Timestamp;
 
-use super::{Ledger, LedgerError, ServiceId};
+use super::{LedgerError, LockHolder, ServiceId, SqliteLedger};
 use crate::message::ASK_SETUP;
 use crate::private_file;
 
@@ -24,28 +23,13 @@ const ATTEMPTS: u32 = 5;
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockHolder {
-    pub process: u32,
-    pub host: String,
-    pub since: Timestamp,
-}
-
-impl fmt::Display for LockHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LockHolder { process, host, .. } = self;
-        let since = self.since.strftime("%Y-%m-%d %H:%M:%S UTC");
-        write!(f, "process {process} on {host}, since {since}")
-    }
-}
-
 /// The right to send, until this is dropped.
 #[derive(Debug)]
 pub struct SenderLock {
     _file: File,
 }
 
-impl Ledger {
+impl SqliteLedger {
     /// Takes the right to send to a service; `None` if another
     /// process has it. Fails if the file system has no locks.
     pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
@@ -154,8 +138,8 @@ mod tests {
     #[cfg(unix)]
     use super::*;
     #[cfg(unix)]
-    use crate::ledger::LedgerPlace;
-    use crate::ledger::testing::TestLedger;
+    use crate::ledger::sqlite::FilePlace;
+    use crate::ledger::sqlite::testing::TestLedger;
 
     #[test]
     fn one_holds_the_lock_of_a_service_until_it_is_dropped() {
@@ -208,7 +192,7 @@ mod tests {
         let path = test.ledger.place().path();
         let link = path.with_file_name("link");
         std::os::unix::fs::symlink(path, &link).unwrap();
-        let linked = Ledger::open(&LedgerPlace::file(link)).unwrap();
+        let linked = SqliteLedger::open(&FilePlace::file(link)).unwrap();
         let _held = linked.lock_sender(test.service).unwrap();
         assert!(test.ledger.is_sender_locked(test.service).unwrap());
     }

@@ -82,7 +82,7 @@ fn failed(error: postcard::Error) -> Error {
 mod tests {
     use super::*;
     use crate::lead::RowOutcome;
-    use crate::ledger::samples::{created, rejected, settlements, uncertain};
+    use crate::ledger::sqlite::samples::{created, rejected, settlements, uncertain};
 
     fn stored(row: u64, outcome: &RowOutcome) -> Settlement {
         let settlement = settlements([row], outcome).settlements.remove(0);

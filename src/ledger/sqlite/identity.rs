@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 use url::Url;
 
-use super::{Ledger, LedgerError};
+use super::{LedgerError, SqliteLedger};
 use crate::lead::RunId;
 use crate::paths::file_identity;
 
@@ -72,7 +72,7 @@ impl Identity {
     }
 }
 
-impl Ledger {
+impl SqliteLedger {
     /// Lets the file be recognized by a start that has just begun.
     pub(super) fn mark_file(&mut self, run: RunId, start: u32) {
         if self.identity.file.is_none() {
@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     fn is_still_there(&mut self) -> bool {
-        let Ledger {
+        let SqliteLedger {
             place, identity, ..
         } = self;
         let log = identity_at(&place.log());

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::columns::{Seconds, all, place};
 use super::run::{AtWork, Sha256, StoredDefaults};
-use super::{Ledger, LedgerError, LockHolder, ServiceId};
+use super::{LedgerError, LockHolder, ServiceId, SqliteLedger};
 use crate::lead::{CampaignId, RunId};
 
 const CAMPAIGN_IDS: &str = "
@@ -27,7 +27,7 @@ SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = ru
 WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
 ORDER BY starts.began_at DESC, run DESC, start DESC LIMIT 1";
 
-impl Ledger {
+impl SqliteLedger {
     /// The ids of campaigns by name, from the options of all runs
     /// of the service. If runs disagree, the latest one counts.
     pub fn campaign_ids(
@@ -101,7 +101,7 @@ pub(super) fn at_work(db: &Connection, service: ServiceId) -> rusqlite::Result<O
 mod tests {
     use super::*;
     use crate::ledger::NewRun;
-    use crate::ledger::testing::{TestLedger, at, input};
+    use crate::ledger::sqlite::testing::{TestLedger, at, input};
 
     #[test]
     fn who_has_sent_an_input_is_known_by_its_path_and_by_what_it_holds() {

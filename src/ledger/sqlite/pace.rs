@@ -5,7 +5,7 @@
 //! removes it. Requests are counted by the second in which they started. A run's count is
 //! written with the next group of entries, so the last requests before a kill may be
 //! missing. Each of those was for a row whose claim is still open, and
-//! [`Ledger::recover`](super::Ledger::recover) counts these as started when it finds them.
+//! [`SqliteLedger::recover`](super::SqliteLedger::recover) counts these as started when it finds them.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::columns::all;
-use super::{AskedPause, Group, Ledger, LedgerError, ServiceId, StartsInSecond};
+use super::{AskedPause, Group, LedgerError, RecentUse, ServiceId, SqliteLedger, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
 
 /// The longest span of any rate limit, in seconds.
@@ -45,15 +45,7 @@ const PAUSED: &str = "
 SELECT pause_until_ms, pause_http_status FROM services
 WHERE id = ?1 AND pause_until_ms IS NOT NULL";
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecentUse {
-    /// The requests of the last day, in order of time.
-    pub starts: Vec<StartsInSecond>,
-    /// The last wait that the service asked for; it may be over.
-    pub pause: Option<AskedPause>,
-}
-
-impl Ledger {
+impl SqliteLedger {
     /// The last rate that was learned for the service; `None` if there is none yet.
     pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
         self.reading(|db| {
@@ -143,7 +135,7 @@ pub(super) fn add_starts(
 mod tests {
     use super::*;
     use crate::lead::RunId;
-    use crate::ledger::samples::{RUN, Sample, claims};
+    use crate::ledger::sqlite::samples::{RUN, Sample, claims};
 
     fn rate(text: &str, is_stated: bool) -> KnownRate {
         KnownRate {
@@ -178,7 +170,7 @@ mod tests {
         let killed = sample.killed();
         let known = Some(rate("20/10s", false));
         assert_eq!(killed.ledger.known_rate(killed.service).unwrap(), known);
-        let reader = Ledger::read(killed.ledger.place()).unwrap().unwrap();
+        let reader = SqliteLedger::read(killed.ledger.place()).unwrap().unwrap();
         assert_eq!(reader.known_rate(killed.service).unwrap(), known);
     }
 

@@ -98,7 +98,9 @@ pub(super) fn follow(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::samples::{claims, created, rejected, releases, settlements, uncertain};
+    use crate::ledger::sqlite::samples::{
+        claims, created, rejected, releases, settlements, uncertain,
+    };
 
     #[test]
     fn a_group_is_read_as_it_was_written() {

@@ -9,17 +9,9 @@ use rusqlite::{ErrorCode, Transaction};
 
 use super::columns::all;
 use super::journal::{follow, has_claimed_rows, line};
-use super::{Ledger, LedgerError};
+use super::{LedgerError, Pruned, SqliteLedger};
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// Runs whose cells, texts and file names were removed.
-    pub runs: u64,
-    /// Rows of these runs that had a cell or a text.
-    pub rows: u64,
-}
 
 /// Runs that were last active before a given time, and were active since they were
 /// last pruned. A start without an end was killed: the time of its beginning counts.
@@ -68,7 +60,7 @@ const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND s
 /// The fewest digits that a number has.
 const MIN_DIGITS: usize = 7;
 
-impl Ledger {
+impl SqliteLedger {
     /// Removes cells, texts and file names of runs that ended before
     /// `older_than`, or that began before it and were killed. Numbers,
     /// campaigns and lead ids stay: what has been sent is not sent again.

@@ -1,0 +1,258 @@
+//! The ledger, whichever kind it is.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::run::{AtWork, Begun, Ending, LockHolder, NewRun, OutputRecord, Predecessors, Pruned};
+use super::run::{Sha256, StoredDefaults};
+use super::sqlite::{CopyError, SenderLock, SqliteLedger};
+use super::{
+    ExportedRow, Group, Lease, LedgerError, LedgerPlace, Recall, RecentUse, Reply, RunRecord,
+    Selection, ServiceId,
+};
+use crate::lead::{CampaignId, Counts, RunId};
+use crate::phone::PhoneNumber;
+use crate::rate::KnownRate;
+
+/// A ledger that is open. Its methods fail if it cannot be read or
+/// written; the error says what to do.
+#[derive(Debug)]
+pub enum Ledger {
+    File(Box<SqliteLedger>),
+}
+
+macro_rules! of_kind {
+    ($ledger:expr, $kind:ident => $work:expr) => {
+        match $ledger {
+            Ledger::File($kind) => $work,
+        }
+    };
+}
+
+impl Ledger {
+    /// Opens the ledger for writing, and makes it if there is none.
+    pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
+        match place {
+            LedgerPlace::File(file) => Ok(Ledger::File(Box::new(SqliteLedger::open(file)?))),
+        }
+    }
+
+    /// Opens the ledger for reading, while other processes may write; `None` if there is none.
+    pub fn read(place: &LedgerPlace) -> Result<Option<Ledger>, LedgerError> {
+        match place {
+            LedgerPlace::File(file) => {
+                let ledger = SqliteLedger::read(file)?;
+                Ok(ledger.map(|ledger| Ledger::File(Box::new(ledger))))
+            }
+        }
+    }
+
+    /// The error for a value in the ledger that makes no sense.
+    pub fn damaged(&self, detail: String) -> LedgerError {
+        of_kind!(self, ledger => ledger.damaged(detail))
+    }
+
+    /// The service at this address; `None` if no lead was ever sent there.
+    pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
+        of_kind!(self, ledger => ledger.known_service(address))
+    }
+
+    /// The service at this address, which is added if it is new.
+    pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
+        of_kind!(self, ledger => ledger.service(address))
+    }
+
+    /// Takes the right to send to a service; `None` if another process has it.
+    pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
+        of_kind!(self, ledger => ledger.try_lock_sender(service))
+    }
+
+    /// Takes the right to send to a service, waiting as long as another process has it.
+    pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
+        of_kind!(self, ledger => ledger.lock_sender(service))
+    }
+
+    /// Takes the rights to send to every service, so nothing is sent while they are held.
+    /// If another process is sending to a service, takes no right and returns that service.
+    pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
+        of_kind!(self, ledger => ledger.lock_all_senders())
+    }
+
+    /// Who has the right to send to a service, or had it last; `None` if that cannot be read.
+    pub fn lock_holder(&self, service: ServiceId) -> Option<LockHolder> {
+        of_kind!(self, ledger => ledger.lock_holder(service))
+    }
+
+    /// The latest start for this service that has no end.
+    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
+        of_kind!(self, ledger => ledger.at_work(service))
+    }
+
+    /// Cleans up what earlier runs of the service have left, however they ended.
+    /// Returns how many claimed rows became uncertain.
+    pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
+        of_kind!(self, ledger => ledger.recover(service))
+    }
+
+    /// What [`Ledger::begin`] would find now.
+    pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
+        of_kind!(self, ledger => ledger.predecessors(run))
+    }
+
+    /// Continues the latest run of this identity, or begins a new one if that run is complete.
+    pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
+        of_kind!(self, ledger => ledger.begin(run, now))
+    }
+
+    /// The right to start requests for the run that has begun here.
+    pub fn lease(&self) -> Lease {
+        match self {
+            Ledger::File(_) => Lease::unlimited(),
+        }
+    }
+
+    /// How often the lease has to be renewed; `None` if there is none.
+    pub fn renew_every(&self) -> Option<Duration> {
+        match self {
+            Ledger::File(_) => None,
+        }
+    }
+
+    /// Renews the lease.
+    pub fn renew(&mut self) -> Result<(), LedgerError> {
+        match self {
+            Ledger::File(_) => Ok(()),
+        }
+    }
+
+    /// Writes the group, all of it or nothing.
+    pub fn commit(&mut self, run: RunId, group: &Group) -> Result<Reply, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.commit(run, group).map(|()| Reply::default()),
+        }
+    }
+
+    /// Files some of the rows that are settled, if that is due. Returns whether there is more.
+    pub fn file_some(&mut self) -> Result<bool, LedgerError> {
+        of_kind!(self, ledger => ledger.file_some())
+    }
+
+    /// Files all rows that this process has settled.
+    pub fn file_all(&mut self) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.file_all())
+    }
+
+    /// Records how a start has ended. If that fails, the start looks as if it had been killed.
+    pub fn end(
+        &mut self,
+        run: RunId,
+        start: u32,
+        ending: &Ending<'_>,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.end(run, start, ending, now))
+    }
+
+    /// The rows of a run by their outcome, as counted by the start that got furthest.
+    pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
+        of_kind!(self, ledger => ledger.counts_of(run))
+    }
+
+    /// The ids of campaigns by name, from the options of all runs of the service.
+    pub fn campaign_ids(
+        &self,
+        service: ServiceId,
+    ) -> Result<HashMap<String, CampaignId>, LedgerError> {
+        of_kind!(self, ledger => ledger.campaign_ids(service))
+    }
+
+    /// The runs that have sent any of these inputs to the service, in order.
+    pub fn senders_of(
+        &self,
+        service: ServiceId,
+        inputs: &[(Option<PathBuf>, Sha256)],
+    ) -> Result<Vec<RunId>, LedgerError> {
+        of_kind!(self, ledger => ledger.senders_of(service, inputs))
+    }
+
+    /// The defaults for a rejects file of this run; `None` if there is no such run.
+    pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
+        of_kind!(self, ledger => ledger.defaults_of(run))
+    }
+
+    /// Opens a connection for looking numbers up while this one writes.
+    pub fn recall(&self) -> Result<Recall, LedgerError> {
+        of_kind!(self, ledger => ledger.recall()).map(Recall::File)
+    }
+
+    /// The same, with rows that are being sent.
+    pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
+        of_kind!(self, ledger => ledger.recall_all(service)).map(Recall::File)
+    }
+
+    pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
+        of_kind!(self, ledger => ledger.known_rate(service))
+    }
+
+    pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
+        of_kind!(self, ledger => ledger.recent_use(service, now))
+    }
+
+    /// Adds requests that were sent outside of any run, and a wait that the service asked for.
+    pub fn record_use(&mut self, service: ServiceId, more: RecentUse) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.record_use(service, more))
+    }
+
+    /// Records the content of files before they get their final names.
+    pub fn record_outputs(
+        &mut self,
+        run: RunId,
+        outputs: &[OutputRecord],
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.record_outputs(run, outputs))
+    }
+
+    /// The files that any run has written, or begun to write, at these paths.
+    pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputRecord>, LedgerError> {
+        of_kind!(self, ledger => ledger.outputs_at(paths))
+    }
+
+    pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        of_kind!(self, ledger => ledger.runs())
+    }
+
+    /// Passes every row of the selection to `each`, ordered by run
+    /// and row, as they are at this moment. Stops when `each` fails.
+    pub fn export<E: From<LedgerError>>(
+        &self,
+        selection: &Selection,
+        each: impl FnMut(ExportedRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        of_kind!(self, ledger => ledger.export(selection, each))
+    }
+
+    /// Removes cells, texts and file names of old runs. Call it only while nothing is sent.
+    pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
+        of_kind!(self, ledger => ledger.prune(older_than))
+    }
+
+    /// Removes a run and everything that is known about it. Returns how many leads it had that
+    /// were created or duplicates. Call it only while nothing is sent.
+    pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
+        of_kind!(self, ledger => ledger.forget_run(run))
+    }
+
+    /// Removes everything that is known about a number, for all services; the same.
+    pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
+        of_kind!(self, ledger => ledger.forget_number(number))
+    }
+
+    /// Writes everything that is committed into the file `to`,
+    /// which has to be empty. Returns how many runs the copy knows.
+    pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
+        of_kind!(self, ledger => ledger.copy_into(to))
+    }
+}

@@ -1,0 +1,211 @@
+//! The right of a process to start requests, where several machines share a ledger.
+//!
+//! It ends by itself unless it is renewed, so a process that was cut off stops by itself: it
+//! starts nothing later than the lease's length after it last asked for the renewal, less a
+//! [`MARGIN`]. How much time has passed is the larger of what two clocks say. A monotonic clock
+//! may stand still while a computer sleeps, and a clock of the day may be set back.
+//!
+//! One thread renews ([`Lease::renewed`]), another one asks before each request
+//! ([`Lease::permits`]).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+
+use super::entry::SenderId;
+
+/// For what differs between clocks, and for the time between the question and the request.
+pub const MARGIN: Duration = Duration::from_millis(500);
+
+/// A moment by two clocks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    monotonic: Duration,
+    of_day: SystemTime,
+}
+
+#[derive(Debug, Clone)]
+pub struct Lease(Option<Arc<Mutex<Term>>>);
+
+#[derive(Debug)]
+struct Term {
+    /// The latest lease, and when its last renewal was asked for.
+    sender: SenderId,
+    asked: Moment,
+    length: Duration,
+    /// Since when the ledger has been out of reach: nothing starts then.
+    away_since: Option<Timestamp>,
+    /// Whether the run is ending, so that nothing waits for the ledger any more.
+    is_ending: bool,
+}
+
+impl Moment {
+    pub(super) fn now() -> Moment {
+        Moment {
+            monotonic: monotonic(),
+            of_day: SystemTime::now(),
+        }
+    }
+
+    fn since(self, earlier: Moment) -> Duration {
+        let of_day = self.of_day.duration_since(earlier.of_day);
+        let monotonic = self.monotonic.saturating_sub(earlier.monotonic);
+        monotonic.max(of_day.unwrap_or_default())
+    }
+}
+
+/// Counts the time that the computer sleeps too.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn monotonic() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    // On macOS the clock that does not stand still has this name.
+    #[cfg(target_os = "macos")]
+    const CLOCK: ClockId = ClockId::Monotonic;
+    #[cfg(target_os = "linux")]
+    const CLOCK: ClockId = ClockId::Boottime;
+    let now = clock_gettime(CLOCK);
+    let (seconds, nanos) = (now.tv_sec.cast_unsigned(), now.tv_nsec.cast_unsigned());
+    Duration::from_secs(seconds) + Duration::from_nanos(nanos)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn monotonic() -> Duration {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    ORIGIN.get_or_init(Instant::now).elapsed()
+}
+
+impl Lease {
+    /// For a ledger that a lock of the operating system protects.
+    pub fn unlimited() -> Lease {
+        Lease(None)
+    }
+
+    /// The lease that was granted for this long when it was asked for.
+    pub(super) fn granted(sender: SenderId, length: Duration, asked: Moment) -> Lease {
+        Lease(Some(Arc::new(Mutex::new(Term {
+            sender,
+            asked,
+            length,
+            away_since: None,
+            is_ending: false,
+        }))))
+    }
+
+    /// The lease under which a request may start now; `None` if none may.
+    pub fn permits(&self) -> Option<SenderId> {
+        match self.term() {
+            None => Some(SenderId::default()),
+            Some(term) => term.permits(Moment::now()).then_some(term.sender),
+        }
+    }
+
+    /// Records that the lease was renewed, or that there is a new one.
+    pub(super) fn renewed(&self, sender: SenderId, asked: Moment) {
+        if let Some(mut term) = self.term() {
+            (term.sender, term.asked) = (sender, asked);
+            term.away_since = None;
+        }
+    }
+
+    /// Records that the ledger is out of reach. Returns whether it was in reach before.
+    pub(super) fn lost_touch(&self) -> bool {
+        let Some(mut term) = self.term() else {
+            return false;
+        };
+        let is_new = term.away_since.is_none();
+        term.away_since.get_or_insert_with(Timestamp::now);
+        is_new
+    }
+
+    /// Records that the ledger is in reach.
+    pub(super) fn in_touch(&self) {
+        if let Some(mut term) = self.term() {
+            term.away_since = None;
+        }
+    }
+
+    /// Since when the ledger has been out of reach; `None` if it is in reach.
+    pub fn away_since(&self) -> Option<Timestamp> {
+        self.term()?.away_since
+    }
+
+    /// Records that the run is ending: the ledger is not waited for much longer.
+    pub fn end(&self) {
+        if let Some(mut term) = self.term() {
+            term.is_ending = true;
+        }
+    }
+
+    pub(super) fn is_ending(&self) -> bool {
+        self.term().is_some_and(|term| term.is_ending)
+    }
+
+    fn term(&self) -> Option<MutexGuard<'_, Term>> {
+        let term = self.0.as_ref()?;
+        Some(term.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Term {
+    fn permits(&self, now: Moment) -> bool {
+        self.away_since.is_none() && now.since(self.asked) + MARGIN < self.length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: Duration = Duration::from_secs(10);
+
+    fn at(monotonic: u64, of_day: u64) -> Moment {
+        Moment {
+            monotonic: Duration::from_millis(monotonic),
+            of_day: SystemTime::UNIX_EPOCH + Duration::from_millis(1_000_000 + of_day),
+        }
+    }
+
+    fn term() -> Term {
+        Term {
+            sender: SenderId::default(),
+            asked: at(5_000, 5_000),
+            length: LENGTH,
+            away_since: None,
+            is_ending: false,
+        }
+    }
+
+    #[test]
+    fn nothing_starts_after_the_lease_less_its_margin() {
+        assert!(term().permits(at(5_000, 5_000)));
+        assert!(term().permits(at(14_499, 14_499)));
+        assert!(!term().permits(at(14_500, 14_500)));
+    }
+
+    #[test]
+    fn the_clock_that_says_more_has_passed_counts() {
+        assert!(!term().permits(at(5_001, 60_000)));
+        assert!(!term().permits(at(60_000, 5_001)));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_prolongs_nothing() {
+        assert!(term().permits(at(6_000, 0)));
+        assert!(!term().permits(at(15_000, 0)));
+    }
+
+    #[test]
+    fn nothing_starts_while_the_ledger_is_out_of_reach() {
+        let lease = Lease::granted(SenderId::default(), LENGTH, Moment::now());
+        assert!(lease.permits().is_some());
+        assert!(lease.lost_touch());
+        assert!(!lease.lost_touch());
+        assert_eq!(lease.permits(), None);
+        assert!(lease.away_since().is_some());
+        lease.in_touch();
+        assert!(lease.permits().is_some());
+    }
+}

@@ -1,0 +1,107 @@
+//! The record of every lead that was ever sent. A row is claimed before its
+//! request leaves and settled after its answer has come. The ledger is an SQLite
+//! file: with it a run can continue and a results file can be made again. A method
+//! fails if the ledger cannot be read or written; its error says what to do.
+//!
+//! # Promises
+//!
+//! 1. A row is claimed on disk before its first request leaves. Whatever happens then, the
+//!    ledger knows that the service may have taken it.
+//! 2. A group (claims and outcomes in one transaction) is committed completely or not at all. When [`SqliteLedger::commit`] has returned, the
+//!    group is on disk; after an error nothing of it is, and it can be committed again.
+//! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only
+//!    [`SqliteLedger::forget_run`] and [`SqliteLedger::forget_number`] do.
+//! 4. After [`SqliteLedger::recover`] every row that was ever claimed and not released is a
+//!    [`Record`], found by its number: settled, or `uncertain` if no answer came.
+//! 5. When the call that prunes or forgets data returns, the data is in none of the ledger's
+//!    files.
+//!
+//! Each promise has its tests in `promises`. `model` performs random operations, kills
+//! the process at any point, and compares what the ledger knows with a model in memory.
+//!
+//! # What is on disk, and what a kill leaves
+//!
+//! A row's claim and its outcome are appended to the `journal`, one line for each
+//! group. Filing moves them to the table `sent`, which is searched by number.
+//!
+//! | moment | on disk | recovery after a kill |
+//! |-|-|-|
+//! | before the claim is committed | nothing | nothing: no request has left |
+//! | before the answer | a claim | `uncertain`, `answer_lost` |
+//! | after the answer, before its commit | a claim | the same: the request is repeated or held, as the user chose |
+//! | after the outcome is committed | the claim and the outcome | a record |
+//! | while it is filed | both, or both and the record, or the record | the record; filing it again changes nothing |
+//! | after the claim is released | the claim and the release | nothing: no request was taken |
+//! | while it is pruned or forgotten | all, or the rest | the run is still there, not marked as pruned: the same command finishes |
+//!
+//! If an earlier start of the run left a row uncertain, the row is claimed again
+//! under the same key. Its record stays until the next outcome replaces it.
+//!
+//! *Power loss* has the effect of a kill, provided that the disk keeps what it reports as
+//! written: every commit waits for the disk (`synchronous=FULL`, and `fullfsync` if `fsync`
+//! alone would not). *A full disk* fails the transaction that needs space; nothing is
+//! half written, and the run can continue when there is space. *A copy* of the ledger's file
+//! is complete only together with the log next to it (`-wal`); [`SqliteLedger::copy_into`] makes a
+//! complete copy. *Another file in its place*, or copied over it, is noticed before the next
+//! commit (`identity`): nothing more is written, and the log is not applied to that file.
+//!
+//! # Concurrent use
+//!
+//! For each service one [`SqliteLedger`] may send, which [`SenderLock`] ensures; it changes only the
+//! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
+//! they see what is committed and never wait. Only [`SqliteLedger::prune`] and the methods that
+//! forget wait for readers. Readers and writers alike refuse a ledger of another version.
+//!
+//! # Files
+//!
+//! [`SqliteLedger`] is one type. It is defined in `file`, with the state
+//! of `filing` and `identity`; every other file adds the methods
+//! of its subject. Apart from that no two files import each other.
+//!
+//! # Cost
+//!
+//! The journal is only appended to, and filing writes the table in order, so the first
+//! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
+
+mod columns;
+mod commit;
+mod copy;
+mod earlier;
+mod error;
+mod export;
+mod file;
+mod filing;
+mod history;
+mod identity;
+mod journal;
+mod lead_id;
+mod lock;
+#[cfg(test)]
+mod model;
+mod network;
+mod outputs;
+mod pace;
+mod packed;
+mod place;
+#[cfg(test)]
+mod promises;
+mod prune;
+mod recall;
+mod record;
+mod recover;
+mod round;
+mod runs;
+#[cfg(test)]
+pub(super) mod samples;
+mod schema;
+#[cfg(test)]
+mod testing;
+mod unfiled;
+
+use super::*;
+
+pub use copy::CopyError;
+pub use file::SqliteLedger;
+pub use lock::SenderLock;
+pub use place::FilePlace;
+pub use recall::{SqliteLook, SqliteRecall};
