@@ -82,4 +82,6 @@ pub struct Pause {
     pub is_asked: bool,
     /// Since when there has been no usable answer; `None` if there was one.
     pub outage_since: Option<Timestamp>,
+    /// Whether it is not the service but the ledger that does not answer.
+    pub is_ledger: bool,
 }

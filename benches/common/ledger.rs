@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use leadload::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
-use leadload::ledger::{Claim, Group, Ledger, LedgerPlace, ServiceId, Settlement};
+use leadload::ledger::{Claim, Group, Ledger, LedgerPlace, SenderId, ServiceId, Settlement};
 use leadload::phone::PhoneNumber;
 
 pub const CAMPAIGN: CampaignId = CampaignId(101);
@@ -69,6 +69,8 @@ impl NewLedger {
             line: row + 2,
             number: (self.number)(row),
             campaign: CAMPAIGN,
+            resends: false,
+            sender: SenderId::default(),
         }
     }
 

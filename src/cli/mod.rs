@@ -440,6 +440,7 @@ impl Command {
                 place: args.place.clone(),
                 ledger: LedgerOptions {
                     ledger: args.ledger.clone(),
+                    ledger_password: None,
                 },
                 output: output(args.format.clone()),
                 log: args.log.clone(),

@@ -12,11 +12,11 @@ use super::remembered::memory_rules;
 use super::{identity, inputs, service};
 use crate::campaign::CampaignBook;
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{Intake, Memory, OnUncertain, PlannedInput};
+use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
-    Begun, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun, Predecessors,
-    SenderLock, ServiceId,
+    Begun, ClaimScope, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun,
+    Predecessors, SenderLock, Sending, ServiceId,
 };
 use crate::mapping::RegionColumns;
 use crate::message::Message;
@@ -66,7 +66,7 @@ impl Record {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());
-        let waits = settings.options.delivery.wait == Some(true);
+        let waits = waits(settings);
         // Dropped when nobody waits for the right to send any more.
         let waiting = Arc::new(());
         let is_wanted = Arc::downgrade(&waiting);
@@ -116,21 +116,51 @@ impl Record {
             options: Value::Object(options.clone()),
             defaults: defaults(&settings.given, intake),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
+            sending: Sending {
+                claims: match (form.allow_duplicates, settings.reading.once) {
+                    (true, _) => ClaimScope::Row,
+                    (false, Once::Campaign) => ClaimScope::Campaign,
+                    (false, Once::Service) => ClaimScope::Service,
+                },
+                timeout: settings.timeout,
+                patience: settings.policy.max_outage,
+                limits: Vec::new(),
+            },
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
             outputs: paths.places(),
         };
-        let predecessors = self.ledger.predecessors(&new)?;
+        let mut record = self;
+        let predecessors = record.ledger.predecessors(&new)?;
+        if let Some(run) = predecessors.going_on {
+            record = record.await_turn(run, waits(settings)).await?;
+        }
         let again = settings.options.delivery.again == Some(true);
         if form.allow_duplicates && !again {
-            self.refuse_what_was_sent(&new, predecessors.going_on, paths)?;
+            record.refuse_what_was_sent(&new, predecessors.going_on, paths)?;
         }
         Ok(PlannedRun {
-            record: self,
+            record,
             new,
             options,
             predecessors,
         })
+    }
+
+    /// Waits until no other process is at this run, or fails and says which one is.
+    async fn await_turn(self, run: RunId, waits: bool) -> Result<Record, Failure> {
+        service::on_a_thread(move || -> Result<Record, Failure> {
+            let Some(at_work) = self.ledger.await_turn(run, false)? else {
+                return Ok(self);
+            };
+            if !waits {
+                return Err(busy(at_work.to_string()));
+            }
+            warn!(event = "waiting", "{at_work}; waiting until it has ended");
+            self.ledger.await_turn(run, true)?;
+            Ok(self)
+        })
+        .await
     }
 
     /// With duplicates allowed, only this prevents a list from being called twice. A run that
@@ -199,17 +229,21 @@ impl PlannedRun {
         Ok(self.record.ledger.known_rate(self.record.service)?)
     }
 
-    /// Begins or continues the run. Everything that may
+    /// Begins or continues the run. Everything else that may
     /// fail because of the ledger is done before that.
-    pub fn begin(self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
-        let Record {
-            mut ledger,
-            service,
-            lock,
-        } = self.record;
-        let recall = ledger.recall()?;
-        let pace = pace(&mut ledger, service, &settings.rate)?;
-        let begun = ledger.begin(&self.new, Timestamp::now())?;
+    pub async fn begin(mut self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
+        let service = self.record.service;
+        let recall = self.record.ledger.recall()?;
+        let pace = pace(&mut self.record.ledger, service, &settings.rate)?;
+        self.new.sending.limits = pace.limits().to_vec();
+        let begun = loop {
+            match self.record.ledger.begin(&self.new, Timestamp::now())? {
+                Ok(begun) => break begun,
+                // Another process has begun the same run meanwhile.
+                Err(by) => self.record = self.record.await_turn(by.run, waits(settings)).await?,
+            }
+        };
+        let Record { ledger, lock, .. } = self.record;
         let rules = memory_rules(settings, service, Some(begun.run), begun.continues);
         let of_run = RunLedger {
             memory: Memory::new(recall, rules),
@@ -259,12 +293,21 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
         warn!(event = "waiting", "{who}; waiting until it has ended");
         return Ok(ledger.lock_sender(service)?);
     }
+    Err(busy(who))
+}
+
+/// Whether an import waits while another one is at it.
+fn waits(settings: &ImportSettings) -> bool {
+    settings.options.delivery.wait == Some(true)
+}
+
+fn busy(who: String) -> Failure {
     let hint = "wait until it has ended, or let leadload wait with `--wait`";
     let message = Message::new(who, hint).on_page(
         "Another leadload on this computer is sending a list",
         "Wait until it has ended, then try again.",
     );
-    Err(Failure::new(StoppedBy::Busy, message))
+    Failure::new(StoppedBy::Busy, message)
 }
 
 impl Run {

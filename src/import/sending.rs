@@ -55,7 +55,7 @@ pub async fn send(
         ..
     } = &import;
     let begun = match planned {
-        Some(planned) => Some(planned.begin(settings)?),
+        Some(planned) => Some(planned.begin(settings).await?),
         None => None,
     };
     let (run, ledger) = begun.unzip();

@@ -22,7 +22,9 @@ use crate::api::wire::LeadForm;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::ledger::{AskedPause, Claim, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
+use crate::ledger::{
+    AskedPause, Claim, Ledger, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond,
+};
 use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
 use crate::pipeline::{Single, send_once};
@@ -185,6 +187,8 @@ fn first_ready(
         line: row.line(),
         number,
         campaign,
+        resends: false,
+        sender: SenderId::default(),
     };
     let body = form.body(number, campaign, variables.clone());
     Some((

@@ -6,11 +6,12 @@
 //! row is looked up in the ledger.
 
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope};
+use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope, Wanted};
 use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
 use crate::source::Row;
 
+use super::rules::{ByOthers, doubt};
 use super::{Batch, Earlier, KnownBad, MemoryRules, OnUncertain, Once, PlannedInput, PreparedRow};
 
 #[derive(Debug)]
@@ -33,8 +34,9 @@ impl Memory {
         inputs: &[PlannedInput],
         batches: &mut [Batch],
     ) -> Result<(), LedgerError> {
+        let wanted = self.wanted(inputs, batches);
         let mut look = Lookup {
-            look: self.recall.look()?,
+            look: self.recall.look(&wanted)?,
             rules: &self.rules,
         };
         for (_, batch, index) in by_number(batches) {
@@ -43,6 +45,33 @@ impl Memory {
             look.fill_in(mapping, rows.row(index), &mut prepared[index])?;
         }
         Ok(())
+    }
+}
+
+impl Memory {
+    /// What has to be looked up for these rows.
+    fn wanted(&self, inputs: &[PlannedInput], batches: &[Batch]) -> Wanted {
+        let mut wanted = Wanted {
+            service: self.rules.service,
+            numbers: Vec::new(),
+            digests: Vec::new(),
+        };
+        if !self.recall.needs_all() {
+            return wanted;
+        }
+        let rows = batches.iter().flat_map(|batch| &batch.prepared);
+        wanted.numbers = rows.filter_map(|row| row.phone).collect();
+        if self.rules.known_bad == KnownBad::Skip {
+            for batch in batches {
+                let mapping = &inputs[batch.rows.file()].mapping;
+                let digests = batch
+                    .rows
+                    .rows()
+                    .map(|row| CellsDigest::of(mapping.own_cells(row)));
+                wanted.digests.extend(digests);
+            }
+        }
+        wanted
     }
 }
 
@@ -177,22 +206,19 @@ impl Lookup<'_> {
         &mut self,
         mapping: &Mapping,
         row: Row<'_>,
-        known: Known,
+        mut known: Known,
         campaign: CampaignId,
         prepared: &mut PreparedRow,
     ) -> Result<(), LedgerError> {
-        let is_in_doubt = prepared.is_doubtful();
-        if let Some(settled) = known.settled {
-            prepared.outcome = Some(already_imported(settled));
-        } else if let Some(uncertain) = known.uncertain.filter(|_| !is_in_doubt) {
-            // The service does not refuse a second lead in another campaign.
-            let holds = self.rules.on_uncertain == OnUncertain::Hold;
-            if holds || uncertain.campaign != campaign {
-                prepared.outcome = Some(held(&uncertain));
-            } else {
-                let earlier = prepared.earlier.get_or_insert_default();
-                earlier.doubt = Some(doubt(&uncertain));
-            }
+        if prepared.is_doubtful() {
+            // This run may have sent it itself, which says more.
+            known.uncertain = None;
+        }
+        let by_others = ByOthers::of(&known, campaign, self.rules.on_uncertain);
+        if let ByOthers::Settled(outcome) = by_others {
+            prepared.outcome = Some(outcome);
+        } else if let ByOthers::Doubt(why) = by_others {
+            prepared.earlier.get_or_insert_default().doubt = Some(why);
         } else if prepared.earlier.is_some() {
             // This run has sent the row before, so it does not count as known to be bad.
         } else if let Some(rejected) = known.rejected
@@ -244,30 +270,7 @@ fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
     })
 }
 
-fn already_imported(settled: Record) -> RowOutcome {
-    RowOutcome {
-        lead_id: settled.outcome.lead_id,
-        settled_at: settled.outcome.settled_at,
-        ..RowOutcome::not_sent(Status::AlreadyImported, None, None)
-    }
-}
-
-/// The outcome of a row that is not sent again because another run may have created its lead.
-fn held(uncertain: &Record) -> RowOutcome {
-    let text = format!(
-        "{}; `--on-uncertain resend` sends it again, to campaign {}",
-        doubt(uncertain),
-        uncertain.campaign
-    );
-    RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
-}
-
 fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
     let list = suppressed.error.as_deref().unwrap_or_default();
     format!("{why}; not sent again: {list}")
-}
-
-fn doubt(uncertain: &Record) -> String {
-    let why = uncertain.outcome.error.as_deref().unwrap_or("answer lost");
-    format!("run {}, row {}: {why}", uncertain.run, uncertain.row)
 }

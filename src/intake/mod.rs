@@ -23,7 +23,7 @@ mod tests;
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
 pub use memory::Memory;
-pub use rules::{KnownBad, MemoryRules, OnUncertain, Once};
+pub use rules::{ByOthers, KnownBad, MemoryRules, OnUncertain, Once};
 pub use survey::{ColumnSurvey, ColumnValue, SurveyedColumn};
 
 use std::fmt;

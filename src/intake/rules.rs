@@ -1,7 +1,7 @@
 //! The rules for rows that were tried before.
 
-use crate::lead::RunId;
-use crate::ledger::ServiceId;
+use crate::lead::{CampaignId, ErrorCode, RowOutcome, RunId, Status};
+use crate::ledger::{Known, Record, ServiceId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Once {
@@ -35,4 +35,56 @@ pub struct MemoryRules {
     pub known_bad: KnownBad,
     /// Whether a lead is identified by run and row, not by its number.
     pub allow_duplicates: bool,
+}
+
+/// What rows of other runs with the same number mean for a row that is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ByOthers {
+    /// It is not sent; this is its outcome.
+    Settled(RowOutcome),
+    /// It may be sent, though its lead may exist already; this says why.
+    Doubt(String),
+    /// Nothing.
+    Free,
+}
+
+impl ByOthers {
+    pub fn of(known: &Known, campaign: CampaignId, on_uncertain: OnUncertain) -> ByOthers {
+        if let Some(settled) = &known.settled {
+            return ByOthers::Settled(already_imported(settled));
+        }
+        let Some(uncertain) = &known.uncertain else {
+            return ByOthers::Free;
+        };
+        // The service does not refuse a second lead in another campaign.
+        if on_uncertain == OnUncertain::Hold || uncertain.campaign != campaign {
+            ByOthers::Settled(held(uncertain))
+        } else {
+            ByOthers::Doubt(doubt(uncertain))
+        }
+    }
+}
+
+fn already_imported(settled: &Record) -> RowOutcome {
+    RowOutcome {
+        lead_id: settled.outcome.lead_id.clone(),
+        settled_at: settled.outcome.settled_at,
+        ..RowOutcome::not_sent(Status::AlreadyImported, None, None)
+    }
+}
+
+/// The outcome of a row that is not sent again because another run may have created its lead.
+fn held(uncertain: &Record) -> RowOutcome {
+    let text = format!(
+        "{}; `--on-uncertain resend` sends it again, to campaign {}",
+        doubt(uncertain),
+        uncertain.campaign
+    );
+    RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
+}
+
+/// Why the lead of another run's row may exist.
+pub(super) fn doubt(uncertain: &Record) -> String {
+    let why = uncertain.outcome.error.as_deref().unwrap_or("answer lost");
+    format!("run {}, row {}: {why}", uncertain.run, uncertain.row)
 }

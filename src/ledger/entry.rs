@@ -74,6 +74,8 @@ pub struct Reply {
 /// Why a claim was not granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
+    /// The row itself was settled meanwhile, or may have been taken: by an earlier start.
+    Own(RowOutcome),
     /// Another run has sent the number, or may have: this is known of it.
     Known(Known),
     /// Another run has claimed the number, and its outcome is not known yet.

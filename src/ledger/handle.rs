@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::postgres::PostgresLedger;
 use super::run::{AtWork, Begun, Ending, LockHolder, NewRun, OutputRecord, Predecessors, Pruned};
 use super::run::{Sha256, StoredDefaults};
-use super::sqlite::{CopyError, SenderLock, SqliteLedger};
+use super::sqlite::{CopyError, FileLock, SqliteLedger};
 use super::{
     ExportedRow, Group, Lease, LedgerError, LedgerPlace, Recall, RecentUse, Reply, RunRecord,
     Selection, ServiceId,
@@ -22,12 +23,22 @@ use crate::rate::KnownRate;
 #[derive(Debug)]
 pub enum Ledger {
     File(Box<SqliteLedger>),
+    Server(Box<PostgresLedger>),
 }
 
+/// The right to send to a service, until this is dropped. On a server
+/// nobody needs it: there each run has a lease of its own.
+#[derive(Debug)]
+pub struct SenderLock {
+    _file: Option<FileLock>,
+}
+
+/// Does the same with a ledger of either kind.
 macro_rules! of_kind {
     ($ledger:expr, $kind:ident => $work:expr) => {
         match $ledger {
             Ledger::File($kind) => $work,
+            Ledger::Server($kind) => $work,
         }
     };
 }
@@ -37,6 +48,9 @@ impl Ledger {
     pub fn open(place: &LedgerPlace) -> Result<Ledger, LedgerError> {
         match place {
             LedgerPlace::File(file) => Ok(Ledger::File(Box::new(SqliteLedger::open(file)?))),
+            LedgerPlace::Server(server) => {
+                Ok(Ledger::Server(Box::new(PostgresLedger::open(server)?)))
+            }
         }
     }
 
@@ -46,6 +60,10 @@ impl Ledger {
             LedgerPlace::File(file) => {
                 let ledger = SqliteLedger::read(file)?;
                 Ok(ledger.map(|ledger| Ledger::File(Box::new(ledger))))
+            }
+            LedgerPlace::Server(server) => {
+                let ledger = PostgresLedger::read(server)?;
+                Ok(ledger.map(|ledger| Ledger::Server(Box::new(ledger))))
             }
         }
     }
@@ -67,23 +85,42 @@ impl Ledger {
 
     /// Takes the right to send to a service; `None` if another process has it.
     pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
-        of_kind!(self, ledger => ledger.try_lock_sender(service))
+        match self {
+            Ledger::File(ledger) => Ok(ledger.try_lock_sender(service)?.map(SenderLock::of_file)),
+            Ledger::Server(_) => Ok(Some(SenderLock { _file: None })),
+        }
     }
 
     /// Takes the right to send to a service, waiting as long as another process has it.
     pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
-        of_kind!(self, ledger => ledger.lock_sender(service))
+        match self {
+            Ledger::File(ledger) => ledger.lock_sender(service).map(SenderLock::of_file),
+            Ledger::Server(_) => Ok(SenderLock { _file: None }),
+        }
     }
 
-    /// Takes the rights to send to every service, so nothing is sent while they are held.
-    /// If another process is sending to a service, takes no right and returns that service.
+    /// Makes sure that nothing is sent to any service while the returned locks are held. If
+    /// something is being sent, returns to which service.
     pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
-        of_kind!(self, ledger => ledger.lock_all_senders())
+        match self {
+            Ledger::File(ledger) => {
+                let locks = ledger.lock_all_senders()?;
+                Ok(locks.map(|all| all.into_iter().map(SenderLock::of_file).collect()))
+            }
+            // What changes the ledger makes sure of it once more.
+            Ledger::Server(ledger) => Ok(match ledger.busy_service()? {
+                Some(service) => Err(service),
+                None => Ok(Vec::new()),
+            }),
+        }
     }
 
     /// Who has the right to send to a service, or had it last; `None` if that cannot be read.
     pub fn lock_holder(&self, service: ServiceId) -> Option<LockHolder> {
-        of_kind!(self, ledger => ledger.lock_holder(service))
+        match self {
+            Ledger::File(ledger) => ledger.lock_holder(service),
+            Ledger::Server(_) => None,
+        }
     }
 
     /// The latest start for this service that has no end.
@@ -94,7 +131,11 @@ impl Ledger {
     /// Cleans up what earlier runs of the service have left, however they ended.
     /// Returns how many claimed rows became uncertain.
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
-        of_kind!(self, ledger => ledger.recover(service))
+        match self {
+            Ledger::File(ledger) => ledger.recover(service),
+            // Claims expire by themselves there.
+            Ledger::Server(_) => Ok(0),
+        }
     }
 
     /// What [`Ledger::begin`] would find now.
@@ -102,15 +143,33 @@ impl Ledger {
         of_kind!(self, ledger => ledger.predecessors(run))
     }
 
+    /// Waits until no process has a lease of the run: while one is at it, or, if `waits` is not
+    /// set, until it is certain that one is. Returns that process.
+    pub fn await_turn(&self, run: RunId, waits: bool) -> Result<Option<AtWork>, LedgerError> {
+        match self {
+            Ledger::File(_) => Ok(None),
+            Ledger::Server(ledger) => ledger.await_turn(run, waits),
+        }
+    }
+
     /// Continues the latest run of this identity, or begins a new one if that run is complete.
-    pub fn begin(&mut self, run: &NewRun, now: Timestamp) -> Result<Begun, LedgerError> {
-        of_kind!(self, ledger => ledger.begin(run, now))
+    /// If another process has a lease of the run, returns that process, and nothing has begun.
+    pub fn begin(
+        &mut self,
+        run: &NewRun,
+        now: Timestamp,
+    ) -> Result<Result<Begun, AtWork>, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.begin(run, now).map(Ok),
+            Ledger::Server(ledger) => ledger.begin(run, now),
+        }
     }
 
     /// The right to start requests for the run that has begun here.
     pub fn lease(&self) -> Lease {
         match self {
             Ledger::File(_) => Lease::unlimited(),
+            Ledger::Server(ledger) => ledger.lease(),
         }
     }
 
@@ -118,6 +177,7 @@ impl Ledger {
     pub fn renew_every(&self) -> Option<Duration> {
         match self {
             Ledger::File(_) => None,
+            Ledger::Server(ledger) => Some(ledger.renew_every()),
         }
     }
 
@@ -125,6 +185,7 @@ impl Ledger {
     pub fn renew(&mut self) -> Result<(), LedgerError> {
         match self {
             Ledger::File(_) => Ok(()),
+            Ledger::Server(ledger) => ledger.renew(),
         }
     }
 
@@ -132,17 +193,24 @@ impl Ledger {
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<Reply, LedgerError> {
         match self {
             Ledger::File(ledger) => ledger.commit(run, group).map(|()| Reply::default()),
+            Ledger::Server(ledger) => ledger.commit(run, group),
         }
     }
 
     /// Files some of the rows that are settled, if that is due. Returns whether there is more.
     pub fn file_some(&mut self) -> Result<bool, LedgerError> {
-        of_kind!(self, ledger => ledger.file_some())
+        match self {
+            Ledger::File(ledger) => ledger.file_some(),
+            Ledger::Server(_) => Ok(false),
+        }
     }
 
     /// Files all rows that this process has settled.
     pub fn file_all(&mut self) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.file_all())
+        match self {
+            Ledger::File(ledger) => ledger.file_all(),
+            Ledger::Server(_) => Ok(()),
+        }
     }
 
     /// Records how a start has ended. If that fails, the start looks as if it had been killed.
@@ -185,12 +253,18 @@ impl Ledger {
 
     /// Opens a connection for looking numbers up while this one writes.
     pub fn recall(&self) -> Result<Recall, LedgerError> {
-        of_kind!(self, ledger => ledger.recall()).map(Recall::File)
+        match self {
+            Ledger::File(ledger) => ledger.recall().map(Recall::File),
+            Ledger::Server(ledger) => Ok(Recall::Server(ledger.recall())),
+        }
     }
 
     /// The same, with rows that are being sent.
     pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
-        of_kind!(self, ledger => ledger.recall_all(service)).map(Recall::File)
+        match self {
+            Ledger::File(ledger) => ledger.recall_all(service).map(Recall::File),
+            Ledger::Server(ledger) => Ok(Recall::Server(ledger.recall_all())),
+        }
     }
 
     pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
@@ -253,6 +327,15 @@ impl Ledger {
     /// Writes everything that is committed into the file `to`,
     /// which has to be empty. Returns how many runs the copy knows.
     pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
-        of_kind!(self, ledger => ledger.copy_into(to))
+        match self {
+            Ledger::File(ledger) => ledger.copy_into(to),
+            Ledger::Server(_) => todo!(),
+        }
+    }
+}
+
+impl SenderLock {
+    fn of_file(lock: FileLock) -> SenderLock {
+        SenderLock { _file: Some(lock) }
     }
 }

@@ -48,6 +48,10 @@ impl Moment {
         }
     }
 
+    pub(super) fn is_older_than(self, age: Duration) -> bool {
+        Moment::now().since(self) >= age
+    }
+
     fn since(self, earlier: Moment) -> Duration {
         let of_day = self.of_day.duration_since(earlier.of_day);
         let monotonic = self.monotonic.saturating_sub(earlier.monotonic);
@@ -110,14 +114,11 @@ impl Lease {
         }
     }
 
-    /// Records that the ledger is out of reach. Returns whether it was in reach before.
-    pub(super) fn lost_touch(&self) -> bool {
-        let Some(mut term) = self.term() else {
-            return false;
-        };
-        let is_new = term.away_since.is_none();
-        term.away_since.get_or_insert_with(Timestamp::now);
-        is_new
+    /// Records that the ledger is out of reach.
+    pub(super) fn lost_touch(&self) {
+        if let Some(mut term) = self.term() {
+            term.away_since.get_or_insert_with(Timestamp::now);
+        }
     }
 
     /// Records that the ledger is in reach.
@@ -201,8 +202,7 @@ mod tests {
     fn nothing_starts_while_the_ledger_is_out_of_reach() {
         let lease = Lease::granted(SenderId::default(), LENGTH, Moment::now());
         assert!(lease.permits().is_some());
-        assert!(lease.lost_touch());
-        assert!(!lease.lost_touch());
+        lease.lost_touch();
         assert_eq!(lease.permits(), None);
         assert!(lease.away_since().is_some());
         lease.in_touch();

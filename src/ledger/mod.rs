@@ -1,5 +1,6 @@
 //! The record of every lead that was ever sent.
 
+mod coding;
 mod entry;
 mod error;
 mod export;
@@ -8,9 +9,11 @@ mod history;
 mod known;
 mod lease;
 mod place;
+mod postgres;
 mod recall;
 mod record;
 mod run;
+pub mod shared_pace;
 mod sqlite;
 mod writer;
 
@@ -20,16 +23,17 @@ pub use entry::{
 };
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
-pub use handle::Ledger;
+pub use handle::{Ledger, SenderLock};
 pub use history::{RunRecord, RunState, StartRecord};
 pub use known::{Known, Scope};
 pub use lease::Lease;
 pub use place::LedgerPlace;
-pub use recall::{Look, Recall};
+pub use postgres::ServerPlace;
+pub use recall::{Look, Recall, Wanted};
 pub use record::Record;
 pub use run::{
-    AtWork, Begun, ClaimScope, Ending, InputRecord, ListRecord, LockHolder, NewRun, OutputKind, OutputRecord,
-    Predecessors, Pruned, Sha256, StoredDefaults, Unfinished,
+    AtWork, Begun, ClaimScope, Ending, InputRecord, ListRecord, LockHolder, NewRun, OutputKind,
+    OutputRecord, Predecessors, Pruned, Sending, Sha256, StoredDefaults, Unfinished,
 };
-pub use sqlite::{CopyError, SenderLock};
+pub use sqlite::CopyError;
 pub use writer::{Committed, LedgerWriter};

@@ -3,18 +3,22 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::postgres::ServerPlace;
 use super::sqlite::FilePlace;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerPlace {
     /// A file on this computer.
     File(FilePlace),
+    /// A schema on a PostgreSQL server.
+    Server(Box<ServerPlace>),
 }
 
 impl fmt::Display for LedgerPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LedgerPlace::File(file) => file.fmt(f),
+            LedgerPlace::Server(server) => server.fmt(f),
         }
     }
 }
@@ -28,6 +32,7 @@ impl LedgerPlace {
     pub fn absolute(&self) -> PathBuf {
         match self {
             LedgerPlace::File(file) => file.absolute(),
+            LedgerPlace::Server(server) => server.to_string().into(),
         }
     }
 
@@ -35,6 +40,7 @@ impl LedgerPlace {
     pub fn exists(&self) -> bool {
         match self {
             LedgerPlace::File(file) => file.exists(),
+            LedgerPlace::Server(_) => true,
         }
     }
 
@@ -43,6 +49,7 @@ impl LedgerPlace {
     pub fn owns(&self, path: &Path) -> bool {
         match self {
             LedgerPlace::File(file) => file.owns(path),
+            LedgerPlace::Server(_) => false,
         }
     }
 
@@ -51,6 +58,7 @@ impl LedgerPlace {
     pub fn network_file_system(&self) -> Option<&'static str> {
         match self {
             LedgerPlace::File(file) => file.network_file_system(),
+            LedgerPlace::Server(_) => None,
         }
     }
 }

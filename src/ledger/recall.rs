@@ -1,5 +1,6 @@
 //! Looking numbers up, in whichever kind of ledger.
 
+use super::postgres::{PostgresLook, PostgresRecall};
 use super::sqlite::{SqliteLook, SqliteRecall};
 use super::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId};
@@ -9,19 +10,37 @@ use crate::phone::PhoneNumber;
 #[derive(Debug)]
 pub enum Recall {
     File(SqliteRecall),
+    Server(PostgresRecall),
+}
+
+/// What is looked up together. A file looks each of them up when it
+/// is asked for; a server is asked for all of them at once.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub service: ServiceId,
+    pub numbers: Vec<PhoneNumber>,
+    /// The cells of rows that may be known to be bad.
+    pub digests: Vec<CellsDigest>,
 }
 
 /// A series of lookups.
 pub enum Look<'a> {
     File(SqliteLook<'a>),
+    Server(PostgresLook),
 }
 
 impl Recall {
     /// Begins a series of lookups: some thousand rows, within tenths of a second.
-    pub fn look(&mut self) -> Result<Look<'_>, LedgerError> {
+    pub fn look(&mut self, wanted: &Wanted) -> Result<Look<'_>, LedgerError> {
         match self {
             Recall::File(recall) => recall.look().map(Look::File),
+            Recall::Server(recall) => recall.look(wanted).map(Look::Server),
         }
+    }
+
+    /// Whether everything has to be wanted before.
+    pub fn needs_all(&self) -> bool {
+        matches!(self, Recall::Server(_))
     }
 }
 
@@ -35,6 +54,7 @@ impl Look<'_> {
     ) -> Result<Known, LedgerError> {
         match self {
             Look::File(look) => look.find(service, number, scope),
+            Look::Server(look) => Ok(look.find(service, number, scope)),
         }
     }
 
@@ -49,6 +69,7 @@ impl Look<'_> {
     ) -> Result<Option<Record>, LedgerError> {
         match self {
             Look::File(look) => look.row(service, number, campaign, run, row),
+            Look::Server(look) => Ok(look.row(number, campaign, run, row)),
         }
     }
 
@@ -62,6 +83,7 @@ impl Look<'_> {
     ) -> Result<bool, LedgerError> {
         match self {
             Look::File(look) => look.is_known_bad(service, digest, run),
+            Look::Server(look) => Ok(look.is_known_bad(digest, run)),
         }
     }
 }

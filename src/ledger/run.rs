@@ -27,6 +27,16 @@ pub struct NewRun {
     /// Whether a complete run continues if it has uncertain rows: if
     /// leads are known by run and row, no other run can send them.
     pub reopens: bool,
+    pub sending: Sending,
+    pub inputs: Vec<InputRecord>,
+    pub lists: Vec<ListRecord>,
+    /// The files that this start will write, with absolute paths.
+    pub outputs: Vec<(PathBuf, OutputKind)>,
+}
+
+/// What matters of a run to others that send to the same service at the same time.
+#[derive(Debug, Clone, Default)]
+pub struct Sending {
     pub claims: ClaimScope,
     /// The `--timeout` of its requests: for so long after its
     /// lease one of them may still be on its way.
@@ -35,16 +45,13 @@ pub struct NewRun {
     pub patience: Duration,
     /// The limits that it keeps to at first.
     pub limits: Vec<Rate>,
-    pub inputs: Vec<InputRecord>,
-    pub lists: Vec<ListRecord>,
-    /// The files that this start will write, with absolute paths.
-    pub outputs: Vec<(PathBuf, OutputKind)>,
 }
 
 /// In what a number, or a row, is claimed once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClaimScope {
     /// A number in each campaign.
+    #[default]
     Campaign,
     /// A number in all campaigns of the service.
     Service,

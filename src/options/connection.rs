@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueHint;
+use secrecy::SecretString;
 
 use super::Given;
 use super::declare::options;
@@ -72,7 +73,14 @@ options! {
     pub struct LedgerOptions {
         /// Record of every lead sent, so that a run can continue and no lead is sent twice; `none`
         /// for none [default: in your state folder] [env: LEADLOAD_LEDGER]
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        ///
+        /// A file, or a database for several computers: `postgresql://user@host/database`, with the
+        /// password in PGPASSWORD.
+        #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
         ledger: Given<PathBuf> => Service { variable: Some("LEADLOAD_LEDGER") };
+
+        /// The password of the ledger's database, which only variables give.
+        #[arg(skip)]
+        ledger_password: Given<SecretString> => Command { has_flag: false };
     }
 }

@@ -253,8 +253,11 @@ fn resolve(folder: &Path, text: &str) -> PathBuf {
     }
 }
 
-/// Whether it is a word instead of a path, or means no file to SQLite.
+/// Whether it is a word or an address instead of a path, or means no file to SQLite.
 fn is_no_path(text: &str) -> bool {
     let lower = text.to_lowercase();
-    matches!(text, "none" | "-") || lower == ":memory:" || lower.starts_with("file:")
+    matches!(text, "none" | "-")
+        || lower == ":memory:"
+        || lower.starts_with("file:")
+        || lower.contains("://")
 }

@@ -98,6 +98,13 @@ impl Value for TokenSource {
     }
 }
 
+/// A password, which comes from a variable.
+impl Value for SecretString {
+    fn parse(text: &str) -> Result<SecretString, String> {
+        Ok(text.into())
+    }
+}
+
 /// `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constant {

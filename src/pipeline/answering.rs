@@ -228,7 +228,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
     pub(super) fn give_up(&mut self, mut job: Job) {
         self.ending.has_given_up = true;
         match job.uncertain() {
+            // Its claim was refused, so the ledger has nothing of it.
+            Some(outcome) if job.is_refused => self.give(job.slot, outcome),
             Some(outcome) => self.settle(&job, outcome),
+            None if job.is_refused => self.window.pass_over(job.slot),
             None => {
                 self.commits.release(job.claim.row);
                 self.window.pass_over(job.slot);

@@ -29,6 +29,8 @@ pub(super) struct Job {
     http_status: Option<u16>,
     /// Why an earlier attempt may have been taken, if that is possible.
     doubt: Option<Reason>,
+    /// Whether its claim was not granted, so that nothing of it is in the ledger.
+    pub(super) is_refused: bool,
 }
 
 /// Counts answers about rows and outages, to tell a row that fails by itself from one that
@@ -99,6 +101,7 @@ impl Job {
             failures: Failures::default(),
             http_status: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
+            is_refused: false,
         }
     }
 
@@ -170,6 +173,11 @@ impl Job {
                 }
             }
         }
+    }
+
+    /// Records that another run may have sent it.
+    pub(super) fn doubt(&mut self, why: String) {
+        self.doubt = Some((ErrorCode::AnswerLost, why));
     }
 
     /// Records that the row may have been taken, if that is what the answer says.

@@ -90,7 +90,10 @@ impl Claims {
         let mut not_granted = Vec::new();
         for mut job in self.submitted.drain(..) {
             match refused.remove(&job.claim.row) {
-                Some(refusal) => not_granted.push((job, refusal)),
+                Some(refusal) => {
+                    job.is_refused = true;
+                    not_granted.push((job, refusal));
+                }
                 None => {
                     job.claim.sender = sender;
                     self.granted.push_back(job);

@@ -28,7 +28,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         loop {
             self.give_up_doubtful();
             while let Some(batch) = self.window.take_front() {
-                self.pass_on(batch, results).await;
+                self.pass_on(batch, results, rest.as_mut()).await;
             }
             let Some((batches, interrupts)) = &mut rest else {
                 break;
@@ -44,7 +44,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let rows = batches.next().await;
             self.receive(rows);
         }
-        self.commit_all().await;
+        self.commit_all(rest.as_mut()).await;
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         End {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
@@ -100,10 +100,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    async fn pass_on(&mut self, batch: Batch, results: Option<&mpsc::Sender<Batch>>) {
+    async fn pass_on(
+        &mut self,
+        batch: Batch,
+        results: Option<&mpsc::Sender<Batch>>,
+        rest: Option<&mut Rest>,
+    ) {
         if self.commits.has_ledger() {
             if !self.commits.has_room() {
-                self.submit_and_wait().await;
+                self.submit_and_wait(rest).await;
             }
             self.commits.batches.push(batch);
         } else if let Some(results) = results
@@ -115,23 +120,37 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Writes everything to disk: the commit under way, what was added meanwhile, and once
     /// more what could not be written, since the disk may have room by now.
-    async fn commit_all(&mut self) {
-        self.submit_and_wait().await;
+    async fn commit_all(&mut self, mut rest: Option<&mut Rest>) {
+        self.submit_and_wait(rest.as_deref_mut()).await;
         self.commits.retry();
-        self.await_commit().await;
+        self.await_commit(rest).await;
     }
 
-    async fn submit_and_wait(&mut self) {
-        self.await_commit().await;
+    async fn submit_and_wait(&mut self, mut rest: Option<&mut Rest>) {
+        self.await_commit(rest.as_deref_mut()).await;
         let known = self.service.rate.known();
         self.commits.submit(self.progress.counts, known, true);
-        self.await_commit().await;
+        self.await_commit(rest).await;
     }
 
-    async fn await_commit(&mut self) {
-        if self.commits.is_busy {
-            let committed = self.commits.committed().await;
-            self.take_committed(committed);
+    /// Waits for the commit under way. After a signal a ledger
+    /// that is out of reach is not waited for much longer.
+    async fn await_commit(&mut self, mut rest: Option<&mut Rest>) {
+        while self.commits.is_busy {
+            let interrupted = async {
+                match &mut rest {
+                    Some((_, interrupts)) => interrupts.next().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                committed = self.commits.committed() => self.take_committed(committed),
+                _ = interrupted => {
+                    self.commits.end_lease();
+                    rest = None;
+                }
+            }
         }
     }
 }

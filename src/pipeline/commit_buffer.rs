@@ -19,8 +19,8 @@ use super::claims::Claims;
 use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
-    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal, Reply,
-    Settlement,
+    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal,
+    Reply, Settlement,
 };
 use crate::rate::{KnownRate, Rate};
 
@@ -115,6 +115,14 @@ impl CommitBuffer {
             self.claims.open += 1;
             self.claims.granted.push_back(job);
         }
+    }
+
+    /// Claims a row whose claim was refused, or is of a lease that has run out.
+    pub(super) fn claim_again(&mut self, mut job: Job) {
+        if !std::mem::take(&mut job.is_refused) {
+            self.claims.open -= 1;
+        }
+        self.claim(job);
     }
 
     pub(super) fn settle(

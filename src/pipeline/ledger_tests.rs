@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::tests::{Service, policy, prepare};
 use super::*;
 use crate::lead::RunId;
-use crate::ledger::{Group, Ledger, LedgerPlace, LedgerWriter, NewRun};
+use crate::ledger::{Group, Ledger, LedgerPlace, LedgerWriter, NewRun, Sending};
 use crate::rate::RateChoice;
 
 /// A ledger with a run that has begun.
@@ -31,11 +31,12 @@ impl CommitBuffer {
             options: json!({}),
             defaults: String::new(),
             reopens: false,
+            sending: Sending::default(),
             inputs: Vec::new(),
             lists: Vec::new(),
             outputs: Vec::new(),
         };
-        let run = ledger.begin(&run, Timestamp::now()).unwrap().run;
+        let run = ledger.begin(&run, Timestamp::now()).unwrap().unwrap().run;
         CommitBuffer {
             _folder: folder,
             path,

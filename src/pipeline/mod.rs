@@ -48,6 +48,7 @@ mod in_flight;
 mod outage;
 mod rate_controller;
 mod rate_limiter;
+mod reserved_starts;
 mod schedule;
 mod service;
 mod single;
@@ -69,7 +70,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
-use crate::event::{Pulse, RunEvent};
+use crate::event::{Pause, Pulse, RunEvent};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, Batches, OnUncertain, PlannedInput};
 use crate::lead::{CampaignId, Counts, RowId, Status};
@@ -437,6 +438,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     fn stop(&mut self, stop: Stop) {
+        self.commits.end_lease();
         let are_rows_left = self.window.open() > self.in_flight.flights.len() as u64;
         let news = self.ending.stop(stop, are_rows_left);
         self.report_stop(news);
@@ -470,6 +472,17 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         earlier_of(Some(self.progress.next_pulse), too_long_at)
     }
 
+    /// The wait for a ledger that is out of reach.
+    fn ledger_pause(&self) -> Option<Pause> {
+        let since = self.commits.away_since()?;
+        Some(Pause {
+            left: Duration::ZERO,
+            is_asked: false,
+            outage_since: Some(since),
+            is_ledger: true,
+        })
+    }
+
     fn pulse(&self, now: Instant) -> Pulse {
         Pulse {
             elapsed: now - self.progress.began,
@@ -478,7 +491,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             requests: self.in_flight.requests,
             read: self.progress.last_read.0,
             waiting: self.window.open(),
-            pause: self.service.pause(now),
+            pause: self.ledger_pause().or_else(|| self.service.pause(now)),
         }
     }
 }

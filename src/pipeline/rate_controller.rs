@@ -129,6 +129,22 @@ impl RateController {
         Ok(now)
     }
 
+    /// The limits that are kept to: those that are given, or stated.
+    pub fn limits(&self) -> &[Rate] {
+        &self.rates
+    }
+
+    /// Takes what the runs of all machines share: whether one of them has a limit, and the
+    /// start times that were reserved here.
+    pub(super) fn share(&mut self, is_paced: bool, starts: Vec<Instant>) {
+        self.limiter.share(is_paced, starts);
+    }
+
+    /// How far apart start times are to be reserved, if more are needed soon.
+    pub(super) fn take_wish(&mut self) -> Option<Duration> {
+        self.limiter.take_wish()
+    }
+
     /// An answer that is no refusal. Where it says that nothing more is free, nothing starts.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();

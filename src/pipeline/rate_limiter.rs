@@ -20,6 +20,7 @@ use governor::state::{InMemoryState, NotKeyed};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::reserved_starts::ReservedStarts;
 use crate::ledger::StartsInSecond;
 use crate::rate::Rate;
 
@@ -55,6 +56,8 @@ pub(super) struct RateLimiter {
     /// The newest first.
     starts: VecDeque<Duration>,
     held_until: Option<Instant>,
+    /// Start times that are reserved here, where all runs of a service share them.
+    reserved: Option<ReservedStarts>,
 }
 
 impl RateLimiter {
@@ -69,6 +72,7 @@ impl RateLimiter {
             last: None,
             starts: VecDeque::new(),
             held_until: None,
+            reserved: None,
         }
     }
 
@@ -129,7 +133,11 @@ impl RateLimiter {
         if let Some(free_at) = free.max().filter(|free_at| elapsed < *free_at) {
             return Err(self.origin + (free_at - BEGIN));
         }
+        if let Some(reserved) = &mut self.reserved {
+            reserved.is_due(now)?;
+        }
         self.check(elapsed).map_err(|wait| now + wait)?;
+        self.reserved.as_mut().map(ReservedStarts::take);
         self.starts.push_front(elapsed);
         self.starts.truncate(self.remembered());
         Ok(())
@@ -150,6 +158,21 @@ impl RateLimiter {
         }
         self.last = Some(counts_as);
         Ok(())
+    }
+
+    /// Whether a run has a limit that all share, and the start times that were reserved here.
+    pub(super) fn share(&mut self, is_paced: bool, starts: Vec<Instant>) {
+        if is_paced {
+            self.reserved.get_or_insert_default().add(starts);
+        } else {
+            self.reserved = None;
+        }
+    }
+
+    /// How far apart start times are to be reserved, if more are needed soon.
+    pub(super) fn take_wish(&mut self) -> Option<Duration> {
+        let is_wanted = self.reserved.as_mut().is_some_and(ReservedStarts::ask);
+        is_wanted.then_some(self.space)
     }
 
     fn remembered(&self) -> usize {

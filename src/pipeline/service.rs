@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::attempt::{Epochs, Job};
@@ -15,15 +16,19 @@ use super::outage::{Outage, Silence};
 use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
-use crate::api::verdict::Verdict;
+use crate::api::verdict::{LONGEST_WAIT, Verdict};
 use crate::event::{Pause, RunEvent};
 use crate::lead::ErrorCode;
+use crate::ledger::{AskedPause, Reply};
 use crate::stop::{Stop, StopReason};
 
 pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
 
 /// Nothing is tried again sooner without a hint.
 const SHORTEST_GUESS: Duration = Duration::from_millis(500);
+
+/// A wait that ends so shortly after the known one is the same: clocks differ.
+const SAME_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) struct Service {
     pub(super) rate: RateController,
@@ -77,6 +82,28 @@ impl Service {
             return Err(Some(away.next));
         }
         self.rate.try_start().map_err(Some)
+    }
+
+    /// Takes what the runs of all machines share: the reserved start times, and the
+    /// waits that the service asked one of them for.
+    pub(super) fn share(&mut self, reply: Reply, events: Events<'_>) {
+        self.rate.share(reply.is_paced, reply.starts);
+        let Some(AskedPause { until, http_status }) = reply.pause else {
+            return;
+        };
+        let now = Instant::now();
+        let wait = Timestamp::now()
+            .duration_until(until)
+            .max(SignedDuration::ZERO);
+        let wait = wait.unsigned_abs().min(LONGEST_WAIT);
+        let is_known = |known: Instant| now + wait <= known + SAME_WAIT;
+        if wait.is_zero() || self.rate.limiter.held_until().is_some_and(is_known) {
+            return;
+        }
+        let why = ErrorCode::Http(http_status);
+        self.rate.limiter.hold(now + wait);
+        self.throttle.wait(now + wait, Some(wait), why);
+        events(RunEvent::Held { wait, why });
     }
 
     /// Takes what the answer says about the service, whatever it says about the row.
@@ -209,6 +236,7 @@ impl Service {
                 left: away.next.saturating_duration_since(now),
                 is_asked: false,
                 outage_since: Some(wall_clock(away.since)),
+                is_ledger: false,
             });
         }
         let until = self.rate.limiter.held_until()?;
@@ -216,6 +244,7 @@ impl Service {
             left: until - now,
             is_asked: self.throttle.asked_until >= Some(until),
             outage_since: None,
+            is_ledger: false,
         })
     }
 

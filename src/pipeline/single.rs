@@ -141,6 +141,7 @@ mod tests {
     use super::*;
     use crate::api::verdict::FatalCause;
     use crate::lead::{CampaignId, ErrorCode, RowId, Status};
+    use crate::ledger::SenderId;
     use crate::phone::PhoneNumber;
     use crate::pipeline::tests::policy;
 
@@ -173,6 +174,8 @@ mod tests {
             line: 2,
             number: PhoneNumber::from_e164("+447911000001").unwrap(),
             campaign: CampaignId(101),
+            resends: false,
+            sender: SenderId::default(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()

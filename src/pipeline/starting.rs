@@ -7,17 +7,24 @@ use tokio::time::Instant;
 
 use super::attempt::Job;
 use super::campaign_gates::Admission;
+use super::commit_buffer::Permit;
 use super::in_flight::Flight;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
-use crate::intake::OnUncertain;
-use crate::lead::{ErrorCode, RowOutcome};
-use crate::ledger::Claim;
+use crate::intake::{ByOthers, OnUncertain};
+use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::ledger::{Claim, Refusal, SenderId};
 use crate::stop::Stop;
 
 /// How long an input counts as unchanged after a check: file systems do not record
 /// modification times much more finely than that.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How soon to ask for a lease again while there is none.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How soon to ask again what has become of a number that another run has claimed.
+const ASK_OTHERS: Duration = Duration::from_secs(1);
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Starts as many requests as may start now, and returns when to try again
@@ -43,6 +50,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.stop(stop);
                 return None;
             }
+            match self.permit() {
+                Permit::Start => {}
+                Permit::ClaimAgain => {
+                    self.schedule
+                        .next
+                        .take()
+                        .map(|job| self.commits.claim_again(job));
+                    continue;
+                }
+                Permit::Wait => return Some(Instant::now() + ASK_AGAIN),
+            }
             let now = match self.service.try_start(self.in_flight.starts()) {
                 Ok(now) => now,
                 Err(when) => {
@@ -59,6 +77,43 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.claim_ahead();
         }
         None
+    }
+
+    /// Whether the next row may be sent, as far as the ledger is concerned. Asked
+    /// immediately before each request.
+    fn permit(&self) -> Permit {
+        let next = self.schedule.next.as_ref();
+        next.map_or(Permit::Start, |job| self.commits.permits(job))
+    }
+
+    /// Takes a row that another run has sent, or is sending now.
+    pub(super) fn take_refusal(&mut self, mut job: Job, refusal: Refusal) {
+        let campaign = job.claim.campaign;
+        let by_others = match refusal {
+            Refusal::Busy => {
+                self.schedule.push(Instant::now() + ASK_OTHERS, job);
+                return self.schedule.pass_on(campaign);
+            }
+            Refusal::Own(outcome) => {
+                let holds = self.policy.on_uncertain == OnUncertain::Hold;
+                if outcome.status != Status::Uncertain || holds {
+                    ByOthers::Settled(outcome)
+                } else {
+                    job.attempts = outcome.attempts;
+                    ByOthers::Doubt(outcome.error.unwrap_or_default())
+                }
+            }
+            Refusal::Known(known) => ByOthers::of(&known, campaign, self.policy.on_uncertain),
+        };
+        if let ByOthers::Settled(outcome) = by_others {
+            self.give(job.slot, outcome);
+        } else {
+            if let ByOthers::Doubt(why) = by_others {
+                job.doubt(why);
+            }
+            self.schedule.push(Instant::now(), job);
+        }
+        self.schedule.pass_on(campaign);
     }
 
     /// The reason to stop before the next row if its input has changed since the run began.
@@ -170,6 +225,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             line: row.line(),
             number: prepared.phone?,
             campaign: prepared.campaign?,
+            resends: false,
+            sender: SenderId::default(),
         };
         Some(Job::new(slot, claim, prepared.earlier.as_deref()))
     }

@@ -289,7 +289,7 @@ mod tests {
     use crate::exit::StoppedBy;
     use crate::intake::Earlier;
     use crate::lead::RowId;
-    use crate::ledger::Claim;
+    use crate::ledger::{Claim, SenderId};
     use crate::phone::PhoneNumber;
 
     fn answer(verdict: Verdict) -> Answer {
@@ -340,6 +340,8 @@ mod tests {
             line: 2,
             number: PhoneNumber::from_e164("+447911000001").unwrap(),
             campaign: CampaignId(campaign),
+            resends: false,
+            sender: SenderId::default(),
         };
         let earlier = Earlier {
             attempts: 1,

@@ -182,11 +182,13 @@ mod tests {
             left: Duration::from_secs(37),
             is_asked: true,
             outage_since: None,
+            is_ledger: false,
         };
         let away = Pause {
             left: Duration::from_secs(40),
             is_asked: false,
             outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
+            is_ledger: false,
         };
         for (pause, said) in [
             (

@@ -420,6 +420,7 @@ mod tests {
             left: Duration::from_secs(seconds),
             is_asked: true,
             outage_since: None,
+            is_ledger: false,
         })
     }
 

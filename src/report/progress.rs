@@ -64,6 +64,7 @@ impl Progress {
             left,
             is_asked,
             outage_since,
+            is_ledger,
         } = self.pause?;
         let wait = wait(left);
         let Some(since) = outage_since else {
@@ -78,6 +79,11 @@ impl Progress {
             "%H:%M"
         };
         let since = since.to_zoned(zone.clone()).strftime(form);
+        if is_ledger {
+            return Some(format!(
+                "ledger out of reach since {since}, nothing is sent"
+            ));
+        }
         let next = if left.is_zero() {
             "now".to_owned()
         } else {
@@ -89,8 +95,12 @@ impl Progress {
     }
 
     pub(super) fn waits_for(&self) -> Option<&'static str> {
-        let is_outage = self.pause?.outage_since.is_some();
-        Some(WAITS_FOR[usize::from(is_outage)])
+        let pause = self.pause?;
+        Some(match pause.outage_since {
+            None => WAITS_FOR[0],
+            Some(_) if !pause.is_ledger => WAITS_FOR[1],
+            Some(_) => WAITS_FOR[2],
+        })
     }
 
     /// The measured pace and the limit: `1.6/s of 100/min, as the service states`.
@@ -175,7 +185,7 @@ fn wait(time: Duration) -> String {
     }
 }
 
-pub(super) const WAITS_FOR: [&str; 2] = ["refused", "outage"];
+pub(super) const WAITS_FOR: [&str; 3] = ["refused", "outage", "ledger"];
 
 #[cfg(test)]
 mod tests {
@@ -209,6 +219,7 @@ mod tests {
             left: Duration::from_secs_f64(left),
             is_asked: true,
             outage_since: None,
+            is_ledger: false,
         })
     }
 
@@ -217,6 +228,7 @@ mod tests {
             left: Duration::from_secs(left),
             is_asked: false,
             outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
+            is_ledger: false,
         })
     }
 

@@ -388,6 +388,7 @@ mod tests {
             left: Duration::from_secs(left),
             is_asked: true,
             outage_since: None,
+            is_ledger: false,
         })
     }
 
@@ -396,6 +397,7 @@ mod tests {
             left: Duration::from_secs(left),
             is_asked: false,
             outage_since: Some(Timestamp::UNIX_EPOCH),
+            is_ledger: false,
         })
     }
 

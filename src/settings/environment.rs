@@ -6,10 +6,16 @@ use std::ffi::OsString;
 use secrecy::SecretString;
 
 use super::{Layer, Origin};
+use crate::ledger::ServerPlace;
 use crate::options::{Given, Options, TokenSource};
 
 /// The variable with the token itself; no flag and no settings file can give that.
 const LEADLOAD_TOKEN: &str = "LEADLOAD_TOKEN";
+
+const LEADLOAD_LEDGER: &str = "LEADLOAD_LEDGER";
+
+/// The password of the ledger's database, as PostgreSQL's own programs take it.
+const PGPASSWORD: &str = "PGPASSWORD";
 
 /// One layer for each variable. An empty variable counts as not set.
 pub fn environment() -> Vec<Layer> {
@@ -30,9 +36,19 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
             options.connection.token_file = Some(token);
             layers.push(Layer::new(Origin::Environment(LEADLOAD_TOKEN), options));
         }
-        let found = declared
+        let mut found = declared
             .variable
             .and_then(|name| Some((name, value(name)?)));
+        if declared.variable == Some(LEADLOAD_LEDGER)
+            && let Some((_, address)) = &mut found
+        {
+            // Only here an address may have a password in it, which is kept where nothing shows it.
+            let (without, password) = ServerPlace::split_password(&address.to_string_lossy());
+            if let Some(password) = password.filter(|_| ServerPlace::is_meant(&without)) {
+                *address = without.into();
+                layers.push(password_of_ledger(password, LEADLOAD_LEDGER));
+            }
+        }
         let mut options = Options::default();
         if let (Some((name, text)), Some(field)) = (found, options.field_mut(declared.key)) {
             // These options accept any text and check it where it is used.
@@ -40,7 +56,16 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
             layers.push(Layer::new(Origin::Environment(name), options));
         }
     }
+    let password = value(PGPASSWORD).map(|text| text.to_string_lossy().into_owned());
+    let password = password.map(|text| password_of_ledger(text.into(), PGPASSWORD));
+    layers.extend(password);
     layers
+}
+
+fn password_of_ledger(password: SecretString, variable: &'static str) -> Layer {
+    let mut options = Options::default();
+    options.ledger.ledger_password = Some(Given::new(password, variable));
+    Layer::new(Origin::Environment(variable), options)
 }
 
 /// Whether a browser has a screen to open on. Only on Unix a variable says so.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::state::state_folder;
-use crate::ledger::LedgerPlace;
+use crate::ledger::{LedgerPlace, ServerPlace};
 use crate::message::Message;
 use crate::options::Options;
 use crate::text::shown_name;
@@ -20,10 +20,16 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
         (None, Some(true)) => return Ok(None),
         (None, _) => default_file()?,
     };
-    let text = file.to_string_lossy().to_lowercase();
+    let text = file.to_string_lossy();
+    if ServerPlace::is_meant(&text) {
+        let password = options.ledger.ledger_password.as_deref().cloned();
+        let server = ServerPlace::parse(&text, password)?;
+        return Ok(Some(LedgerPlace::Server(Box::new(server))));
+    }
+    let text = text.to_lowercase();
     if text.contains("://") {
         // Not quoted: there may be a password in it.
-        let what = "the ledger cannot be an address: it is a file on this computer";
+        let what = "the ledger is neither a file nor an address that begins with `postgresql://`";
         return Err(Message::new(what, NAME_A_FILE));
     }
     // To SQLite these are not files, and a ledger in memory would be lost.

@@ -1,6 +1,5 @@
 //! Conversions for values that SQLite has no column type for.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -8,10 +7,10 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use rusqlite::{Connection, Params, Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 
 use super::OutputKind;
-use crate::lead::{ErrorCode, RowId, Status};
+use super::coding::{os_text, status_of};
+use crate::lead::{ErrorCode, Status};
 use crate::phone::PhoneNumber;
 
 /// A time, as seconds since 1970.
@@ -57,28 +56,10 @@ impl ToSql for PathText<'_> {
     }
 }
 
-/// A digest of the path, by which it is known after it was pruned.
-pub(super) fn place(path: &Path) -> [u8; 32] {
-    Sha256::digest(path.as_os_str().as_encoded_bytes()).into()
-}
-
 /// Reads the column `path` back.
 pub(super) fn path(row: &Row<'_>) -> rusqlite::Result<Option<PathBuf>> {
     let text = row.get_ref("path")?.as_bytes_or_null()?;
     Ok(text.map(|text| os_text(text).into()))
-}
-
-#[cfg(unix)]
-fn os_text(bytes: &[u8]) -> OsString {
-    use std::os::unix::ffi::OsStringExt;
-    OsString::from_vec(bytes.to_vec())
-}
-
-/// On other systems names are Unicode, except for
-/// unpaired surrogates, which are read as `\u{FFFD}`.
-#[cfg(not(unix))]
-fn os_text(bytes: &[u8]) -> OsString {
-    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 /// A value that is stored as JSON.
@@ -99,33 +80,15 @@ impl FromSql for ErrorCode {
     }
 }
 
-/// What is stored for a line: its distance from the row. The distance is the same
-/// for every row of a plain file; in the first file it is 1, which takes no byte.
-pub(super) fn line_offset(row: RowId, line: u64) -> i64 {
-    line.wrapping_sub(row.0).cast_signed()
-}
-
 /// The position of an input among all inputs of its run. There are only a few.
 pub(super) fn position(file: usize) -> i64 {
     (file as u64).cast_signed()
 }
 
-pub(super) fn line(row: i64, offset: i64) -> u64 {
-    row.wrapping_add(offset).cast_unsigned()
-}
-
-/// The number of a status: its place among all. 0 and 1 take no space in the table: they are
-/// those that occur by the million.
-pub(super) fn status_code(status: Status) -> i64 {
-    status as i64
-}
-
 impl FromSql for Status {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Status> {
         let code = value.as_i64()?;
-        let place = usize::try_from(code).ok();
-        let status = place.and_then(|place| Status::ALL.get(place));
-        status.copied().ok_or(FromSqlError::OutOfRange(code))
+        status_of(code).ok_or(FromSqlError::OutOfRange(code))
     }
 }
 
@@ -167,21 +130,5 @@ mod tests {
     fn a_path_that_is_no_text_is_read_as_it_was_written() {
         let path = PathBuf::from(os_text(b"/lists/\xff\xfe.csv"));
         assert_eq!(stored(&path), path);
-    }
-
-    #[test]
-    fn the_code_of_a_status_is_its_place_among_all() {
-        assert_eq!(
-            Status::ALL.map(status_code),
-            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-        );
-    }
-
-    #[test]
-    fn a_line_is_found_again_whether_before_or_after_the_row_s_number() {
-        for (row, at) in [(1, 2), (5, 5), (1_000_000, 2), (u64::MAX, 1)] {
-            let offset = line_offset(RowId(row), at);
-            assert_eq!(line(row.cast_signed(), offset), at);
-        }
     }
 }

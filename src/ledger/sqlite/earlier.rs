@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::columns::{Seconds, all, place};
+use super::coding::place;
+use super::columns::{Seconds, all};
 use super::run::{AtWork, Sha256, StoredDefaults};
 use super::{LedgerError, LockHolder, ServiceId, SqliteLedger};
 use crate::lead::{CampaignId, RunId};

@@ -6,7 +6,7 @@
 use rusqlite::{Row, params};
 use serde_json::json;
 
-use super::columns::{line, status_code};
+use super::coding::{line, status_code};
 use super::record::{self, COLUMNS};
 use super::{ExportedRow, LedgerError, Selection, SqliteLedger, unfiled};
 use crate::lead::{CampaignId, RowId, RunId, Status};
@@ -95,7 +95,7 @@ mod tests {
     use crate::lead::RowOutcome;
     use crate::ledger::sqlite::journal;
     use crate::ledger::sqlite::testing::{TestLedger, at};
-    use crate::ledger::{Claim, Group, Settlement};
+    use crate::ledger::{Claim, Group, SenderId, Settlement};
 
     /// A ledger with `count` runs.
     fn with_runs(count: u8) -> TestLedger {
@@ -133,6 +133,8 @@ mod tests {
             line: row + 1,
             number: PhoneNumber::from_key(number(row)).unwrap(),
             campaign: CampaignId(campaign),
+            resends: false,
+            sender: SenderId::default(),
         }
     }
 

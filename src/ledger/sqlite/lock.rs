@@ -25,18 +25,18 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The right to send, until this is dropped.
 #[derive(Debug)]
-pub struct SenderLock {
+pub struct FileLock {
     _file: File,
 }
 
 impl SqliteLedger {
     /// Takes the right to send to a service; `None` if another
     /// process has it. Fails if the file system has no locks.
-    pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<SenderLock>, LedgerError> {
+    pub fn try_lock_sender(&self, service: ServiceId) -> Result<Option<FileLock>, LedgerError> {
         let file = self.lock_file(service)?;
         for attempt in 1..=ATTEMPTS {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(SenderLock::held(file))),
+                Ok(()) => return Ok(Some(FileLock::held(file))),
                 Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => break,
                 Err(TryLockError::Error(error)) => return Err(self.not_locked(error)),
@@ -46,17 +46,17 @@ impl SqliteLedger {
     }
 
     /// Takes the right to send to a service, waiting as long as another process has it.
-    pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
+    pub fn lock_sender(&self, service: ServiceId) -> Result<FileLock, LedgerError> {
         let file = self.lock_file(service)?;
         match file.lock() {
-            Ok(()) => Ok(SenderLock::held(file)),
+            Ok(()) => Ok(FileLock::held(file)),
             Err(error) => Err(self.not_locked(error)),
         }
     }
 
     /// Takes the rights to send to every service, so nothing is sent while they are held.
     /// If another process is sending to a service, takes no right and returns that service.
-    pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
+    pub fn lock_all_senders(&self) -> Result<Result<Vec<FileLock>, ServiceId>, LedgerError> {
         let mut all = Vec::new();
         for service in self.services()? {
             match self.try_lock_sender(service)? {
@@ -120,16 +120,16 @@ impl SqliteLedger {
     }
 }
 
-impl SenderLock {
-    /// Turns the lock on `file` into a [`SenderLock`]. The file says who holds it,
+impl FileLock {
+    /// Turns the lock on `file` into a [`FileLock`]. The file says who holds it,
     /// for people to read; if that cannot be written, the lock holds all the same.
-    fn held(mut file: File) -> SenderLock {
+    fn held(mut file: File) -> FileLock {
         let (process, host) = (std::process::id(), gethostname());
         let line = format!("{process} {} {}\n", Timestamp::now(), host.display());
         let _ = file
             .set_len(0)
             .and_then(|()| file.write_all(line.as_bytes()));
-        SenderLock { _file: file }
+        FileLock { _file: file }
     }
 }
 

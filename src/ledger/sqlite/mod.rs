@@ -102,6 +102,6 @@ use super::*;
 
 pub use copy::CopyError;
 pub use file::SqliteLedger;
-pub use lock::SenderLock;
+pub use lock::FileLock;
 pub use place::FilePlace;
 pub use recall::{SqliteLook, SqliteRecall};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::samples::{RUN, Sample, created, rejected, uncertain};
-use super::{CellsDigest, Claim, Group, Known, Record, Scope, Settlement};
+use super::{CellsDigest, Claim, Group, Known, Record, Scope, SenderId, Settlement};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -94,6 +94,8 @@ fn claim(row: u64) -> Claim {
         line: 2 * row,
         number: number(row % NUMBERS),
         campaign: campaign(row),
+        resends: false,
+        sender: SenderId::default(),
     }
 }
 
@@ -213,6 +215,7 @@ fn record((run, row): Key, outcome: RowOutcome) -> Record {
         line,
         number,
         campaign,
+        ..
     } = claim(row);
     Record {
         run,

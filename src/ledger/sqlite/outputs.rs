@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use rusqlite::{Row, params};
 
-use super::columns::{PathText, all, path, place};
+use super::coding::place;
+use super::columns::{PathText, all, path};
 use super::run::OutputRecord;
 use super::{LedgerError, SqliteLedger};
 use crate::lead::RunId;

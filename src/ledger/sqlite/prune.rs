@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use rusqlite::{ErrorCode, Transaction};
 
+use super::coding::may_be_number;
 use super::columns::all;
 use super::journal::{follow, has_claimed_rows, line};
 use super::{LedgerError, Pruned, SqliteLedger};
@@ -56,9 +57,6 @@ const OF_RUN: [&str; 7] = [
 /// The statuses are created and duplicate, as numbered by `columns::status_code`.
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
-
-/// The fewest digits that a number has.
-const MIN_DIGITS: usize = 7;
 
 impl SqliteLedger {
     /// Removes cells, texts and file names of runs that ended before
@@ -191,7 +189,7 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
     let mut rows = query.query([])?;
     let mut found: Vec<(i64, i64)> = Vec::new();
     while let Some(row) = rows.next()? {
-        if may_be(row.get_ref(2)?.as_str()?, &digits) {
+        if may_be_number(row.get_ref(2)?.as_str()?, &digits) {
             found.push((row.get(0)?, row.get(1)?));
         }
     }
@@ -201,32 +199,4 @@ fn forget_cells(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Resu
         change.execute(forget, key)?;
     }
     Ok(())
-}
-
-/// Whether a cell may be a spelling of the number: with or without
-/// the calling code, and with anything between the digits.
-fn may_be(cell: &str, digits: &str) -> bool {
-    let written: String = cell.chars().filter(char::is_ascii_digit).collect();
-    let written = written.trim_start_matches('0');
-    written.len() >= MIN_DIGITS && digits.ends_with(written)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_found_in_a_cell_however_it_is_written() {
-        for cell in [
-            "+44 7911 123456",
-            "07911 123456",
-            "(0044) 7911-123456",
-            "7911123456",
-        ] {
-            assert!(may_be(cell, "447911123456"), "{cell}");
-        }
-        for cell in ["", "none", "123456", "+44 7911 123457", "1447911123456"] {
-            assert!(!may_be(cell, "447911123456"), "{cell}");
-        }
-    }
 }

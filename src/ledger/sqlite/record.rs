@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Row, Transaction, params_from_iter};
 
-use super::columns::{Seconds, line, line_offset, position, status_code};
+use super::coding::{line, line_offset, status_code};
+use super::columns::{Seconds, position};
 use super::lead_id::{self, StoredLeadId};
 use super::{Record, ServiceId, Settlement};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};

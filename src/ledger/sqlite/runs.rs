@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 
-use super::columns::{Json, PathText, Seconds, all, place};
+use super::coding::place;
+use super::columns::{Json, PathText, Seconds, all};
 use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
 use super::{LedgerError, ServiceId, SqliteLedger};
 use crate::lead::{Counts, RunId};

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{
     CellsDigest, Claim, FilePlace, Group, InvalidRow, Known, Record, SqliteLedger, SqliteRecall,
 };
-use super::{Scope, ServiceId, Settlement};
+use super::{Scope, SenderId, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -167,6 +167,8 @@ pub(super) fn claim(row: u64) -> Claim {
         line: row + 1,
         number: number(row),
         campaign: CAMPAIGN,
+        resends: false,
+        sender: SenderId::default(),
     }
 }
 

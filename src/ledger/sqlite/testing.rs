@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{FilePlace, InputRecord, NewRun, ServiceId, SqliteLedger};
+use super::{FilePlace, InputRecord, NewRun, Sending, ServiceId, SqliteLedger};
 
 /// An empty ledger that knows one service.
 pub(super) struct TestLedger {
@@ -39,6 +39,7 @@ impl TestLedger {
             inputs: vec![input(content)],
             lists: Vec::new(),
             reopens: false,
+            sending: Sending::default(),
             outputs: Vec::new(),
         }
     }

@@ -297,6 +297,7 @@ mod tests {
                 left: Duration::from_secs(37),
                 is_asked: true,
                 outage_since: None,
+                is_ledger: false,
             }),
         })
     }

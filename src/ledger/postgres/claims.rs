@@ -1,0 +1,299 @@
+//! Claims that are not simply granted: another row has the number, or the row was claimed before.
+//!
+//! [`decide`] is the protocol's one decision, and pure: the model checks this very function.
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error, Row};
+
+use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record, without_answer};
+use super::sender::Sender;
+use super::session::{int8, typed};
+use crate::lead::{RowId, RowOutcome, Status};
+use crate::ledger::coding::line_offset;
+use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
+
+/// A row of the ledger that may stand in the way of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub record: Record,
+    /// Whether a request for it may be on its way, …
+    pub is_open: bool,
+    /// … or cannot be any more, since its sender's lease and time-out have passed.
+    pub is_expired: bool,
+    /// The sender that claimed it last.
+    pub sender: SenderId,
+    /// Whether it has the claim of its number.
+    pub holds: bool,
+}
+
+/// What becomes of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It is granted, and these rows of other runs lose theirs: they stay uncertain.
+    Grant {
+        displaced: Vec<Standing>,
+    },
+    Refuse(Refusal),
+}
+
+/// Decides about a claim by all rows that the ledger has of its number.
+///
+/// `mine` are the leases of the process that claims: what is open under one of them is not on its
+/// way, or it would not be claimed again.
+pub fn decide(
+    claim: &Claim,
+    scope: ClaimScope,
+    run: crate::lead::RunId,
+    mine: &[SenderId],
+    found: &[Standing],
+) -> Decision {
+    let is_own = |row: &&Standing| row.record.run == run && row.record.row == claim.row;
+    if let Some(own) = found.iter().find(is_own)
+        && let Some(refusal) = refused_by_own(claim, mine, own)
+    {
+        return Decision::Refuse(refusal);
+    }
+    let is_in_scope = |row: &&Standing| match scope {
+        ClaimScope::Row => false,
+        ClaimScope::Campaign => row.record.campaign == claim.campaign,
+        ClaimScope::Service => true,
+    };
+    let others = found.iter().filter(|row| !is_own(row));
+    let others: Vec<&Standing> = others.filter(is_in_scope).collect();
+    let mut known = Known::default();
+    for row in &others {
+        if row.is_open && !row.is_expired {
+            continue;
+        }
+        known.add(Record {
+            outcome: row.outcome(),
+            ..row.record.clone()
+        });
+    }
+    if known.settled.is_some() {
+        return Decision::Refuse(Refusal::Known(known));
+    }
+    if others
+        .iter()
+        .any(|row| row.is_open && !row.is_expired && row.holds)
+    {
+        return Decision::Refuse(Refusal::Busy);
+    }
+    // The service does not refuse a second lead in another campaign, so that is never resent.
+    let is_elsewhere = |record: &Record| record.campaign != claim.campaign;
+    let is_doubtful = |record: &Record| !claim.resends || is_elsewhere(record);
+    if known.uncertain.as_ref().is_some_and(is_doubtful) {
+        return Decision::Refuse(Refusal::Known(known));
+    }
+    let displaced = others.into_iter().filter(|row| row.holds);
+    Decision::Grant {
+        displaced: displaced.cloned().collect(),
+    }
+}
+
+/// Why a row's own record stands in the way of its claim, if it does.
+fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Refusal> {
+    let outcome = own.outcome();
+    match outcome.status {
+        Status::Created | Status::Duplicate => Some(Refusal::Own(outcome)),
+        _ if mine.contains(&own.sender) => None,
+        _ if own.is_open && !own.is_expired => Some(Refusal::Busy),
+        Status::Uncertain if !claim.resends => Some(Refusal::Own(outcome)),
+        _ => None,
+    }
+}
+
+impl Standing {
+    /// Its outcome; an open claim that has expired is uncertain.
+    fn outcome(&self) -> RowOutcome {
+        if self.is_open {
+            without_answer(self.record.outcome.attempts)
+        } else {
+            self.record.outcome.clone()
+        }
+    }
+}
+
+/// All rows of the numbers that are claimed, and of the rows themselves.
+fn find() -> String {
+    format!(
+        "SELECT {COLUMNS}, s.is_open, {IS_EXPIRED}, s.sender, s.holds IS NOT NULL
+        FROM leadload.sent AS s {SENDER}
+        WHERE s.service = $1 AND s.number = ANY($2)
+            OR s.run = $3 AND s.row = ANY($4)
+        ORDER BY s.number, s.campaign, s.run, s.row
+        FOR UPDATE OF s"
+    )
+}
+
+/// The lease, which is kept from being taken over until the transaction ends.
+pub(super) const HOLD_LEASE: &str = "
+SELECT 1 FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
+
+/// An open claim that has expired becomes uncertain; an uncertain row stays what it is.
+const DISPLACE: &str = "
+UPDATE leadload.sent AS s SET holds = NULL, holds_service = NULL, is_open = false,
+    status = CASE WHEN is_open THEN $3 ELSE status END,
+    attempts = CASE WHEN is_open THEN attempts + 1 ELSE attempts END,
+    error_code = CASE WHEN is_open THEN 'answer_lost' ELSE error_code END,
+    error = CASE WHEN is_open THEN $4 ELSE error END
+FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
+WHERE s.run = t.run AND s.row = t.row";
+
+/// Claims a row whose number nobody else has now.
+const TAKE: &str = "
+INSERT INTO leadload.sent AS s (run, row, number, service, campaign, holds, holds_service,
+    is_open, sender, file, line_offset)
+SELECT $1, row, number, $2, campaign, $3, $4, true, $5, file, line_offset
+FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
+    AS t (row, number, campaign, file, line_offset)
+ON CONFLICT (run, row) DO UPDATE
+SET holds = excluded.holds, holds_service = excluded.holds_service, is_open = true,
+    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign";
+
+/// What a claim writes into `holds` and `holds_service`.
+pub(super) fn holds(scope: ClaimScope) -> (Option<bool>, Option<bool>) {
+    match scope {
+        ClaimScope::Campaign => (Some(true), None),
+        ClaimScope::Service => (Some(true), Some(true)),
+        ClaimScope::Row => (None, None),
+    }
+}
+
+/// The columns of several claims, each as a list.
+#[derive(Debug, Default)]
+pub(super) struct ClaimColumns {
+    pub(super) rows: Vec<i64>,
+    pub(super) numbers: Vec<i64>,
+    pub(super) campaigns: Vec<i64>,
+    pub(super) files: Vec<i32>,
+    pub(super) line_offsets: Vec<i64>,
+}
+
+impl ClaimColumns {
+    /// Sorted by what is claimed, so that two processes never wait for each other.
+    pub(super) fn of(claims: &[Claim]) -> ClaimColumns {
+        let mut sorted: Vec<&Claim> = claims.iter().collect();
+        sorted.sort_unstable_by_key(|claim| (claim.number, claim.campaign.0, claim.row));
+        let mut columns = ClaimColumns::default();
+        for claim in sorted {
+            columns.rows.push(claim.row.0.cast_signed());
+            columns.numbers.push(claim.number.key().cast_signed());
+            columns.campaigns.push(claim.campaign.0);
+            columns
+                .files
+                .push(i32::try_from(claim.file).unwrap_or(i32::MAX));
+            columns
+                .line_offsets
+                .push(line_offset(claim.row, claim.line));
+        }
+        columns
+    }
+}
+
+/// What came of claims that were looked at one by one; `None` if the lease has run out.
+pub(super) type Resolved = Option<Result<Vec<(RowId, Refusal)>, String>>;
+
+/// Decides about claims that were not simply granted, within a transaction.
+pub(super) async fn resolve(
+    client: &Client,
+    sender: &Sender,
+    claims: &[Claim],
+) -> Result<Resolved, Error> {
+    let lease = sender.id();
+    let held = client
+        .query_typed_opt(HOLD_LEASE, &[int8(&lease.0)])
+        .await?;
+    if held.is_none() {
+        return Ok(None);
+    }
+    let run = sender.run.0.cast_signed();
+    let columns = ClaimColumns::of(claims);
+    let values = [
+        int8(&sender.service.0),
+        typed(&columns.numbers, Type::INT8_ARRAY),
+        int8(&run),
+        typed(&columns.rows, Type::INT8_ARRAY),
+    ];
+    let rows = client.query_typed(&find(), &values).await?;
+    let found: Result<Vec<Standing>, String> = rows.iter().map(standing).collect();
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(Some(Err(error))),
+    };
+    let scope = sender.terms.claims;
+    let (mut granted, mut displaced, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for claim in claims {
+        let of_claim: Vec<Standing> = found
+            .iter()
+            .filter(|row| {
+                let is_own = row.record.run == sender.run && row.record.row == claim.row;
+                is_own || row.record.number == claim.number
+            })
+            .cloned()
+            .collect();
+        match decide(claim, scope, sender.run, &sender.leases, &of_claim) {
+            Decision::Grant { displaced: rows } => {
+                granted.push(*claim);
+                displaced.extend(rows);
+            }
+            Decision::Refuse(refusal) => refused.push((claim.row, refusal)),
+        }
+    }
+    displace(client, &displaced).await?;
+    take(client, sender, &granted).await?;
+    Ok(Some(Ok(refused)))
+}
+
+fn standing(row: &Row) -> Result<Standing, String> {
+    let sender: Option<i64> = get(row, 15)?;
+    Ok(Standing {
+        record: record(row)?,
+        is_open: get(row, 13)?,
+        is_expired: get(row, 14)?,
+        sender: SenderId(sender.unwrap_or_default()),
+        holds: get(row, 16)?,
+    })
+}
+
+async fn displace(client: &Client, displaced: &[Standing]) -> Result<(), Error> {
+    if displaced.is_empty() {
+        return Ok(());
+    }
+    let records = displaced.iter().map(|row| &row.record);
+    let runs: Vec<i64> = records.clone().map(|row| row.run.0.cast_signed()).collect();
+    let rows: Vec<i64> = records.map(|row| row.row.0.cast_signed()).collect();
+    let uncertain = Status::Uncertain as i16;
+    let values = [
+        typed(&runs, Type::INT8_ARRAY),
+        typed(&rows, Type::INT8_ARRAY),
+        typed(&uncertain, Type::INT2),
+        typed(&super::record::NO_ANSWER, Type::TEXT),
+    ];
+    client.execute_typed(DISPLACE, &values).await?;
+    Ok(())
+}
+
+async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), Error> {
+    if claims.is_empty() {
+        return Ok(());
+    }
+    let run = sender.run.0.cast_signed();
+    let (holds, holds_service) = holds(sender.terms.claims);
+    let lease = sender.id();
+    let columns = ClaimColumns::of(claims);
+    let values = [
+        int8(&run),
+        int8(&sender.service.0),
+        typed(&holds, Type::BOOL),
+        typed(&holds_service, Type::BOOL),
+        int8(&lease.0),
+        typed(&columns.rows, Type::INT8_ARRAY),
+        typed(&columns.numbers, Type::INT8_ARRAY),
+        typed(&columns.campaigns, Type::INT8_ARRAY),
+        typed(&columns.files, Type::INT4_ARRAY),
+        typed(&columns.line_offsets, Type::INT8_ARRAY),
+    ];
+    client.execute_typed(TAKE, &values).await?;
+    Ok(())
+}

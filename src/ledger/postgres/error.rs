@@ -1,0 +1,165 @@
+//! What the server's errors mean: whether to try again, and what to do.
+
+use std::error::Error as _;
+use std::io;
+use std::time::Duration;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use super::place::ServerPlace;
+use crate::ledger::LedgerError;
+use crate::message::ASK_SETUP;
+
+/// What the page says, whatever the reason.
+const ON_PAGE: &str = "leadload's record of what was sent can't be reached";
+
+/// What an error means for the work that met it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The server cannot be used at the moment.
+    Away,
+    /// Others were in the way: the same work succeeds when it is tried again.
+    Conflict,
+    /// Trying again changes nothing.
+    Lasting,
+}
+
+impl Trouble {
+    pub(super) fn of(error: &Error) -> Trouble {
+        let Some(code) = error.code() else {
+            return if is_lasting(error) {
+                Trouble::Lasting
+            } else {
+                Trouble::Away
+            };
+        };
+        let class = code.code().get(..2).unwrap_or_default();
+        match code {
+            &SqlState::T_R_SERIALIZATION_FAILURE
+            | &SqlState::T_R_DEADLOCK_DETECTED
+            | &SqlState::LOCK_NOT_AVAILABLE
+            | &SqlState::UNIQUE_VIOLATION => Trouble::Conflict,
+            // It restarts, is a replica at the moment, or gave up on this statement.
+            &SqlState::READ_ONLY_SQL_TRANSACTION
+            | &SqlState::QUERY_CANCELED
+            | &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+            | &SqlState::IN_FAILED_SQL_TRANSACTION => Trouble::Away,
+            // Connections; too few of anything (disk, memory, connections); operators.
+            _ if matches!(class, "08" | "53" | "57" | "58") => Trouble::Away,
+            _ => Trouble::Lasting,
+        }
+    }
+}
+
+/// Whether an error that the server did not report stays. A certificate that is not trusted does,
+/// and so does an answer that no version of this program has written.
+fn is_lasting(error: &Error) -> bool {
+    let text = error.to_string();
+    let is_tls = text.starts_with("error performing TLS handshake")
+        && source_of(error).is_some_and(|io| io.kind() == io::ErrorKind::InvalidData);
+    is_tls
+        || text.starts_with("error deserializing")
+        || text.starts_with("error serializing")
+        || text.starts_with("invalid configuration")
+        || text.starts_with("query returned an unexpected number")
+}
+
+fn source_of(error: &Error) -> Option<&io::Error> {
+    error.source()?.downcast_ref()
+}
+
+/// The reason in a few words, without anything secret: passwords are in no error of the server.
+pub(super) fn reason(error: &Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return error.message().to_owned();
+    }
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+impl LedgerError {
+    /// For an error that stays.
+    pub(super) fn of_server(place: &ServerPlace, error: &Error) -> LedgerError {
+        let why = reason(error);
+        let (user, database) = (place.user(), place.database());
+        let hint = match error.code() {
+            Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
+                if place.has_password() =>
+            {
+                format!("check the name and the password of `{user}`")
+            }
+            Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+                "give the password in the variable PGPASSWORD, or with the whole address in LEADLOAD_LEDGER".to_owned()
+            }
+            Some(&SqlState::INVALID_CATALOG_NAME) => {
+                format!("create it with `createdb {database}`, or name another one")
+            }
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => format!(
+                "let its owner run `GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\"`, or let `{user}` own the schema `leadload`"
+            ),
+            None if why.contains("password missing") => {
+                "give the password in the variable PGPASSWORD, or with the whole address in LEADLOAD_LEDGER".to_owned()
+            }
+            None if error.to_string().contains("TLS") => {
+                "name the certificate of whoever signed the server's with `sslrootcert=FILE` in the address".to_owned()
+            }
+            _ => "fix that, then run the same command again".to_owned(),
+        };
+        LedgerError::new(format!("the ledger `{place}` cannot be used: {why}"), hint)
+            .on_page(ON_PAGE, ASK_SETUP)
+    }
+
+    /// For a server that was out of reach for all the time that it was waited for.
+    pub(super) fn out_of_reach(place: &ServerPlace, waited: Duration, why: &str) -> LedgerError {
+        let seconds = waited.as_secs_f64().round();
+        LedgerError::new(
+            format!(
+                "the ledger `{place}` has been out of reach for {seconds:.0} s: {why}"
+            ),
+            "start the server, or check the address and the network; then run the same command again",
+        )
+        .on_page(
+            ON_PAGE,
+            "Check the network, then try again. If that does not help, ask the person who set up leadload on this computer.",
+        )
+    }
+
+    pub(super) fn newer_schema(place: &ServerPlace, found: i32, known: i32) -> LedgerError {
+        LedgerError::new(
+            format!(
+                "the ledger `{place}` was written by a newer version of leadload (format {found}, this version knows {known})"
+            ),
+            "update leadload on this computer",
+        )
+        .on_page(
+            "leadload's record of what was sent was written by a newer leadload",
+            "Install the newest leadload, and start it again.",
+        )
+    }
+
+    /// For a ledger that does not have the run any more.
+    pub(super) fn lost_run(place: &ServerPlace) -> LedgerError {
+        LedgerError::new(
+            format!("the ledger `{place}` was emptied, or replaced by an older one, while it was in use"),
+            "put the ledger back; then run the same command again. With another ledger, the leads in the `.part` files would be sent a second time",
+        )
+        .on_page(
+            "leadload's record of what was sent was replaced while it was in use",
+            "Ask the person who set up leadload on this computer to put it back. With another one, some people would be sent a second time.",
+        )
+    }
+
+    pub(super) fn damaged_server(
+        place: &ServerPlace,
+        detail: impl std::fmt::Display,
+    ) -> LedgerError {
+        LedgerError::new(
+            format!("the ledger `{place}` is damaged ({detail})"),
+            "restore the schema `leadload` from a backup",
+        )
+        .on_page(ON_PAGE, ASK_SETUP)
+    }
+}

@@ -1,0 +1,124 @@
+//! Exports the rows that runs sent or found invalid, in the order of the input.
+
+use std::pin::pin;
+
+use futures::TryStreamExt;
+use futures::executor::block_on;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::PostgresLedger;
+use super::history::run_id;
+use super::record::{COLUMNS, SENDER, Unreadable, get, record, without_answer};
+use super::session::{Value, typed};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
+use crate::ledger::{ExportedRow, LedgerError, Selection};
+
+/// Rows that were sent; a claim without an outcome comes as an open one.
+fn sent() -> String {
+    format!(
+        "SELECT {COLUMNS}, s.is_open FROM leadload.sent AS s {SENDER}
+        WHERE s.run = ANY($1) AND ($2::bigint IS NULL OR s.campaign = $2)
+        ORDER BY s.run, s.row"
+    )
+}
+
+const INVALID: &str = "
+SELECT run, row, file, line, campaign, coalesce(cell, ''), error_code, error
+FROM leadload.invalid_rows WHERE run = ANY($1) AND ($2::bigint IS NULL OR campaign = $2)
+ORDER BY run, row";
+
+impl PostgresLedger {
+    /// Passes every row of the selection to `each`, ordered by run
+    /// and row, as they are at this moment. Stops when `each` fails.
+    pub fn export<E: From<LedgerError>>(
+        &self,
+        selection: &Selection,
+        mut each: impl FnMut(ExportedRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let runs = selection.runs.iter().map(|run| run.0.cast_signed());
+        let runs: Vec<i64> = runs.collect();
+        let campaign = selection.campaign.map(|campaign| campaign.0);
+        let values: [Value<'_>; 2] = [typed(&runs, Type::INT8_ARRAY), typed(&campaign, Type::INT8)];
+        let statuses = &selection.statuses;
+        let mut give = |row: ExportedRow| {
+            let is_meant = statuses.is_empty() || statuses.contains(&row.outcome.status);
+            if is_meant { each(row) } else { Ok(()) }
+        };
+        let invalid = self.query(INVALID, &values)?;
+        let invalid = self.read_all(&invalid, invalid_row)?;
+        let mut invalid = invalid.into_iter().peekable();
+        self.stream(&sent(), &values, |row| {
+            let row = self.readable(sent_row(&row))?;
+            let place = (row.run, row.row);
+            while let Some(bad) = invalid.next_if(|bad| (bad.run, bad.row) <= place) {
+                // A row that was invalid, and that a later version could send, is in both tables.
+                if (bad.run, bad.row) != place {
+                    give(bad)?;
+                }
+            }
+            give(row)
+        })?;
+        invalid.try_for_each(give)
+    }
+
+    /// Passes the rows of a query on as they come: all of them may not fit into memory. Nothing is
+    /// repeated if the connection breaks.
+    pub(super) fn stream<E: From<LedgerError>>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut each: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let values = values.iter().map(|(value, of)| (*value, of.clone()));
+        let values: Vec<_> = values.collect();
+        let place = self.place().clone();
+        let failed = |error| E::from(LedgerError::of_server(&place, &error));
+        self.session.with_client(|client| {
+            block_on(async {
+                let rows = client.query_typed_raw(sql, values).await.map_err(failed)?;
+                let mut rows = pin!(rows);
+                while let Some(row) = rows.try_next().await.map_err(failed)? {
+                    each(row)?;
+                }
+                Ok(())
+            })
+        })?
+    }
+}
+
+fn sent_row(row: &Row) -> Result<ExportedRow, Unreadable> {
+    let is_open: bool = get(row, 13)?;
+    let record = record(row)?;
+    let outcome = match is_open {
+        true => RowOutcome {
+            error: Some("no answer yet, or the run ended before it came".to_owned()),
+            ..without_answer(record.outcome.attempts)
+        },
+        false => record.outcome,
+    };
+    Ok(ExportedRow {
+        run: record.run,
+        row: record.row,
+        file: record.file,
+        line: record.line,
+        phone: record.number.to_string(),
+        campaign: Some(record.campaign),
+        outcome,
+    })
+}
+
+fn invalid_row(row: &Row) -> Result<ExportedRow, Unreadable> {
+    let code: &str = get(row, 6)?;
+    let code: ErrorCode = code.parse()?;
+    let campaign: Option<i64> = get(row, 4)?;
+    Ok(ExportedRow {
+        run: run_id(row, 0)?,
+        row: RowId(get::<i64>(row, 1)?.cast_unsigned()),
+        file: get::<i32>(row, 2)?.cast_unsigned() as usize,
+        line: get::<i64>(row, 3)?.cast_unsigned(),
+        phone: get(row, 5)?,
+        campaign: campaign.map(CampaignId),
+        outcome: RowOutcome::not_sent(Status::Invalid, Some(code), get(row, 7)?),
+    })
+}

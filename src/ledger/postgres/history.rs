@@ -1,0 +1,242 @@
+//! The ledger's history of runs, and what a run looks up about earlier ones.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use tokio_postgres::Row;
+
+use super::PostgresLedger;
+use super::outputs::{self, digest, output};
+use super::record::{Unreadable, get};
+use super::runs::options;
+use super::session::{bytes, int8};
+use crate::lead::{CampaignId, RunId};
+use crate::ledger::coding::{os_text, place};
+use crate::ledger::{
+    AtWork, InputRecord, LedgerError, ListRecord, LockHolder, OutputRecord, RunRecord, ServiceId,
+    Sha256, StartRecord, StoredDefaults,
+};
+
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+const RUNS: &str = "
+SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,
+    EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp())
+FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
+
+const STARTS: &str = "
+SELECT run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests
+FROM leadload.starts ORDER BY run, start";
+
+const LISTS: &str = "
+SELECT run, start, name, sha256, numbers FROM leadload.lists ORDER BY run, start, position";
+
+const INPUTS: &str = "
+SELECT run, name, path, sha256, bytes, columns, rows FROM leadload.inputs ORDER BY run, position";
+
+const CAMPAIGN_IDS: &str = "
+SELECT key, value::bigint FROM leadload.runs, json_each_text(
+    CASE WHEN json_typeof(options -> 'campaign_ids') = 'object' THEN options -> 'campaign_ids' END
+) WHERE service = $1 ORDER BY runs.id";
+
+const SENDERS_OF: &str = "
+SELECT DISTINCT runs.id FROM leadload.runs JOIN leadload.inputs ON run = runs.id
+WHERE service = $1 AND reached > 0 AND (place = $2 OR sha256 = $3)";
+
+const DEFAULTS: &str = "
+SELECT defaults, address FROM leadload.runs JOIN leadload.services ON services.id = service
+WHERE runs.id = $1";
+
+const AT_WORK: &str = "
+SELECT run, process, began_at, host FROM leadload.senders JOIN leadload.starts USING (run, start)
+WHERE service = $1 AND until > clock_timestamp() ORDER BY began_at DESC LIMIT 1";
+
+/// Rows by their run.
+type ByRun<T> = HashMap<RunId, Vec<T>>;
+
+impl PostgresLedger {
+    pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        let outputs = format!(
+            "SELECT {} FROM leadload.outputs ORDER BY id",
+            outputs::COLUMNS
+        );
+        let queries = [RUNS, STARTS, LISTS, INPUTS, &outputs];
+        let answers = self.session.run_long(async |client| {
+            client.batch_execute(SNAPSHOT).await?;
+            let mut answers = Vec::new();
+            for sql in queries {
+                answers.push(client.query_typed(sql, &[]).await?);
+            }
+            client.batch_execute("COMMIT").await?;
+            Ok(answers)
+        })?;
+        let [runs, starts, lists, inputs, outputs] = &answers[..] else {
+            return Ok(Vec::new());
+        };
+        let runs = runs_of(runs, starts, lists, inputs, outputs);
+        self.readable(runs)
+    }
+
+    /// The ids of campaigns by name, from the options of all runs
+    /// of the service. If runs disagree, the latest one counts.
+    pub fn campaign_ids(
+        &self,
+        service: ServiceId,
+    ) -> Result<HashMap<String, CampaignId>, LedgerError> {
+        let rows = self.query(CAMPAIGN_IDS, &[int8(&service.0)])?;
+        let ids = self.read_all(&rows, |row| Ok((get(row, 0)?, CampaignId(get(row, 1)?))))?;
+        Ok(ids.into_iter().collect())
+    }
+
+    /// The runs that have sent any of these inputs to the service, in
+    /// order. An input is recognized by its path or by its content.
+    pub fn senders_of(
+        &self,
+        service: ServiceId,
+        inputs: &[(Option<PathBuf>, Sha256)],
+    ) -> Result<Vec<RunId>, LedgerError> {
+        let mut found: BTreeSet<RunId> = BTreeSet::new();
+        for (path, sha256) in inputs {
+            let place = path.as_deref().map(place);
+            let place = place.as_ref().map(<[u8; 32]>::as_slice);
+            let sha256 = sha256.as_slice();
+            let values = [int8(&service.0), bytes(&place), bytes(&sha256)];
+            let rows = self.query(SENDERS_OF, &values)?;
+            found.extend(self.read_all(&rows, |row| run_id(row, 0))?);
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// The defaults for a rejects file of this run; `None` if there is no such run.
+    pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
+        let run = run.0.cast_signed();
+        let columns = "SELECT columns FROM leadload.inputs WHERE run = $1 ORDER BY position";
+        let rows = self.query(columns, &[int8(&run)])?;
+        let columns = self.read_all(&rows, |row| digest(row, 0))?;
+        let rows = self.query(DEFAULTS, &[int8(&run)])?;
+        let found = self.read_all(&rows, |row| {
+            Ok(StoredDefaults {
+                defaults: get(row, 0)?,
+                service: get(row, 1)?,
+                columns: columns.clone(),
+            })
+        })?;
+        Ok(found.into_iter().next())
+    }
+
+    /// A process that sends to the service now.
+    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
+        let rows = self.query(AT_WORK, &[int8(&service.0)])?;
+        let found = self.read_all(&rows, |row| {
+            Ok(AtWork {
+                run: run_id(row, 0)?,
+                by: LockHolder {
+                    process: natural(row, 1)?,
+                    since: get(row, 2)?,
+                    host: get(row, 3)?,
+                },
+            })
+        })?;
+        Ok(found.into_iter().next())
+    }
+}
+
+fn runs_of(
+    runs: &[Row],
+    starts: &[Row],
+    lists: &[Row],
+    inputs: &[Row],
+    outputs: &[Row],
+) -> Result<Vec<RunRecord>, Unreadable> {
+    let mut of_start: HashMap<(RunId, i32), Vec<ListRecord>> = HashMap::new();
+    for row in lists {
+        let start = (run_id(row, 0)?, get(row, 1)?);
+        of_start.entry(start).or_default().push(list(row)?);
+    }
+    let mut starts_of: ByRun<StartRecord> = HashMap::new();
+    for row in starts {
+        let (run, number) = (run_id(row, 0)?, get(row, 1)?);
+        let lists = of_start.remove(&(run, number)).unwrap_or_default();
+        starts_of.entry(run).or_default().push(start(row, lists)?);
+    }
+    let mut inputs_of: ByRun<InputRecord> = HashMap::new();
+    for row in inputs {
+        inputs_of
+            .entry(run_id(row, 0)?)
+            .or_default()
+            .push(input(row)?);
+    }
+    let mut outputs_of: ByRun<OutputRecord> = HashMap::new();
+    for row in outputs {
+        let output = output(row)?;
+        let of_run = outputs_of.entry(output.run).or_default();
+        // Only the latest version of each file.
+        of_run.retain(|earlier| earlier.path.is_none() || earlier.path != output.path);
+        of_run.push(output);
+    }
+    let runs = runs.iter().map(|row| {
+        let run = run_id(row, 0)?;
+        let counts: &str = get(row, 6)?;
+        Ok(RunRecord {
+            run,
+            service: get(row, 1)?,
+            options: options(get(row, 2)?)?,
+            began_at: get(row, 3)?,
+            completed_at: get(row, 4)?,
+            pruned_at: get(row, 5)?,
+            is_at_work: get(row, 7)?,
+            counts: serde_json::from_str(counts).map_err(|error| error.to_string())?,
+            starts: starts_of.remove(&run).unwrap_or_default(),
+            inputs: inputs_of.remove(&run).unwrap_or_default(),
+            outputs: outputs_of.remove(&run).unwrap_or_default(),
+        })
+    });
+    runs.collect()
+}
+
+fn list(row: &Row) -> Result<ListRecord, Unreadable> {
+    Ok(ListRecord {
+        name: get(row, 2)?,
+        sha256: digest(row, 3)?,
+        numbers: get::<i64>(row, 4)?.cast_unsigned(),
+    })
+}
+
+fn start(row: &Row, lists: Vec<ListRecord>) -> Result<StartRecord, Unreadable> {
+    let exit_code: Option<i32> = get(row, 7)?;
+    let requests: Option<i64> = get(row, 9)?;
+    let ended_at: Option<Timestamp> = get(row, 3)?;
+    Ok(StartRecord {
+        began_at: get(row, 2)?,
+        ended_at,
+        process: natural(row, 4)?,
+        host: get(row, 5)?,
+        version: get(row, 6)?,
+        exit_code: exit_code.and_then(|code| u8::try_from(code).ok()),
+        stopped_by: get(row, 8)?,
+        requests: requests.map(i64::cast_unsigned),
+        lists,
+    })
+}
+
+fn input(row: &Row) -> Result<InputRecord, Unreadable> {
+    let path: Option<&[u8]> = get(row, 2)?;
+    let rows: Option<i64> = get(row, 6)?;
+    Ok(InputRecord {
+        name: get(row, 1)?,
+        path: path.map(|path| os_text(path).into()),
+        sha256: digest(row, 3)?,
+        bytes: get::<i64>(row, 4)?.cast_unsigned(),
+        columns: digest(row, 5)?,
+        rows: rows.map(i64::cast_unsigned),
+    })
+}
+
+pub(super) fn run_id(row: &Row, column: usize) -> Result<RunId, Unreadable> {
+    Ok(RunId(get::<i64>(row, column)?.cast_unsigned()))
+}
+
+fn natural(row: &Row, column: usize) -> Result<u32, Unreadable> {
+    Ok(u32::try_from(get::<i64>(row, column)?).unwrap_or_default())
+}

@@ -1,0 +1,131 @@
+//! The ledger on a server: opens it, makes it on first use, and refuses a newer one.
+
+use tokio_postgres::Row;
+
+use super::place::ServerPlace;
+use super::record::Unreadable;
+use super::schema;
+use super::sender::Sender;
+use super::session::{Session, int8, text};
+use crate::ledger::{Lease, LedgerError, ServiceId};
+
+const SERVICE: &str = "SELECT id FROM leadload.services WHERE address = $1";
+
+const ADD_SERVICE: &str = "
+INSERT INTO leadload.services (address) VALUES ($1) ON CONFLICT (address) DO NOTHING";
+
+const ADD_PACE: &str = "
+INSERT INTO leadload.pace (service) SELECT id FROM leadload.services WHERE address = $1
+ON CONFLICT (service) DO NOTHING";
+
+#[derive(Debug)]
+pub struct PostgresLedger {
+    pub(super) session: Session,
+    /// The run that this process sends, and its lease.
+    pub(super) sender: Option<Sender>,
+}
+
+impl PostgresLedger {
+    /// Opens the ledger for writing. If there is none, it is made. Fails
+    /// if the server cannot be reached for 30 seconds.
+    pub fn open(place: &ServerPlace) -> Result<PostgresLedger, LedgerError> {
+        let ledger = PostgresLedger::on(Session::new(place));
+        schema::create(&ledger.session)?;
+        Ok(ledger)
+    }
+
+    /// Opens the ledger for reading; `None` if there is none.
+    pub fn read(place: &ServerPlace) -> Result<Option<PostgresLedger>, LedgerError> {
+        let ledger = PostgresLedger::on(Session::new(place));
+        let version = schema::version(&ledger.session)?;
+        Ok(version.map(|_| ledger))
+    }
+
+    pub(super) fn on(session: Session) -> PostgresLedger {
+        PostgresLedger {
+            session,
+            sender: None,
+        }
+    }
+
+    pub fn place(&self) -> &ServerPlace {
+        &self.session.place
+    }
+
+    /// The error for a value in the ledger that makes no sense.
+    pub fn damaged(&self, detail: String) -> LedgerError {
+        LedgerError::damaged_server(self.place(), detail)
+    }
+
+    pub fn lease(&self) -> Lease {
+        self.session.lease()
+    }
+
+    /// The service at this address; `None` if no lead was ever sent there.
+    pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
+        let found = self.query(SERVICE, &[text(&address)])?;
+        let id = found.first().map(|row| row.try_get(0)).transpose();
+        Ok(self.readable(id)?.map(ServiceId))
+    }
+
+    /// The service at this address, which is added if it is new.
+    pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
+        // Usually the service is known, and then nothing is written.
+        if let Some(known) = self.known_service(address)? {
+            return Ok(known);
+        }
+        self.session.transact(async |client| {
+            client.execute_typed(ADD_SERVICE, &[text(&address)]).await?;
+            client.execute_typed(ADD_PACE, &[text(&address)]).await
+        })?;
+        let missing = || self.damaged("the service was removed".to_owned());
+        self.known_service(address)?.ok_or_else(missing)
+    }
+
+    pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+        let rows = self.query("SELECT id FROM leadload.services ORDER BY id", &[])?;
+        self.read_all(&rows, |row| super::record::get(row, 0).map(ServiceId))
+    }
+
+    /// The rows that a query returns, in one round trip.
+    pub(super) fn query(
+        &self,
+        sql: &str,
+        values: &[super::session::Value<'_>],
+    ) -> Result<Vec<Row>, LedgerError> {
+        self.session
+            .run(async |client| client.query_typed(sql, values).await)
+    }
+
+    /// Performs one statement. Returns how many rows it changed.
+    pub(super) fn execute(
+        &self,
+        sql: &str,
+        values: &[super::session::Value<'_>],
+    ) -> Result<u64, LedgerError> {
+        self.session
+            .run(async |client| client.execute_typed(sql, values).await)
+    }
+
+    pub(super) fn readable<T, E: std::fmt::Display>(
+        &self,
+        value: Result<T, E>,
+    ) -> Result<T, LedgerError> {
+        value.map_err(|error| LedgerError::damaged_server(self.place(), error))
+    }
+
+    pub(super) fn read_all<T>(
+        &self,
+        rows: &[Row],
+        read: impl FnMut(&Row) -> Result<T, Unreadable>,
+    ) -> Result<Vec<T>, LedgerError> {
+        self.readable(rows.iter().map(read).collect())
+    }
+
+    /// How many runs are being sent now.
+    pub(super) fn is_sending(&self, service: ServiceId) -> Result<bool, LedgerError> {
+        let live = "SELECT 1 FROM leadload.senders
+            WHERE service = $1 AND until > clock_timestamp() LIMIT 1";
+        Ok(!self.query(live, &[int8(&service.0)])?.is_empty())
+    }
+}

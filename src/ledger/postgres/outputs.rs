@@ -1,0 +1,94 @@
+//! The files that runs have written, recorded so that they are recognized later.
+
+use std::path::PathBuf;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::PostgresLedger;
+use super::record::{Unreadable, get};
+use super::session::{bytes, int8, text, typed};
+use crate::lead::RunId;
+use crate::ledger::coding::{os_text, place};
+use crate::ledger::{LedgerError, OutputKind, OutputRecord};
+
+/// The columns of `outputs`, in the order of [`output`].
+pub(super) const COLUMNS: &str = "run, path, kind, sha256, rows";
+
+const ADD: &str = "
+INSERT INTO leadload.outputs (run, path, kind, sha256, rows, place) VALUES ($1, $2, $3, $4, $5, $6)";
+
+impl PostgresLedger {
+    /// Records the content of files before they get their final names.
+    pub fn record_outputs(
+        &mut self,
+        run: RunId,
+        outputs: &[OutputRecord],
+    ) -> Result<(), LedgerError> {
+        let run = run.0.cast_signed();
+        self.session.transact(async |client| {
+            for output in outputs {
+                let Some(path) = &output.path else { continue };
+                let (kind, place) = (output.kind.as_str(), place(path));
+                let path = path.as_os_str().as_encoded_bytes();
+                let place = place.as_slice();
+                let sha256 = output.sha256.as_ref().map(<[u8; 32]>::as_slice);
+                let rows = output.rows.map(u64::cast_signed);
+                let values = [
+                    int8(&run),
+                    bytes(&path),
+                    text(&kind),
+                    bytes(&sha256),
+                    typed(&rows, Type::INT8),
+                    bytes(&place),
+                ];
+                client.execute_typed(ADD, &values).await?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The files that any run has written, or begun to write, at these paths.
+    pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputRecord>, LedgerError> {
+        let known =
+            format!("SELECT {COLUMNS} FROM leadload.outputs WHERE place = $1 ORDER BY run, id");
+        let mut found = Vec::new();
+        for path in paths {
+            let place = place(path);
+            let rows = self.query(&known, &[bytes(&place.as_slice())])?;
+            let at = self.read_all(&rows, output)?;
+            // Set here since the stored path may have been pruned.
+            found.extend(at.into_iter().map(|output| OutputRecord {
+                path: Some(path.clone()),
+                ..output
+            }));
+        }
+        Ok(found)
+    }
+}
+
+pub(super) fn output(row: &Row) -> Result<OutputRecord, Unreadable> {
+    let run: i64 = get(row, 0)?;
+    let path: Option<&[u8]> = get(row, 1)?;
+    let word: &str = get(row, 2)?;
+    let kinds = [OutputKind::Results, OutputKind::Rejects];
+    let kind = kinds.into_iter().find(|kind| kind.as_str() == word);
+    let rows: Option<i64> = get(row, 4)?;
+    Ok(OutputRecord {
+        run: RunId(run.cast_unsigned()),
+        path: path.map(|path| os_text(path).into()),
+        kind: kind.ok_or("a kind of file that is none")?,
+        sha256: optional_digest(row, 3)?,
+        rows: rows.map(i64::cast_unsigned),
+    })
+}
+
+pub(super) fn digest(row: &Row, column: usize) -> Result<[u8; 32], Unreadable> {
+    optional_digest(row, column)?.ok_or_else(|| "a digest is missing".to_owned())
+}
+
+fn optional_digest(row: &Row, column: usize) -> Result<Option<[u8; 32]>, Unreadable> {
+    let stored: Option<&[u8]> = get(row, column)?;
+    let digest = stored.map(TryInto::try_into).transpose();
+    digest.map_err(|_| "a digest of another length".to_owned())
+}

@@ -1,0 +1,412 @@
+//! The pace that all runs of a service share.
+//!
+//! Together they keep every limit that one of them has. The *space* between two starts is that of
+//! the strictest one; a single statement hands start times out, one after the other, in small
+//! batches. A start comes at its time or a little later, never earlier, so among any N + 1 starts
+//! of all processes there is a whole span.
+//!
+//! What was started before a limit counts too: a run that brings a stricter limit than the others
+//! had moves the next free time forward ([`first_free`]). All times are those of the server.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+use tokio_postgres::{Client, Error, Row};
+
+use super::PostgresLedger;
+use super::record::get;
+use super::sender::millis;
+use super::session::{Value, int4, int8};
+use crate::ledger::shared_pace::TOLERANCE;
+use crate::ledger::{AskedPause, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond};
+use crate::rate::{KnownRate, Rate};
+
+/// The longest span of any rate limit, in seconds.
+const DAY: i64 = 24 * 3600;
+
+/// Spans are so many times longer than limits say: requests take different times to the service.
+const SLACK: f64 = 1.01;
+
+/// How long a run may not know yet that another one has brought a limit.
+const UNAWARE: Duration = Duration::from_millis(1500);
+
+const MICROS: i64 = 1_000_000;
+
+/// Reserves start times. A run that is slower by itself than all together gets one at a time.
+/// Returns the end of what is reserved, how many times that are, the space, and the time now, in
+/// microseconds since 1970.
+pub(super) const RESERVE: &str = "
+WITH shared AS (
+    SELECT greatest(max(space_us), 1) AS space FROM leadload.senders
+    WHERE service = $1 AND until > clock_timestamp()
+), wish AS (
+    SELECT space, CASE WHEN $2 > space THEN 1 ELSE greatest(1, $3 / space) END AS count
+    FROM shared
+), reserved AS (
+    UPDATE leadload.pace SET next_start = greatest(next_start, clock_timestamp(), pause_until)
+        + count * space * interval '1 microsecond'
+    FROM wish WHERE service = $1 RETURNING next_start, count, space
+)
+SELECT (extract(epoch FROM next_start) * 1000000)::bigint, count, space,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+FROM reserved";
+
+/// What has changed for a sender: whether starts have to be reserved, the wait that the service
+/// asked for, and whether the lease is under way.
+pub(super) const NEWS: &str = "
+SELECT EXISTS (
+        SELECT 1 FROM leadload.senders
+        WHERE service = $1 AND space_us IS NOT NULL AND until > clock_timestamp()
+    ),
+    (extract(epoch FROM pause_until - clock_timestamp()) * 1000)::bigint, pause_http_status,
+    EXISTS (SELECT 1 FROM leadload.senders WHERE id = $2 AND until > clock_timestamp()),
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+FROM leadload.pace WHERE service = $1";
+
+/// Keeps a longer wait that the service asked for earlier.
+pub(super) const PAUSE: &str = "
+UPDATE leadload.pace
+SET pause_until = clock_timestamp() + $2 * interval '1 ms', pause_http_status = $3
+WHERE service = $1
+    AND coalesce(pause_until < clock_timestamp() + $2 * interval '1 ms', true)";
+
+pub(super) const LEARN: &str = "
+UPDATE leadload.services SET rate_requests = $2, rate_per_ms = $3, rate_is_stated = $4
+WHERE id = $1";
+
+/// Counts started requests, once for each group of a start.
+pub(super) const COUNT: &str = "
+WITH is_new AS (
+    UPDATE leadload.starts SET committed = $5
+    WHERE run = $3 AND start = $4 AND committed < $5 RETURNING 1
+)
+INSERT INTO leadload.recent_starts (service, second, requests)
+SELECT $1, second + extract(epoch FROM clock_timestamp())::bigint, requests
+FROM unnest($2::bigint[], $6::bigint[]) AS t (second, requests), is_new
+ORDER BY second
+ON CONFLICT (service, second) DO UPDATE
+SET requests = recent_starts.requests + excluded.requests";
+
+pub(super) const FORGET_OLD: &str = "
+DELETE FROM leadload.recent_starts
+WHERE service = $1 AND second < extract(epoch FROM clock_timestamp())::bigint - 86400";
+
+const COUNT_NOW: &str = "
+INSERT INTO leadload.recent_starts (service, second, requests)
+VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, $2)
+ON CONFLICT (service, second) DO UPDATE
+SET requests = recent_starts.requests + excluded.requests";
+
+/// The requests of the last seconds, the newest first, each counted from now.
+const RECENT: &str = "
+SELECT second - extract(epoch FROM clock_timestamp())::bigint AS ago, requests
+FROM leadload.recent_starts
+WHERE service = $1 AND second >= extract(epoch FROM clock_timestamp())::bigint - $2
+ORDER BY second DESC";
+
+/// Whether another run has no limit, or one that is not as strict.
+const OTHERS_ARE_FASTER: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM leadload.senders WHERE service = $1 AND id <> $2
+        AND until > clock_timestamp() AND coalesce(space_us, 0) < $3
+)";
+
+const MOVE: &str = "
+UPDATE leadload.pace
+SET next_start = greatest(next_start, clock_timestamp() + $2 * interval '1 microsecond')
+WHERE service = $1";
+
+pub(super) const SET_SPACE: &str = "UPDATE leadload.senders SET space_us = $2 WHERE id = $1";
+
+/// The distance between two starts that keeps all limits, in microseconds.
+pub(super) fn space_of(limits: &[Rate]) -> Option<i64> {
+    limits.iter().map(space).max()
+}
+
+fn space(rate: &Rate) -> i64 {
+    let span = span(rate);
+    let requests = i64::from(rate.requests.get());
+    (span + requests - 1) / requests
+}
+
+/// The span of a limit with all that is added to it, in microseconds.
+fn span(rate: &Rate) -> i64 {
+    let span = rate.per.mul_f64(SLACK) + TOLERANCE;
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// The earliest time at which starts that are spaced evenly from then on keep a limit, together
+/// with `earlier` starts. Those are given as how long ago they were, in microseconds, the newest
+/// first; so is the result, negative for a time to come.
+fn first_free(rate: &Rate, earlier: impl Iterator<Item = i64>) -> i64 {
+    let (span, space) = (span(rate), space(rate));
+    let requests = i64::from(rate.requests.get());
+    // The i-th newest start must have left the span when the (N - i)-th start after the first is
+    // made: then there are i - 1 of the old ones in it and N - i + 1 of the new ones.
+    let free = (1..=requests).zip(earlier).map(|(newest, ago)| {
+        let free_in = span - (requests - newest) * space - ago;
+        -free_in
+    });
+    free.min().unwrap_or(i64::MAX)
+}
+
+/// Lets the limits of a sender hold from now on, for all. Called when they are new.
+pub(super) async fn join(
+    client: &Client,
+    service: ServiceId,
+    sender: SenderId,
+    limits: &[Rate],
+) -> Result<(), Error> {
+    let Some(strictest) = space_of(limits) else {
+        return Ok(());
+    };
+    let longest = limits.iter().map(span).max().unwrap_or_default();
+    let seconds = longest / MICROS + 1;
+    let recent = client
+        .query_typed(RECENT, &[int8(&service.0), int8(&seconds)])
+        .await?;
+    let mut recent_starts: Vec<(i64, i64)> = Vec::new();
+    for row in &recent {
+        recent_starts.push((row.try_get(0)?, row.try_get(1)?));
+    }
+    let values = [int8(&service.0), int8(&sender.0), int8(&strictest)];
+    let others = client.query_typed_one(OTHERS_ARE_FASTER, &values).await?;
+    let others_are_faster: bool = others.try_get(0)?;
+    let mut wait = 0;
+    for rate in limits {
+        // Each counts as made at the end of its second, a time to come as now.
+        let earlier = recent_starts.iter().flat_map(|(second, requests)| {
+            let ago = (-(second + 1) * MICROS).max(0);
+            let requests = usize::try_from(*requests).unwrap_or_default();
+            std::iter::repeat_n(ago, requests)
+        });
+        wait = wait.max(-first_free(rate, earlier));
+        if others_are_faster {
+            // What they start before they know of this limit.
+            let unaware = i64::try_from(UNAWARE.as_micros()).unwrap_or(i64::MAX);
+            wait = wait.max(unaware + span(rate));
+        }
+    }
+    client
+        .execute_typed(MOVE, &[int8(&service.0), int8(&wait)])
+        .await?;
+    Ok(())
+}
+
+/// Counts requests as started now.
+pub(super) async fn count_now(
+    client: &Client,
+    service: ServiceId,
+    requests: i64,
+) -> Result<(), Error> {
+    if requests > 0 {
+        let values = [int8(&service.0), int8(&requests)];
+        client.execute_typed(COUNT_NOW, &values).await?;
+    }
+    Ok(())
+}
+
+/// What an answer to [`RESERVE`] says: the start times, by the clock of this computer. `received`
+/// is when the answer came: whatever it took to get here makes the times later, never earlier.
+pub(super) fn reserved(row: &Row, received: Instant) -> Result<Vec<Instant>, Error> {
+    let (end, count): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let (space, now): (i64, i64) = (row.try_get(2)?, row.try_get(3)?);
+    let times = (0..count).map(|index| {
+        let at = end - (count - index) * space;
+        let ahead = Duration::from_micros((at - now).max(0).cast_unsigned());
+        received + ahead
+    });
+    Ok(times.collect())
+}
+
+/// The values of [`RESERVE`]: this run's own distance, and how far ahead.
+pub(super) fn reserve_values<'a>(
+    service: &'a ServiceId,
+    own: &'a i64,
+    ahead: &'a i64,
+) -> [Value<'a>; 3] {
+    [int8(&service.0), int8(own), int8(ahead)]
+}
+
+pub(super) fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// A wait that ends after so many milliseconds, as stored.
+pub(super) fn pause_of(left_ms: Option<i64>, http_status: Option<i32>) -> Option<AskedPause> {
+    let left = Duration::from_millis(left_ms?.max(0).cast_unsigned());
+    let until = Timestamp::now().checked_add(jiff::SignedDuration::try_from(left).ok()?);
+    Some(AskedPause {
+        until: until.ok()?,
+        http_status: u16::try_from(http_status?).ok()?,
+    })
+}
+
+impl PostgresLedger {
+    /// The last rate that was learned for the service; `None` if there is none yet.
+    pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
+        let known = "SELECT rate_requests, rate_per_ms, rate_is_stated FROM leadload.services
+            WHERE id = $1 AND rate_requests IS NOT NULL";
+        let rows = self.query(known, &[int8(&service.0)])?;
+        let known = self.read_all(&rows, |row| {
+            let natural = |column| -> Result<Option<NonZeroU32>, String> {
+                let stored: i64 = get(row, column)?;
+                Ok(u32::try_from(stored).ok().and_then(NonZeroU32::new))
+            };
+            let (requests, per_ms) = (natural(0)?, natural(1)?);
+            let (Some(requests), Some(per_ms)) = (requests, per_ms) else {
+                return Err("a rate that is none".to_owned());
+            };
+            let per = Duration::from_millis(per_ms.get().into());
+            Ok(KnownRate {
+                rate: Rate { requests, per },
+                is_stated: get(row, 2)?,
+            })
+        })?;
+        Ok(known.into_iter().next())
+    }
+
+    pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
+        let rows = self.query(RECENT, &[int8(&service.0), int8(&DAY)])?;
+        let mut starts = self.read_all(&rows, |row| {
+            let (ago, requests): (i64, i64) = (get(row, 0)?, get(row, 1)?);
+            Ok(StartsInSecond {
+                second: now.as_second() + ago,
+                requests: u32::try_from(requests).unwrap_or(u32::MAX),
+            })
+        })?;
+        starts.reverse();
+        let rows = self.query(NEWS, &[int8(&service.0), int8(&0)])?;
+        let pause = self.read_all(&rows, |row| Ok(pause_of(get(row, 1)?, get(row, 2)?)))?;
+        Ok(RecentUse {
+            starts,
+            pause: pause.into_iter().flatten().next(),
+        })
+    }
+
+    /// Adds requests that were sent outside of any run, and a wait that the service asked for.
+    pub fn record_use(&mut self, service: ServiceId, more: RecentUse) -> Result<(), LedgerError> {
+        let requests = more.starts.iter().map(|starts| i64::from(starts.requests));
+        let requests = requests.sum();
+        self.session.transact(async |client| {
+            count_now(client, service, requests).await?;
+            if let Some(pause) = more.pause {
+                record_pause(client, service, pause).await?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Reserves one start time for a request outside of any run. `limits` are its own.
+    pub fn reserve_one(
+        &mut self,
+        service: ServiceId,
+        limits: &[Rate],
+    ) -> Result<Instant, LedgerError> {
+        let none = SenderId::default();
+        let (own, ahead) = (i64::MAX, 1);
+        let times = self.session.transact(async |client| {
+            join(client, service, none, limits).await?;
+            let values = reserve_values(&service, &own, &ahead);
+            let row = client.query_typed_one(RESERVE, &values).await?;
+            reserved(&row, Instant::now())
+        })?;
+        Ok(times.first().copied().unwrap_or_else(Instant::now))
+    }
+}
+
+pub(super) async fn record_pause(
+    client: &Client,
+    service: ServiceId,
+    pause: AskedPause,
+) -> Result<(), Error> {
+    let left = left_ms(pause);
+    let http_status = i32::from(pause.http_status);
+    let values = [int8(&service.0), int8(&left), int4(&http_status)];
+    client.execute_typed(PAUSE, &values).await?;
+    Ok(())
+}
+
+/// How long a wait lasts from now on, in milliseconds.
+pub(super) fn left_ms(pause: AskedPause) -> i64 {
+    let left = Timestamp::now().duration_until(pause.until);
+    millis(left.max(jiff::SignedDuration::ZERO).unsigned_abs())
+}
+
+/// The values of a learned rate.
+pub(super) fn learned(known: KnownRate) -> (i64, i64, bool) {
+    let per_ms = millis(known.rate.per).clamp(1, i64::from(u32::MAX));
+    (known.rate.requests.get().into(), per_ms, known.is_stated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = MICROS;
+
+    fn rate(text: &str) -> Rate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn starts_are_so_far_apart_that_a_span_never_holds_one_more() {
+        let limits = [rate("20/s"), rate("100/min")];
+        let space = space_of(&limits).unwrap();
+        for limit in limits {
+            let n = i64::from(limit.requests.get());
+            let least = i64::try_from(limit.per.as_micros()).unwrap();
+            let late = i64::try_from(TOLERANCE.as_micros()).unwrap();
+            assert!(n * space - late > least);
+        }
+        assert_eq!(space_of(&[]), None);
+    }
+
+    #[test]
+    fn after_nothing_a_limit_holds_at_once() {
+        assert_eq!(first_free(&rate("20/s"), [].into_iter()), i64::MAX);
+    }
+
+    #[test]
+    fn after_a_burst_of_all_a_whole_span_is_waited_for() {
+        let burst = std::iter::repeat_n(2 * SECOND, 20);
+        let wait = -first_free(&rate("20/10s"), burst);
+        assert_eq!(wait, span(&rate("20/10s")) - 2 * SECOND);
+    }
+
+    #[test]
+    fn after_starts_at_the_same_pace_the_next_one_is_due_as_ever() {
+        let rate = rate("100/min");
+        let earlier = (0..100).map(|index| index * space(&rate));
+        let wait = -first_free(&rate, earlier);
+        assert!((0..=space(&rate)).contains(&wait), "{wait}");
+    }
+
+    proptest::proptest! {
+        /// Whatever was started before, no span holds more than the limit.
+        #[test]
+        fn no_span_holds_more_than_the_limit(
+            requests in 1_u32..12,
+            mut earlier in proptest::collection::vec(0_i64..20, 0..40),
+        ) {
+            let rate = Rate {
+                requests: NonZeroU32::new(requests).unwrap(),
+                per: Duration::from_secs(10),
+            };
+            earlier.sort_unstable();
+            let earlier: Vec<i64> = earlier.iter().map(|ago| ago * SECOND).collect();
+            // A limit that was broken before cannot be kept for what was.
+            let from = (-first_free(&rate, earlier.iter().copied())).max(0);
+            let new = (0..3 * i64::from(requests)).map(|index| from + index * space(&rate));
+            let mut all: Vec<i64> = earlier.iter().map(|ago| -ago).chain(new.clone()).collect();
+            all.sort_unstable();
+            for end in new {
+                let begin = end - 10 * SECOND;
+                let within = all.iter().filter(|at| **at > begin && **at <= end).count();
+                proptest::prop_assert!(within <= requests as usize, "{} in {:?}", within, all);
+            }
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Where a ledger on a PostgreSQL server is: the address, and what may be in it.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use secrecy::{ExposeSecret, SecretString};
+use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
+use url::{Host, Url};
+
+use crate::message::Message;
+use crate::options::Value;
+
+const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
+
+const PORT: u16 = 5432;
+
+/// How long a lease lasts if the address does not say it.
+const LEASE: Duration = Duration::from_secs(10);
+const SHORTEST_LEASE: Duration = Duration::from_secs(2);
+const LONGEST_LEASE: Duration = Duration::from_secs(300);
+
+/// Where others know it from: `pg_stat_activity` shows this name.
+const APPLICATION: &str = "leadload";
+
+#[derive(Clone)]
+pub struct ServerPlace {
+    host: ServerHost,
+    port: u16,
+    user: String,
+    database: String,
+    password: Option<SecretString>,
+    /// `None`: the connection is not encrypted.
+    pub(super) tls: Option<Trust>,
+    /// How long a sender may go on without the server.
+    pub(super) lease: Duration,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ServerHost {
+    Name(String),
+    /// The folder of a Unix socket.
+    Socket(PathBuf),
+}
+
+/// Which certificates of a server are trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trust {
+    System,
+    /// Those in this file.
+    File(PathBuf),
+}
+
+impl fmt::Debug for ServerPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The address without the password and without what does not tell ledgers apart.
+impl fmt::Display for ServerPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ServerPlace {
+            host,
+            port,
+            user,
+            database,
+            ..
+        } = self;
+        match host {
+            ServerHost::Name(name) => {
+                write!(f, "postgresql://{user}@{name}:{port}/{database}")
+            }
+            ServerHost::Socket(folder) => write!(
+                f,
+                "postgresql://{user}@/{database}?host={}&port={port}",
+                folder.display()
+            ),
+        }
+    }
+}
+
+impl PartialEq for ServerPlace {
+    fn eq(&self, other: &ServerPlace) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for ServerPlace {}
+
+/// What is wrong with an address. It never shows the address, which may have a password in it.
+fn wrong(what: &str, hint: &str) -> Message {
+    Message::new(format!("the address of the ledger {what}"), hint)
+}
+
+const FORM: &str = "write it like `postgresql://user@host:5432/database`";
+
+impl ServerPlace {
+    /// Whether a text is meant to be such an address.
+    pub fn is_meant(text: &str) -> bool {
+        let start = text.trim_start().to_ascii_lowercase();
+        SCHEMES.iter().any(|scheme| start.starts_with(scheme))
+    }
+
+    /// Takes the password out of an address, if it has one.
+    pub fn split_password(text: &str) -> (String, Option<SecretString>) {
+        let Ok(mut url) = Url::parse(text.trim()) else {
+            return (text.to_owned(), None);
+        };
+        let in_url = url.password().filter(|password| !password.is_empty());
+        let mut password = in_url.map(decoded);
+        let _ = url.set_password(None);
+        let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+        if pairs.iter().any(|(name, _)| name == "password") {
+            url.query_pairs_mut().clear();
+            for (name, value) in pairs {
+                if name == "password" {
+                    password.get_or_insert(value);
+                } else {
+                    url.query_pairs_mut().append_pair(&name, &value);
+                }
+            }
+        }
+        (url.into(), password.map(SecretString::from))
+    }
+
+    /// Reads an address without a password, which comes from elsewhere. A relative
+    /// `sslrootcert` starts in the current folder.
+    pub fn parse(text: &str, password: Option<SecretString>) -> Result<ServerPlace, Message> {
+        let url = Url::parse(text.trim()).map_err(|_| wrong("cannot be read", FORM))?;
+        let mut host = match url.host() {
+            None => None,
+            Some(Host::Domain(name)) if name.is_empty() => None,
+            // In a scheme that the parser does not know, an IP address is a name too.
+            Some(Host::Domain(name)) => Some(server_host(decoded(name))),
+            Some(Host::Ipv4(address)) => Some(ServerHost::Name(address.to_string())),
+            Some(Host::Ipv6(address)) => Some(ServerHost::Name(address.to_string())),
+        };
+        let mut port = url.port();
+        let mut user = Some(decoded(url.username())).filter(|user| !user.is_empty());
+        let path = decoded(url.path().trim_start_matches('/'));
+        let mut database = Some(path).filter(|name| !name.is_empty());
+        let (mut mode, mut root, mut lease) = (None, None, LEASE);
+        for (name, value) in url.query_pairs() {
+            let value = value.into_owned();
+            match &*name {
+                "host" => host = Some(server_host(value)),
+                "port" => port = Some(number(&value)?),
+                "user" => user = Some(value),
+                "dbname" => database = Some(value),
+                "sslmode" => mode = Some(TlsMode::from_str(&value)?),
+                "sslrootcert" => root = Some(value),
+                "lease" => lease = lease_of(&value)?,
+                "password" => return Err(password_in_address()),
+                // What libpq has beside these does not matter here.
+                "application_name" | "connect_timeout" | "target_session_attrs" => {}
+                other => {
+                    return Err(wrong(
+                        &format!("has `{}`, which is not known", other.escape_debug()),
+                        "it may have sslmode, sslrootcert, lease, host, port, user and dbname",
+                    ));
+                }
+            }
+        }
+        if url.password().is_some_and(|password| !password.is_empty()) {
+            return Err(password_in_address());
+        }
+        let host = host.ok_or_else(|| wrong("names no host", FORM))?;
+        let user = user.ok_or_else(|| wrong("names no user", FORM))?;
+        let tls = trust(&host, mode, root)?;
+        Ok(ServerPlace {
+            port: port.unwrap_or(PORT),
+            database: database.unwrap_or_else(|| user.clone()),
+            host,
+            user,
+            password,
+            tls,
+            lease,
+        })
+    }
+
+    /// How to connect.
+    pub(super) fn config(&self) -> Config {
+        let mut config = Config::new();
+        match &self.host {
+            ServerHost::Name(name) => config.host(name),
+            #[cfg(unix)]
+            ServerHost::Socket(folder) => config.host_path(folder),
+            #[cfg(not(unix))]
+            ServerHost::Socket(folder) => config.host(folder.to_string_lossy()),
+        };
+        config
+            .port(self.port)
+            .user(&self.user)
+            .dbname(&self.database)
+            .application_name(APPLICATION)
+            .connect_timeout(Duration::from_secs(10))
+            // A connection that is cut without a word is noticed within about ten seconds.
+            .keepalives_idle(Duration::from_secs(5))
+            .keepalives_interval(Duration::from_secs(2))
+            .keepalives_retries(3)
+            .tcp_user_timeout(Duration::from_secs(10))
+            .ssl_mode(match self.tls {
+                Some(_) => SslMode::Require,
+                None => SslMode::Disable,
+            });
+        if let Some(password) = &self.password {
+            config.password(password.expose_secret());
+        }
+        config
+    }
+
+    pub(super) fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    /// The host and the port, for messages.
+    pub(super) fn server(&self) -> String {
+        match &self.host {
+            ServerHost::Name(name) => format!("{name}:{}", self.port),
+            ServerHost::Socket(folder) => format!("{} (port {})", folder.display(), self.port),
+        }
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.database
+    }
+
+    pub(super) fn user(&self) -> &str {
+        &self.user
+    }
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+fn server_host(text: String) -> ServerHost {
+    if text.starts_with('/') {
+        return ServerHost::Socket(text.into());
+    }
+    let name = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    ServerHost::Name(name.map_or_else(|| text.clone(), str::to_owned))
+}
+
+fn number(text: &str) -> Result<u16, Message> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or_else(|| wrong("has a port that is none", "a port is a number up to 65535"))
+}
+
+fn lease_of(text: &str) -> Result<Duration, Message> {
+    let lease = <Duration as Value>::parse(text).ok();
+    let is_allowed = |lease: &Duration| (SHORTEST_LEASE..=LONGEST_LEASE).contains(lease);
+    lease.filter(is_allowed).ok_or_else(|| {
+        wrong(
+            "has a `lease` that cannot be used",
+            "write a time from 2s to 5min, such as `lease=10s`",
+        )
+    })
+}
+
+fn password_in_address() -> Message {
+    wrong(
+        "has a password in it, which others can read on the command line and in the settings file",
+        "put the whole address into the variable LEADLOAD_LEDGER, or the password alone into PGPASSWORD",
+    )
+}
+
+/// libpq's words, of which off this computer only those count that verify the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TlsMode {
+    Off,
+    IfPossible,
+    On,
+}
+
+impl FromStr for TlsMode {
+    type Err = Message;
+
+    fn from_str(text: &str) -> Result<TlsMode, Message> {
+        match text {
+            "disable" => Ok(TlsMode::Off),
+            "allow" | "prefer" => Ok(TlsMode::IfPossible),
+            "require" | "verify-ca" | "verify-full" => Ok(TlsMode::On),
+            _ => Err(wrong(
+                "has an `sslmode` that is none",
+                "write `sslmode=verify-full`, or leave it out",
+            )),
+        }
+    }
+}
+
+/// Whether the connection is encrypted, and whom it trusts. Off this computer it always is, and
+/// the server's name and certificate are verified whatever word says how.
+fn trust(
+    host: &ServerHost,
+    mode: Option<TlsMode>,
+    root: Option<String>,
+) -> Result<Option<Trust>, Message> {
+    let trusted = match root.as_deref() {
+        None | Some("system") => Trust::System,
+        Some(file) => Trust::File(file.into()),
+    };
+    let is_local = match host {
+        ServerHost::Socket(_) => return Ok(None),
+        ServerHost::Name(name) => is_loopback(name),
+    };
+    match mode {
+        Some(TlsMode::On) => Ok(Some(trusted)),
+        None if is_local && root.is_some() => Ok(Some(trusted)),
+        _ if is_local => Ok(None),
+        Some(TlsMode::Off) => Err(wrong(
+            "has `sslmode=disable`, but the server is on another computer",
+            "leave `sslmode` out: everything about your leads would be readable on the way",
+        )),
+        Some(TlsMode::IfPossible) | None => Ok(Some(trusted)),
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    name == "localhost"
+        || name
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ServerPlace, String> {
+        ServerPlace::parse(text, None).map_err(|message| message.to_string())
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_does_not_tell_ledgers_apart() {
+        for (text, shown) in [
+            (
+                "postgres://ada@db.example/leads?sslmode=require",
+                "postgresql://ada@db.example:5432/leads",
+            ),
+            (
+                "postgresql://ada@127.0.0.1:5433?lease=5s",
+                "postgresql://ada@127.0.0.1:5433/ada",
+            ),
+            (
+                "postgresql://ada@[::1]/leads",
+                "postgresql://ada@::1:5432/leads",
+            ),
+            (
+                "postgresql://ada@/leads?host=/run/pg&port=5433",
+                "postgresql://ada@/leads?host=/run/pg&port=5433",
+            ),
+            (
+                "postgresql://ada@%2Frun%2Fpg/leads",
+                "postgresql://ada@/leads?host=/run/pg&port=5432",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_verified_except_on_this_computer() {
+        let tls = |text: &str| parse(text).map(|place| place.tls);
+        for local in [
+            "127.0.0.1",
+            "localhost",
+            "[::1]",
+            "%2Frun%2Fpg",
+            "127.9.9.9",
+        ] {
+            let url = format!("postgresql://ada@{local}/leads");
+            assert_eq!(tls(&url), Ok(None), "{local}");
+            assert_eq!(tls(&format!("{url}?sslmode=disable")), Ok(None), "{local}");
+        }
+        for mode in [
+            "",
+            "?sslmode=prefer",
+            "?sslmode=require",
+            "?sslmode=verify-ca",
+        ] {
+            let url = format!("postgresql://ada@db.example/leads{mode}");
+            assert_eq!(tls(&url), Ok(Some(Trust::System)), "{mode}");
+        }
+        let named = "postgresql://ada@localhost/leads?sslrootcert=/ca.pem";
+        assert_eq!(tls(named), Ok(Some(Trust::File("/ca.pem".into()))));
+        let refused = tls("postgresql://ada@db.example/leads?sslmode=disable").unwrap_err();
+        assert!(refused.contains("on another computer"), "{refused}");
+    }
+
+    #[test]
+    fn a_password_is_taken_out_and_never_shown() {
+        for text in [
+            "postgresql://ada:s%40cret@db.example/leads",
+            "postgresql://ada@db.example/leads?password=s%40cret&sslmode=require",
+        ] {
+            let (without, password) = ServerPlace::split_password(text);
+            let password = password.unwrap();
+            assert_eq!(password.expose_secret(), "s@cret");
+            assert!(!without.contains("cret"), "{without}");
+            let place = ServerPlace::parse(&without, Some(password)).unwrap();
+            assert!(!format!("{place} {place:?}").contains("cret"));
+            let refused = parse(text).unwrap_err();
+            assert!(refused.contains("has a password in it"), "{refused}");
+            assert!(!refused.contains("cret"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_address_is_said_without_showing_it() {
+        for (text, said) in [
+            ("postgresql://db.example/leads", "names no user"),
+            ("postgresql://ada@/leads", "names no host"),
+            ("postgresql://ada@h:70000/leads", "cannot be read"),
+            ("postgresql://ada@h/leads?sslmode=on", "`sslmode`"),
+            ("postgresql://ada@h/leads?lease=1ms", "`lease`"),
+            ("postgresql://ada@h/leads?port=0", "port"),
+            ("postgresql://ada@h/leads?sslkey=a", "`sslkey`"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Removes data from the ledger for good, while no run is being sent.
+//!
+//! Tables that had the data are rebuilt without it. What the server itself keeps elsewhere, its
+//! log and its backups, is not the ledger's.
+
+use jiff::Timestamp;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error};
+
+use super::PostgresLedger;
+use super::record::get;
+use super::session::{int8, typed};
+use crate::lead::RunId;
+use crate::ledger::coding::may_be_number;
+use crate::ledger::{LedgerError, Pruned, ServiceId};
+use crate::phone::PhoneNumber;
+
+/// Keeps leases from being acquired and renewed until the transaction ends.
+const STOP_SENDERS: &str = "LOCK TABLE leadload.senders IN SHARE ROW EXCLUSIVE MODE";
+
+const IS_SENDING: &str =
+    "SELECT EXISTS (SELECT 1 FROM leadload.senders WHERE until > clock_timestamp())";
+
+/// Runs that were last active before a given time, and were active since they were
+/// last pruned. A start without an end was killed: the time of its beginning counts.
+const OLD_RUNS: &str = "
+SELECT id FROM (
+    SELECT id, pruned_at, greatest(began_at,
+        (SELECT max(coalesce(ended_at, began_at)) FROM leadload.starts WHERE run = runs.id)
+    ) AS worked_at
+    FROM leadload.runs
+) AS ages
+WHERE worked_at <= $1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
+
+/// The first two statements change rows; their numbers are added up for [`Pruned::rows`].
+const PRUNE: [&str; 6] = [
+    "UPDATE leadload.sent SET error = NULL WHERE error IS NOT NULL AND run = ANY($1)",
+    "UPDATE leadload.invalid_rows SET cell = NULL, error = NULL
+     WHERE (cell IS NOT NULL OR error IS NOT NULL) AND run = ANY($1)",
+    "UPDATE leadload.inputs SET name = NULL, path = NULL WHERE run = ANY($1)",
+    "UPDATE leadload.lists SET name = NULL WHERE run = ANY($1)",
+    "UPDATE leadload.outputs SET path = NULL WHERE run = ANY($1)",
+    "UPDATE leadload.runs SET options = NULL, defaults = NULL, pruned_at = clock_timestamp()
+     WHERE id = ANY($1)",
+];
+
+/// The statuses are created and duplicate.
+const LEADS_OF_RUN: &str =
+    "SELECT count(*) FROM leadload.sent WHERE run = $1 AND status IN (0, 1) AND NOT is_open";
+const LEADS_OF_NUMBER: &str =
+    "SELECT count(*) FROM leadload.sent WHERE number = $1 AND status IN (0, 1) AND NOT is_open";
+
+/// What belongs to a run goes with it.
+const FORGET_RUN: [&str; 3] = [
+    "DELETE FROM leadload.sent WHERE run = $1",
+    "DELETE FROM leadload.known_bad WHERE run = $1",
+    "DELETE FROM leadload.runs WHERE id = $1",
+];
+
+const CELLS: &str = "SELECT run, row, cell FROM leadload.invalid_rows WHERE cell IS NOT NULL";
+
+const FORGET_CELLS: &str = "
+UPDATE leadload.invalid_rows AS bad SET cell = NULL, error = NULL
+FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
+WHERE bad.run = t.run AND bad.row = t.row";
+
+/// The tables that hold what is removed.
+const REBUILD: [&str; 6] = ["sent", "invalid_rows", "inputs", "lists", "outputs", "runs"];
+
+impl PostgresLedger {
+    /// A service that a run is being sent to; `None` if none is sent.
+    pub fn busy_service(&self) -> Result<Option<ServiceId>, LedgerError> {
+        for service in self.services()? {
+            if self.is_sending(service)? {
+                return Ok(Some(service));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes cells, texts and file names of runs that ended before `older_than`, or that began
+    /// before it and were killed. Numbers, campaigns and lead ids stay.
+    pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
+        // The server knows no earlier and no later times.
+        let years = |year: i16| jiff::civil::date(year, 1, 1).to_zoned(jiff::tz::TimeZone::UTC);
+        let (first, last) = (years(-4000), years(9999));
+        let bounds = (
+            first.map(|at| at.timestamp()),
+            last.map(|at| at.timestamp()),
+        );
+        let older_than = match bounds {
+            (Ok(first), Ok(last)) => older_than.clamp(first, last),
+            _ => older_than,
+        };
+        let pruned = self.alone(async |client| {
+            let old = client
+                .query_typed(OLD_RUNS, &[typed(&older_than, Type::TIMESTAMPTZ)])
+                .await?;
+            let runs = old.iter().map(|row| row.try_get(0));
+            let runs: Vec<i64> = runs.collect::<Result<_, _>>()?;
+            let mut changed = [0; PRUNE.len()];
+            for (sql, changed) in PRUNE.iter().zip(&mut changed) {
+                let runs = typed(&runs, Type::INT8_ARRAY);
+                *changed = client.execute_typed(sql, &[runs]).await?;
+            }
+            Ok(Pruned {
+                runs: runs.len() as u64,
+                rows: changed[0] + changed[1],
+            })
+        })?;
+        if pruned.runs > 0 {
+            self.rebuild()?;
+        }
+        Ok(pruned)
+    }
+
+    /// Removes a run and everything that is known about it. Returns how many leads it
+    /// had that were created or duplicates: their numbers count as new afterwards.
+    pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
+        let run = run.0.cast_signed();
+        let leads = self.alone(async |client| {
+            let leads = client.query_typed_one(LEADS_OF_RUN, &[int8(&run)]).await?;
+            for sql in FORGET_RUN {
+                client.execute_typed(sql, &[int8(&run)]).await?;
+            }
+            leads.try_get::<_, i64>(0)
+        })?;
+        self.rebuild()?;
+        Ok(leads.cast_unsigned())
+    }
+
+    /// Removes everything that is known about a number, for all services.
+    /// Returns how many leads it had that were created or duplicates.
+    pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
+        let digits = number.key().to_string();
+        let cells = self.query(CELLS, &[])?;
+        let (mut runs, mut rows): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+        for row in &cells {
+            // Such a row may have a valid number: it may have too many cells, for example.
+            if may_be_number(self.readable(get(row, 2))?, &digits) {
+                runs.push(self.readable(get(row, 0))?);
+                rows.push(self.readable(get(row, 1))?);
+            }
+        }
+        let key = number.key().cast_signed();
+        let leads = self.alone(async |client| {
+            let leads = client
+                .query_typed_one(LEADS_OF_NUMBER, &[int8(&key)])
+                .await?;
+            let forget = "DELETE FROM leadload.sent WHERE number = $1";
+            client.execute_typed(forget, &[int8(&key)]).await?;
+            let values = [
+                typed(&runs, Type::INT8_ARRAY),
+                typed(&rows, Type::INT8_ARRAY),
+            ];
+            client.execute_typed(FORGET_CELLS, &values).await?;
+            leads.try_get::<_, i64>(0)
+        })?;
+        self.rebuild()?;
+        Ok(leads.cast_unsigned())
+    }
+
+    /// Does the work in a transaction during which nothing is sent.
+    fn alone<T>(&self, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, LedgerError> {
+        let done = self.session.transact(async |client| {
+            client.batch_execute(STOP_SENDERS).await?;
+            let is_sending = client.query_typed_one(IS_SENDING, &[]).await?;
+            if is_sending.try_get(0)? {
+                return Ok(None);
+            }
+            work(client).await.map(Some)
+        })?;
+        done.ok_or_else(|| {
+            LedgerError::new(
+                format!(
+                    "a run began to send while the ledger `{}` was to be changed",
+                    self.place()
+                ),
+                "wait until it has ended, then run the same command again",
+            )
+        })
+    }
+
+    /// Rebuilds the tables without what was removed.
+    fn rebuild(&self) -> Result<(), LedgerError> {
+        for table in REBUILD {
+            let sql = format!("VACUUM (FULL) leadload.{table}");
+            self.session
+                .run_long(async |client| client.batch_execute(&sql).await)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Looks up what the ledger knows about numbers, many in one round trip.
+
+use std::collections::{HashMap, HashSet};
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::PostgresLedger;
+use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record, without_answer};
+use super::session::{int8, typed};
+use crate::lead::{CampaignId, RowId, RunId};
+use crate::ledger::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, Wanted};
+use crate::phone::PhoneNumber;
+
+const BAD: &str = "
+SELECT digest, run FROM leadload.known_bad
+WHERE service = $1 AND digest = ANY($2) AND in_rejects";
+
+/// A connection for looking numbers up, while another one writes.
+#[derive(Debug)]
+pub struct PostgresRecall {
+    ledger: PostgresLedger,
+    /// Whether rows that are being sent count as uncertain; otherwise
+    /// they are unknown until they are settled, or cannot be any more.
+    shows_open: bool,
+}
+
+/// What was known of some numbers.
+#[derive(Debug, Default)]
+pub struct PostgresLook {
+    records: HashMap<PhoneNumber, Vec<Record>>,
+    /// Digests of bad cells, each with a run whose rejects hold it.
+    bad: HashSet<([u8; 16], RunId)>,
+}
+
+impl PostgresLedger {
+    /// Opens a connection for looking numbers up while this one writes.
+    pub fn recall(&self) -> PostgresRecall {
+        self.recalling(false)
+    }
+
+    /// The same, with rows that are being sent.
+    pub fn recall_all(&self) -> PostgresRecall {
+        self.recalling(true)
+    }
+
+    fn recalling(&self, shows_open: bool) -> PostgresRecall {
+        PostgresRecall {
+            ledger: PostgresLedger::on(self.session.another()),
+            shows_open,
+        }
+    }
+}
+
+impl PostgresRecall {
+    /// Looks up everything about these numbers and cells.
+    pub fn look(&mut self, wanted: &Wanted) -> Result<PostgresLook, LedgerError> {
+        let mut look = PostgresLook::default();
+        let mut numbers: Vec<i64> = wanted
+            .numbers
+            .iter()
+            .map(|number| number.key().cast_signed())
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let find = format!(
+            "SELECT {COLUMNS}, s.is_open, {IS_EXPIRED}
+            FROM unnest($2::bigint[]) AS wanted (number)
+            JOIN leadload.sent AS s ON s.number = wanted.number AND s.service = $1 {SENDER}"
+        );
+        let values = [int8(&wanted.service.0), typed(&numbers, Type::INT8_ARRAY)];
+        let rows = match numbers.is_empty() {
+            true => Vec::new(),
+            false => self.ledger.query(&find, &values)?,
+        };
+        for found in self.ledger.read_all(&rows, |row| self.known(row))? {
+            if let Some(record) = found {
+                look.records.entry(record.number).or_default().push(record);
+            }
+        }
+        if !wanted.digests.is_empty() {
+            look.bad = self.bad(wanted)?;
+        }
+        Ok(look)
+    }
+
+    /// Reads a row, unless nothing is known of it yet.
+    fn known(&self, row: &Row) -> Result<Option<Record>, String> {
+        let (is_open, is_expired): (bool, bool) = (get(row, 13)?, get(row, 14)?);
+        let mut record = record(row)?;
+        if is_open {
+            if !is_expired && !self.shows_open {
+                return Ok(None);
+            }
+            record.outcome = without_answer(record.outcome.attempts);
+        }
+        Ok(Some(record))
+    }
+
+    fn bad(&self, wanted: &Wanted) -> Result<HashSet<([u8; 16], RunId)>, LedgerError> {
+        let digests: Vec<&[u8]> = wanted.digests.iter().map(|d| d.0.as_slice()).collect();
+        let values = [int8(&wanted.service.0), typed(&digests, Type::BYTEA_ARRAY)];
+        let rows = self.ledger.query(BAD, &values)?;
+        let bad = self.ledger.read_all(&rows, |row| {
+            let digest: &[u8] = get(row, 0)?;
+            let digest = digest
+                .try_into()
+                .map_err(|_| "a digest of another length")?;
+            let run: i64 = get(row, 1)?;
+            Ok((digest, RunId(run.cast_unsigned())))
+        })?;
+        Ok(bad.into_iter().collect())
+    }
+}
+
+impl PostgresLook {
+    /// What is known about the number.
+    pub fn find(&self, _: ServiceId, number: PhoneNumber, scope: Scope) -> Known {
+        let mut known = Known::default();
+        let is_meant = |record: &&Record| match scope {
+            Scope::Campaign(campaign) => record.campaign == campaign,
+            Scope::Service => true,
+        };
+        let records = self.records.get(&number).into_iter().flatten();
+        records
+            .filter(is_meant)
+            .for_each(|record| known.add(record.clone()));
+        known
+    }
+
+    /// The record of one row of one run.
+    pub fn row(
+        &self,
+        number: PhoneNumber,
+        campaign: CampaignId,
+        run: RunId,
+        row: RowId,
+    ) -> Option<Record> {
+        let mut records = self.records.get(&number)?.iter();
+        let is_meant =
+            |record: &&Record| (record.campaign, record.run, record.row) == (campaign, run, row);
+        records.find(is_meant).cloned()
+    }
+
+    /// Whether a run other than `run` found these cells bad, and its rejects hold them.
+    pub fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
+        let mut bad = self.bad.iter();
+        bad.any(|(of, by)| *of == digest.0 && *by != run)
+    }
+}

@@ -1,0 +1,151 @@
+//! The lease of the process that sends a run.
+//!
+//! The steps and their names are those of the model (`tests/model`): *acquire* a lease, *renew*
+//! it, *claim* rows under it, and *take over* the run of a sender whose lease has run out.
+
+use std::time::Duration;
+
+use tokio_postgres::{Client, Error};
+
+use super::PostgresLedger;
+use super::session::{int4, int8};
+use crate::lead::RunId;
+use crate::ledger::lease::Moment;
+use crate::ledger::{Lease, LedgerError, SenderId, Sending, ServiceId};
+
+/// A new lease for a start, while no other start has one for this run.
+pub(super) const ACQUIRE: &str = "
+INSERT INTO leadload.senders (service, run, start, until, timeout_ms, space_us)
+SELECT $1, $2, $3, clock_timestamp() + $4 * interval '1 ms', $5, $6
+WHERE NOT EXISTS (
+    SELECT 1 FROM leadload.senders
+    WHERE run = $2 AND start <> $3 AND until > clock_timestamp()
+)
+RETURNING id";
+
+/// A lease that has run out is never renewed: others may count on it.
+pub(super) const RENEW: &str = "
+UPDATE leadload.senders SET until = clock_timestamp() + $2 * interval '1 ms'
+WHERE id = $1 AND until > clock_timestamp() RETURNING 1";
+
+/// Ends a lease. What it has claimed and not settled stays open until its time-out has passed.
+pub(super) const END: &str = "
+UPDATE leadload.senders SET until = least(until, clock_timestamp()) WHERE id = $1";
+
+/// A run while this process sends it.
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) run: RunId,
+    pub(super) start: u32,
+    pub(super) service: ServiceId,
+    pub(super) terms: Sending,
+    /// All leases that this process has had for the run; the last one counts.
+    pub(super) leases: Vec<SenderId>,
+    pub(super) lease: Lease,
+    /// When the last renewal was asked for.
+    pub(super) asked: Moment,
+    /// The number of the last group.
+    pub(super) group: i64,
+}
+
+impl Sender {
+    pub(super) fn id(&self) -> SenderId {
+        self.leases.last().copied().unwrap_or_default()
+    }
+
+    /// All leases as a parameter.
+    pub(super) fn all_ids(&self) -> Vec<i64> {
+        self.leases.iter().map(|sender| sender.0).collect()
+    }
+}
+
+pub(super) fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Inserts a lease; `None` if another process has one for the run.
+pub(super) async fn acquire(
+    client: &Client,
+    (service, run, start): (ServiceId, RunId, u32),
+    (lease, timeout, space): (Duration, Duration, Option<i64>),
+) -> Result<Option<SenderId>, Error> {
+    let (run, start) = (run.0.cast_signed(), start.cast_signed());
+    let (lease, timeout) = (millis(lease), millis(timeout));
+    let values = [
+        int8(&service.0),
+        int8(&run),
+        int4(&start),
+        int8(&lease),
+        int8(&timeout),
+        super::session::typed(&space, tokio_postgres::types::Type::INT8),
+    ];
+    let row = client.query_typed_opt(ACQUIRE, &values).await?;
+    row.map(|row| row.try_get(0).map(SenderId)).transpose()
+}
+
+impl PostgresLedger {
+    /// How often the lease has to be renewed.
+    pub fn renew_every(&self) -> Duration {
+        self.place().lease / 3
+    }
+
+    /// Renews the lease, or acquires another one if it has run out.
+    pub fn renew(&mut self) -> Result<(), LedgerError> {
+        let Some(sender) = &self.sender else {
+            return Ok(());
+        };
+        let (id, lease) = (sender.id(), millis(self.place().lease));
+        let asked = Moment::now();
+        let renewed = self.execute(RENEW, &[int8(&id.0), int8(&lease)])?;
+        if renewed == 0 {
+            return self.acquire_again();
+        }
+        self.note_renewal(asked);
+        Ok(())
+    }
+
+    /// Records that the lease was renewed.
+    pub(super) fn note_renewal(&mut self, asked: Moment) {
+        if let Some(sender) = &mut self.sender {
+            sender.asked = asked;
+            sender.lease.renewed(sender.id(), asked);
+        }
+    }
+
+    /// Acquires another lease after this one has run out. What was claimed
+    /// under the old one has to be claimed again before it is sent.
+    pub(super) fn acquire_again(&mut self) -> Result<(), LedgerError> {
+        let Some(sender) = &self.sender else {
+            return Ok(());
+        };
+        let who = (sender.service, sender.run, sender.start);
+        let space = super::pace::space_of(&sender.terms.limits);
+        let terms = (self.place().lease, sender.terms.timeout, space);
+        let asked = Moment::now();
+        let acquired = self
+            .session
+            .run(async |client| acquire(client, who, terms).await)?;
+        let Some(new) = acquired else {
+            return Err(self.taken_over(sender.run)?);
+        };
+        if let Some(sender) = &mut self.sender {
+            sender.leases.push(new);
+        }
+        self.note_renewal(asked);
+        Ok(())
+    }
+
+    /// The error for a run that another process sends now.
+    fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
+        let by = self.lease_of(run)?;
+        let by = by.map_or_else(String::new, |lease| format!(" by {}", lease.at_work.by));
+        Ok(LedgerError::new(
+            format!("run {run} was taken over{by}, since this process could not reach the ledger for too long"),
+            "nothing is lost: the other process goes on with this run",
+        )
+        .on_page(
+            "Another leadload has gone on with this list, since this one could not reach its record of what was sent",
+            "Look at “History”.",
+        ))
+    }
+}

@@ -1,0 +1,306 @@
+//! A connection to the server, which is made again whenever it is lost.
+//!
+//! The rest of the program calls the ledger from its own threads and waits for it, as it waits
+//! for a disk. So each connection has a thread that moves its bytes, and whoever calls waits.
+//! Work is repeated after an error that passes, so all of it must be harmless to repeat: a
+//! commit whose answer is lost may have happened.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use futures::future::{Either, select};
+use futures_timer::Delay;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error};
+use tracing::{info, warn};
+
+use super::error::{Trouble, reason};
+use super::place::ServerPlace;
+use super::tls;
+use crate::ledger::{Lease, LedgerError};
+
+/// How long a command waits for the server before it has begun a run.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The same while a run is ending.
+const LAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an answer may take before the connection counts as lost.
+const ANSWER: Duration = Duration::from_secs(15);
+
+/// The same for work that goes through whole tables.
+const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
+
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// From when on somebody who waits is told why.
+const SAY_AFTER: Duration = Duration::from_secs(2);
+
+/// What every transaction begins with, as one message. The settings hold for it alone, so they
+/// work through poolers too: a transaction of a computer that was cut off holds up no one for
+/// long, and a commit is on disk when it has returned.
+pub(super) const BEGIN: &str = "
+BEGIN;
+SET LOCAL idle_in_transaction_session_timeout = '10s';
+SET LOCAL lock_timeout = '10s';
+SELECT set_config('synchronous_commit', 'on', true)
+WHERE current_setting('synchronous_commit') = 'off'";
+
+/// A value of a statement, with its type: so nothing is prepared, which poolers need.
+pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
+
+pub(super) struct Session {
+    pub(super) place: ServerPlace,
+    client: RefCell<Option<Client>>,
+    shared: Arc<Mutex<Shared>>,
+    /// Whether the lease depends on this connection, and not on another one.
+    keeps_lease: bool,
+}
+
+/// What all connections of a run share.
+#[derive(Debug)]
+struct Shared {
+    patience: Duration,
+    /// The lease of the run that is sent, if there is one.
+    lease: Lease,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.place)
+    }
+}
+
+/// Why an attempt failed.
+enum Failed {
+    Server(Error),
+    /// No answer came in time.
+    Silent,
+    Ledger(LedgerError),
+}
+
+impl Session {
+    pub(super) fn new(place: &ServerPlace) -> Session {
+        Session {
+            place: place.clone(),
+            client: RefCell::new(None),
+            shared: Arc::new(Mutex::new(Shared {
+                patience: PATIENCE,
+                lease: Lease::unlimited(),
+            })),
+            keeps_lease: true,
+        }
+    }
+
+    /// Another connection to the same server, which waits for it as long as this one.
+    pub(super) fn another(&self) -> Session {
+        Session {
+            shared: Arc::clone(&self.shared),
+            keeps_lease: false,
+            ..Session::new(&self.place)
+        }
+    }
+
+    /// A run has begun: from now on it waits so long for the server.
+    pub(super) fn begin(&self, lease: Lease, patience: Duration) {
+        *self.shared() = Shared { patience, lease };
+    }
+
+    pub(super) fn lease(&self) -> Lease {
+        self.shared().lease.clone()
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Performs `work`, as often as it takes until it succeeds or fails for good.
+    pub(super) fn run<T>(
+        &self,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        self.persist(ANSWER, work)
+    }
+
+    /// The same for work that may take long.
+    pub(super) fn run_long<T>(
+        &self,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        self.persist(LONG_ANSWER, work)
+    }
+
+    /// The same for work within one transaction.
+    pub(super) fn transact<T>(
+        &self,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        self.persist(LONG_ANSWER, async |client| {
+            client.batch_execute(BEGIN).await?;
+            let value = work(client).await?;
+            client.batch_execute("COMMIT").await?;
+            Ok(value)
+        })
+    }
+
+    /// Gives a connected client to work that is not repeated.
+    pub(super) fn with_client<T>(&self, work: impl FnOnce(&Client) -> T) -> Result<T, LedgerError> {
+        self.run(async |client| client.check_connection().await)?;
+        let client = self.client.take();
+        let client = client.ok_or_else(LedgerError::broke_off)?;
+        let value = work(&client);
+        self.client.replace(Some(client));
+        Ok(value)
+    }
+
+    fn persist<T>(
+        &self,
+        answer: Duration,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        let mut has_said = false;
+        loop {
+            let failed = match self.attempt(answer, &work) {
+                Ok(value) => {
+                    if has_said {
+                        info!(event = "ledger_back", "the ledger is in reach again");
+                    }
+                    if self.keeps_lease {
+                        self.lease().in_touch();
+                    }
+                    return Ok(value);
+                }
+                Err(failed) => failed,
+            };
+            // Whatever it has begun is undone by the server when the connection ends.
+            self.client.replace(None);
+            let why = match &failed {
+                Failed::Ledger(error) => return Err(error.clone()),
+                Failed::Silent => "it does not answer".to_owned(),
+                Failed::Server(error) => match Trouble::of(error) {
+                    Trouble::Lasting => return Err(LedgerError::of_server(&self.place, error)),
+                    Trouble::Conflict => reason(error),
+                    Trouble::Away => {
+                        self.lose_touch();
+                        reason(error)
+                    }
+                },
+            };
+            let waited = began.elapsed();
+            if waited >= self.patience() {
+                return Err(LedgerError::out_of_reach(&self.place, waited, &why));
+            }
+            if waited >= SAY_AFTER && !has_said {
+                has_said = true;
+                let server = self.place.server();
+                warn!(
+                    event = "ledger_away",
+                    "the ledger at {server} is out of reach ({why}); nothing is sent until it is back"
+                );
+            }
+            thread::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn lose_touch(&self) {
+        if self.keeps_lease {
+            self.lease().lost_touch();
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        let Shared { patience, lease } = &*self.shared();
+        if lease.is_ending() {
+            LAST_PATIENCE.min(*patience)
+        } else {
+            *patience
+        }
+    }
+
+    fn attempt<T>(
+        &self,
+        answer: Duration,
+        work: &impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, Failed> {
+        let mut client = match self.client.take().filter(|client| !client.is_closed()) {
+            Some(client) => client,
+            None => connect(&self.place)?,
+        };
+        let done = within(answer, work(&mut client));
+        let value = done.ok_or_else(|| {
+            self.lose_touch();
+            Failed::Silent
+        })?;
+        let value = value.map_err(Failed::Server)?;
+        self.client.replace(Some(client));
+        Ok(value)
+    }
+}
+
+/// What the work returns; `None` if it takes too long.
+fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let work = std::pin::pin!(work);
+    match block_on(select(work, Delay::new(limit))) {
+        Either::Left((value, _)) => Some(value),
+        Either::Right(_) => None,
+    }
+}
+
+/// Connects. The connection lives on a thread of its own until the client is dropped.
+fn connect(place: &ServerPlace) -> Result<Client, Failed> {
+    let tls = tls::connector(place).map_err(Failed::Ledger)?;
+    let config = place.config();
+    let (give, take) = mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            match config.connect(tls).await {
+                Ok((client, connection)) => {
+                    // Without a receiver nobody waits any more.
+                    if give.send(Ok(client)).is_ok() {
+                        // How it ends is known from the work that meets it.
+                        let _ = connection.await;
+                    }
+                }
+                Err(error) => drop(give.send(Err(error))),
+            }
+        });
+    });
+    match take.recv_timeout(ANSWER) {
+        Ok(connected) => connected.map_err(Failed::Server),
+        Err(_) => Err(Failed::Silent),
+    }
+}
+
+pub(super) fn int8(value: &i64) -> Value<'_> {
+    (value, Type::INT8)
+}
+
+pub(super) fn int4(value: &i32) -> Value<'_> {
+    (value, Type::INT4)
+}
+
+pub(super) fn text<'a>(value: &'a (dyn ToSql + Sync)) -> Value<'a> {
+    (value, Type::TEXT)
+}
+
+pub(super) fn bytes<'a>(value: &'a (dyn ToSql + Sync)) -> Value<'a> {
+    (value, Type::BYTEA)
+}
+
+/// A list or an optional value of any type.
+pub(super) fn typed<'a>(value: &'a (dyn ToSql + Sync), of: Type) -> Value<'a> {
+    (value, of)
+}

@@ -1,0 +1,11 @@
+//! What is agreed on between the ledger that reserves start times and those who use them.
+
+use std::time::Duration;
+
+/// How late a start may come, and by how much two computers may see one time differently: spans
+/// are that much longer than limits say.
+pub const TOLERANCE: Duration = Duration::from_millis(5);
+
+/// How far ahead start times are reserved: further than it takes to ask for more. What is
+/// reserved and not used is lost for all.
+pub const AHEAD: Duration = Duration::from_millis(250);
