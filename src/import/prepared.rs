@@ -55,7 +55,14 @@ impl Prepared {
         refuse_results_files(&import.intake)?;
         inputs::refuse_doubtful(&import.intake)?;
         let paths = inputs::output_paths(&import.settings, &import.intake)?;
-        let writer = writer(&import.settings, &import.intake, &paths, record.as_ref())?;
+        let writer = loop {
+            match writer(&import.settings, &import.intake, &paths, record.as_ref()) {
+                Err(taken) if taken.stopped_by == StoppedBy::Busy => {
+                    await_outputs(record.as_ref(), &import.settings, taken).await?;
+                }
+                made => break made?,
+            }
+        };
         let writer = writer.in_words(import.request.row_words);
         // Done only when it is certain that no other run writes these files.
         import.begin_metrics(&paths)?;
@@ -122,6 +129,19 @@ fn writer(
     let rejects_uncertain = settings.policy.on_uncertain == OnUncertain::Resend;
     Writer::create(paths, &intake.inputs, rejects_uncertain, known)
         .map_err(OutputError::before_sending)
+}
+
+/// Waits a moment for a run that writes the same files, or fails and says who is at it. Where runs
+/// send at the same time, nothing has kept them apart before.
+async fn await_outputs(
+    record: Option<&Record>,
+    settings: &ImportSettings,
+    taken: Failure,
+) -> Result<(), Failure> {
+    match record {
+        Some(record) => record.await_outputs(settings, taken).await,
+        None => Err(taken),
+    }
 }
 
 /// Refuses results files as inputs: `leadload import *.csv` must not send its own results.

@@ -1,6 +1,8 @@
 //! The ledger of an import, its run, and the right to send.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -28,12 +30,17 @@ use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
 
+/// How often to look whether a run that is waited for has ended.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
+
 /// The ledger of an import, whose process is the only one that may send to the service.
 pub struct Record {
     pub ledger: Ledger,
     service: ServiceId,
     /// Released when the import ends, however it ends.
     lock: SenderLock,
+    /// Whether it was said that another run is waited for.
+    has_waited: Cell<bool>,
 }
 
 /// A run that is ready to begin or continue: nothing about it is in the ledger yet.
@@ -85,6 +92,7 @@ impl Record {
                 ledger,
                 service,
                 lock,
+                has_waited: Cell::new(false),
             })
         });
         let opened = opening.await;
@@ -96,6 +104,26 @@ impl Record {
     pub fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
         let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
         Ok(KnownOutputs::new(self.ledger.outputs_at(&places)?))
+    }
+
+    /// Waits a moment for a run that writes the same files, if that is wanted. Otherwise fails,
+    /// and says who is at it.
+    pub async fn await_outputs(
+        &self,
+        settings: &ImportSettings,
+        taken: Failure,
+    ) -> Result<(), Failure> {
+        let Some(at_work) = self.ledger.at_work(self.service)? else {
+            return Err(taken);
+        };
+        if !waits(settings) {
+            return Err(busy(at_work.to_string()));
+        }
+        if !self.has_waited.replace(true) {
+            warn!(event = "waiting", "{at_work}; waiting until it has ended");
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+        Ok(())
     }
 
     /// Works out which run this would be.
@@ -156,7 +184,9 @@ impl Record {
             if !waits {
                 return Err(busy(at_work.to_string()));
             }
-            warn!(event = "waiting", "{at_work}; waiting until it has ended");
+            if !self.has_waited.replace(true) {
+                warn!(event = "waiting", "{at_work}; waiting until it has ended");
+            }
             self.ledger.await_turn(run, true)?;
             Ok(self)
         })

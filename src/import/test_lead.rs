@@ -260,6 +260,10 @@ impl SharedPace {
             }
             sleep_until(when).await;
         }
+        let reserved = self.ledger.reserve_start(self.service, pace.limits())?;
+        if let Some(at) = reserved {
+            sleep_until(at).await;
+        }
         let started = StartsInSecond {
             second: Timestamp::now().as_second(),
             requests: 1,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::Instant;
 
 use super::postgres::PostgresLedger;
 use super::run::{AtWork, Begun, Ending, LockHolder, NewRun, OutputRecord, Predecessors, Pruned};
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::phone::PhoneNumber;
-use crate::rate::KnownRate;
+use crate::rate::{KnownRate, Rate};
 
 /// A ledger that is open. Its methods fail if it cannot be read or
 /// written; the error says what to do.
@@ -278,6 +279,19 @@ impl Ledger {
     /// Adds requests that were sent outside of any run, and a wait that the service asked for.
     pub fn record_use(&mut self, service: ServiceId, more: RecentUse) -> Result<(), LedgerError> {
         of_kind!(self, ledger => ledger.record_use(service, more))
+    }
+
+    /// Reserves a start time for a request outside of any run, which keeps to these limits; `None`
+    /// if no other process can be sending.
+    pub fn reserve_start(
+        &mut self,
+        service: ServiceId,
+        limits: &[Rate],
+    ) -> Result<Option<Instant>, LedgerError> {
+        match self {
+            Ledger::File(_) => Ok(None),
+            Ledger::Server(ledger) => ledger.reserve_start(service, limits).map(Some),
+        }
     }
 
     /// Records the content of files before they get their final names.

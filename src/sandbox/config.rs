@@ -116,6 +116,9 @@ pub struct SandboxConfig {
     #[arg(skip)]
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
+    /// Take every lead, whatever it says of duplicates, as a service without that check does.
+    #[arg(skip)]
+    pub takes_duplicates: bool,
     /// Keep the variables of each lead, as when not given.
     #[arg(skip)]
     pub keep_variables: Option<bool>,

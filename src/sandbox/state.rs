@@ -273,7 +273,8 @@ impl State {
     }
 
     fn insert(&mut self, lead: &NewLead, attempt: u16) -> Option<u64> {
-        let id = self.store.insert(lead, attempt);
+        let takes_duplicates = self.config.takes_duplicates;
+        let id = self.store.insert(lead, attempt, takes_duplicates);
         match id {
             Some(_) => self.stats.created += 1,
             None => self.stats.duplicates_refused += 1,

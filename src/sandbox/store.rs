@@ -109,9 +109,14 @@ impl Store {
     }
 
     /// Stores the lead and returns its id; `None` if it would be a duplicate that is not allowed.
-    pub(super) fn insert(&mut self, lead: &NewLead, attempt: u16) -> Option<u64> {
+    pub(super) fn insert(
+        &mut self,
+        lead: &NewLead,
+        attempt: u16,
+        takes_duplicates: bool,
+    ) -> Option<u64> {
         let seen = self.seen(lead);
-        if seen.stored && !lead.allow_duplicate {
+        if seen.stored && !lead.allow_duplicate && !takes_duplicates {
             return None;
         }
         seen.stored = true;

@@ -11,6 +11,9 @@ mod campaigns;
 mod campaigns_apart;
 mod canary;
 mod changed_inputs;
+#[cfg(unix)]
+#[path = "../support/cluster.rs"]
+mod cluster;
 mod check;
 mod compressed_answers;
 mod config;
@@ -32,6 +35,8 @@ mod kept_ledgers;
 mod kept_outputs;
 mod ledger;
 mod limits;
+#[cfg(unix)]
+mod link;
 mod manual;
 mod max_new;
 mod messages;
@@ -66,6 +71,12 @@ mod screen;
 mod secrets;
 #[cfg(unix)]
 mod setup;
+#[cfg(unix)]
+mod shared_ledger;
+#[cfg(unix)]
+mod shared_outages;
+#[cfg(unix)]
+mod shared_pace;
 mod sheets;
 mod spreadsheets;
 mod stop_after;

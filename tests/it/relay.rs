@@ -18,7 +18,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
 /// A port whose connections are all handled by `each`, until the program ends.
-fn listen<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
+pub fn listen<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
 where
     F: Future<Output = io::Result<()>> + Send + 'static,
 {

@@ -300,7 +300,7 @@ impl PostgresLedger {
     }
 
     /// Reserves one start time for a request outside of any run. `limits` are its own.
-    pub fn reserve_one(
+    pub fn reserve_start(
         &mut self,
         service: ServiceId,
         limits: &[Rate],

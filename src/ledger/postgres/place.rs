@@ -19,6 +19,9 @@ const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 
 const PORT: u16 = 5432;
 
+/// What stands for the host in an address that names it elsewhere, or not at all.
+const NO_HOST: &str = "_";
+
 /// How long a lease lasts if the address does not say it.
 const LEASE: Duration = Duration::from_secs(10);
 const SHORTEST_LEASE: Duration = Duration::from_secs(2);
@@ -108,7 +111,7 @@ impl ServerPlace {
 
     /// Takes the password out of an address, if it has one.
     pub fn split_password(text: &str) -> (String, Option<SecretString>) {
-        let Ok(mut url) = Url::parse(text.trim()) else {
+        let Ok(mut url) = read(text) else {
             return (text.to_owned(), None);
         };
         let in_url = url.password().filter(|password| !password.is_empty());
@@ -131,10 +134,10 @@ impl ServerPlace {
     /// Reads an address without a password, which comes from elsewhere. A relative
     /// `sslrootcert` starts in the current folder.
     pub fn parse(text: &str, password: Option<SecretString>) -> Result<ServerPlace, Message> {
-        let url = Url::parse(text.trim()).map_err(|_| wrong("cannot be read", FORM))?;
+        let url = read(text).map_err(|_| wrong("cannot be read", FORM))?;
         let mut host = match url.host() {
             None => None,
-            Some(Host::Domain(name)) if name.is_empty() => None,
+            Some(Host::Domain(NO_HOST)) => None,
             // In a scheme that the parser does not know, an IP address is a name too.
             Some(Host::Domain(name)) => Some(server_host(decoded(name))),
             Some(Host::Ipv4(address)) => Some(ServerHost::Name(address.to_string())),
@@ -233,6 +236,15 @@ impl ServerPlace {
     pub(super) fn user(&self) -> &str {
         &self.user
     }
+}
+
+/// Reads an address. One with a user and no host, as for a socket, is none to the parser.
+fn read(text: &str) -> Result<Url, url::ParseError> {
+    let (scheme, rest) = text.trim().split_once("://").unwrap_or_default();
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (who, what) = rest.split_at(end);
+    let no_host = if who.is_empty() || who.ends_with('@') { NO_HOST } else { "" };
+    Url::parse(&format!("{scheme}://{who}{no_host}{what}"))
 }
 
 fn decoded(text: &str) -> String {

@@ -162,7 +162,7 @@ impl PostgresLedger {
 
     /// Does the work in a transaction during which nothing is sent.
     fn alone<T>(&self, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, LedgerError> {
-        let done = self.session.transact(async |client| {
+        let done = self.session.transact_long(async |client| {
             client.batch_execute(STOP_SENDERS).await?;
             let is_sending = client.query_typed_one(IS_SENDING, &[]).await?;
             if is_sending.try_get(0)? {

@@ -194,7 +194,7 @@ impl PostgresLedger {
         let asked = Moment::now();
         let started = self
             .session
-            .transact(async |client| begin(client, run, &key, lease, now).await)?;
+            .transact_long(async |client| begin(client, run, &key, lease, now).await)?;
         let (begun, sender) = match started {
             Started::Busy(at_work) => return Ok(Err(at_work)),
             Started::Begun(begun, sender) => (*begun, sender),

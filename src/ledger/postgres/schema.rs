@@ -12,10 +12,16 @@ pub(super) const VERSION: i32 = 1;
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
 
-/// Whether there is a ledger, and of which version.
-const FIND: &str = "SELECT to_regclass('leadload.about') IS NOT NULL";
+/// Whether there is a ledger, and of which version. The server may remember that a name meant
+/// nothing before another program made it, so the catalogue is asked instead.
+const FIND: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+    WHERE nspname = 'leadload' AND relname = 'about'
+)";
 const FIND_VERSION: &str = "SELECT version FROM leadload.about";
-const FIND_SCHEMA: &str = "SELECT to_regnamespace('leadload') IS NOT NULL";
+const FIND_SCHEMA: &str =
+    "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'leadload')";
 
 /// Each step leads from the version of its place in the list to the next one. All that
 /// are missing are done in one transaction.

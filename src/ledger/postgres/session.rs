@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use futures::executor::block_on;
 use futures::future::{Either, select};
 use futures_timer::Delay;
+use jiff::Timestamp;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
 use tracing::{info, warn};
@@ -27,11 +28,14 @@ use crate::ledger::{Lease, LedgerError};
 /// How long a command waits for the server before it has begun a run.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The same while a run is ending.
+/// The same while a run is ending, since somebody waits for that.
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an answer may take before the connection counts as lost.
 const ANSWER: Duration = Duration::from_secs(15);
+
+/// The same while a run is ending.
+const LAST_ANSWER: Duration = Duration::from_secs(5);
 
 /// The same for work that goes through whole tables.
 const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
@@ -141,7 +145,23 @@ impl Session {
         &self,
         work: impl AsyncFn(&mut Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
-        self.persist(LONG_ANSWER, async |client| {
+        self.transact_within(ANSWER, work)
+    }
+
+    /// The same for work that may take long.
+    pub(super) fn transact_long<T>(
+        &self,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        self.transact_within(LONG_ANSWER, work)
+    }
+
+    fn transact_within<T>(
+        &self,
+        answer: Duration,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        self.persist(answer, async |client| {
             client.batch_execute(BEGIN).await?;
             let value = work(client).await?;
             client.batch_execute("COMMIT").await?;
@@ -194,7 +214,7 @@ impl Session {
                     }
                 },
             };
-            let waited = began.elapsed();
+            let waited = self.waited(began);
             if waited >= self.patience() {
                 return Err(LedgerError::out_of_reach(&self.place, waited, &why));
             }
@@ -209,6 +229,13 @@ impl Session {
             thread::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0));
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    /// How long the server has been waited for, by work before this too.
+    fn waited(&self, began: Instant) -> Duration {
+        let away = self.lease().away_since();
+        let away = away.map(|since| since.duration_until(Timestamp::now()).unsigned_abs());
+        began.elapsed().max(away.unwrap_or_default())
     }
 
     fn lose_touch(&self) {
@@ -231,9 +258,11 @@ impl Session {
         answer: Duration,
         work: &impl AsyncFn(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Failed> {
+        let is_ending = self.lease().is_ending();
+        let answer = if is_ending { LAST_ANSWER.min(answer) } else { answer };
         let mut client = match self.client.take().filter(|client| !client.is_closed()) {
             Some(client) => client,
-            None => connect(&self.place)?,
+            None => connect(&self.place, ANSWER.min(answer))?,
         };
         let done = within(answer, work(&mut client));
         let value = done.ok_or_else(|| {
@@ -256,7 +285,7 @@ fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
 }
 
 /// Connects. The connection lives on a thread of its own until the client is dropped.
-fn connect(place: &ServerPlace) -> Result<Client, Failed> {
+fn connect(place: &ServerPlace, limit: Duration) -> Result<Client, Failed> {
     let tls = tls::connector(place).map_err(Failed::Ledger)?;
     let config = place.config();
     let (give, take) = mpsc::channel();
@@ -278,7 +307,7 @@ fn connect(place: &ServerPlace) -> Result<Client, Failed> {
             }
         });
     });
-    match take.recv_timeout(ANSWER) {
+    match take.recv_timeout(limit) {
         Ok(connected) => connected.map_err(Failed::Server),
         Err(_) => Err(Failed::Silent),
     }

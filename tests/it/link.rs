@@ -1,0 +1,106 @@
+//! A connection between the program and its database that can break in every way.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::relay::listen;
+
+/// What the link does with what is sent through it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Passing,
+    /// Nothing gets through in either direction, and nobody is told.
+    Frozen,
+    /// Connections are closed, and new ones too.
+    Cut,
+    /// What the program sends gets through. The answer does not: then the connection is cut, as
+    /// if the last thing that worked was the commit.
+    LosingAnswers,
+}
+
+pub struct Link {
+    address: SocketAddr,
+    state: watch::Sender<State>,
+    delay_us: Arc<AtomicU64>,
+}
+
+impl Link {
+    pub fn to(port: u16) -> Link {
+        let (state, watched) = watch::channel(State::Passing);
+        let delay_us = Arc::new(AtomicU64::new(0));
+        let delay = Arc::clone(&delay_us);
+        let address = listen(move |inside| {
+            let (watched, delay) = (watched.clone(), Arc::clone(&delay));
+            async move {
+                let outside = TcpStream::connect(("127.0.0.1", port)).await?;
+                inside.set_nodelay(true)?;
+                outside.set_nodelay(true)?;
+                let (inside_read, inside_write) = inside.into_split();
+                let (outside_read, outside_write) = outside.into_split();
+                let to_server = pass(inside_read, outside_write, watched.clone(), &delay, false);
+                let to_program = pass(outside_read, inside_write, watched, &delay, true);
+                tokio::select! {
+                    ended = to_server => ended,
+                    ended = to_program => ended,
+                }
+            }
+        });
+        Link {
+            address,
+            state,
+            delay_us,
+        }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub fn set(&self, state: State) {
+        self.state.send_replace(state);
+    }
+
+    /// Each piece takes this long in each direction.
+    pub fn delay(&self, delay: Duration) {
+        let micros = u64::try_from(delay.as_micros()).unwrap();
+        self.delay_us.store(micros, Ordering::Relaxed);
+    }
+}
+
+async fn pass(
+    mut from: impl AsyncReadExt + Unpin,
+    mut to: impl AsyncWriteExt + Unpin,
+    mut state: watch::Receiver<State>,
+    delay_us: &AtomicU64,
+    is_answer: bool,
+) -> std::io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read?,
+            cut = state.wait_for(|state| *state == State::Cut) => {
+                drop(cut);
+                return Ok(());
+            }
+        };
+        if read == 0 {
+            return Ok(());
+        }
+        let delay = Duration::from_micros(delay_us.load(Ordering::Relaxed));
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let now = *state.wait_for(|state| *state != State::Frozen).await.unwrap();
+        match now {
+            State::Cut => return Ok(()),
+            State::LosingAnswers if is_answer => return Ok(()),
+            _ => to.write_all(&buffer[..read]).await?,
+        }
+    }
+}
