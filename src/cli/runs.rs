@@ -109,8 +109,16 @@ pub struct ExportArgs {
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct CopyArgs {
-    /// File to create; an existing one is not replaced
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Ledger to copy, to move it: nothing may be sent meanwhile [default: the one in use, as a
+    /// backup]
+    #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
+    pub from: Option<PathBuf>,
+
+    /// File to create, or a database for several computers
+    ///
+    /// A file that exists is not replaced. A database (`postgresql://user@host/database`, with the
+    /// password in PGPASSWORD) must not have a ledger with runs in it.
+    #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
     pub to: PathBuf,
 }
 

@@ -11,6 +11,7 @@ use super::postgres::PostgresLedger;
 use super::run::{AtWork, Begun, Ending, LockHolder, NewRun, OutputRecord, Predecessors, Pruned};
 use super::run::{Sha256, StoredDefaults};
 use super::sqlite::{CopyError, FileLock, SqliteLedger};
+use super::transfer::{Cells, Table, Write};
 use super::{
     ExportedRow, Group, Lease, LedgerError, LedgerPlace, Recall, RecentUse, Reply, RunRecord,
     Selection, ServiceId,
@@ -338,12 +339,43 @@ impl Ledger {
         of_kind!(self, ledger => ledger.forget_number(number))
     }
 
-    /// Writes everything that is committed into the file `to`,
-    /// which has to be empty. Returns how many runs the copy knows.
-    pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
+    /// Whether it knows nothing of any service.
+    pub fn is_empty(&self) -> Result<bool, LedgerError> {
+        of_kind!(self, ledger => ledger.services()).map(|services| services.is_empty())
+    }
+
+    /// The highest number that was ever given to a run, though the run may be forgotten.
+    pub(super) fn last_run(&self) -> Result<i64, LedgerError> {
+        of_kind!(self, ledger => ledger.last_run())
+    }
+
+    /// Makes sure that no run gets this number or a lower one.
+    pub(super) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.skip_runs(last))
+    }
+
+    /// Passes the rows of all tables on, as they are at this moment.
+    pub(super) fn each_row(
+        &self,
+        each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.each_row(each))
+    }
+
+    /// Writes rows as they are given, all of them or none. The ledger has to be empty.
+    pub(super) fn fill(
+        &mut self,
+        rows: impl FnOnce(&mut Write<'_>) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.fill(rows))
+    }
+
+    /// Writes everything that is committed into the file `to`, which has to be empty. Returns
+    /// how many runs the copy knows. `None` if this ledger is no file: it has to be transferred.
+    pub fn copy_into(&self, to: &Path) -> Option<Result<usize, CopyError>> {
         match self {
-            Ledger::File(ledger) => ledger.copy_into(to),
-            Ledger::Server(_) => todo!(),
+            Ledger::File(ledger) => Some(ledger.copy_into(to)),
+            Ledger::Server(_) => None,
         }
     }
 }

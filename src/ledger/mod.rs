@@ -15,6 +15,7 @@ mod record;
 mod run;
 pub mod shared_pace;
 mod sqlite;
+mod transfer;
 mod writer;
 
 pub use entry::{
@@ -36,4 +37,5 @@ pub use run::{
     OutputRecord, Predecessors, Pruned, Sending, Sha256, StoredDefaults, Unfinished,
 };
 pub use sqlite::CopyError;
+pub use transfer::Transferred;
 pub use writer::{Committed, LedgerWriter};

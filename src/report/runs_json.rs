@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::json::{line, text};
 use crate::lead::{Counts, RunId};
 use crate::ledger::{
-    InputRecord, ListRecord, OutputRecord, Pruned, RunRecord, RunState, StartRecord,
+    InputRecord, LedgerPlace, ListRecord, OutputRecord, Pruned, RunRecord, RunState, StartRecord,
+    Transferred,
 };
 use crate::results::Written;
 
@@ -30,6 +31,10 @@ pub fn export_json(counts: &Counts, written: &Written) -> String {
 
 pub fn copied_json(copy: &Path, runs: usize, bytes: u64) -> String {
     line(&json!({ "copy": text(copy), "runs": runs, "bytes": bytes }))
+}
+
+pub fn transferred_json(to: &LedgerPlace, copied: Transferred) -> String {
+    line(&json!({ "copy": to.to_string(), "runs": copied.runs, "rows": copied.sent }))
 }
 
 pub fn pruned_json(pruned: Pruned) -> String {

@@ -12,7 +12,9 @@ use super::summary::{shown, write_counts, write_files};
 use super::table::{lines, table};
 use super::width::written;
 use crate::lead::{Counts, RunId, Status};
-use crate::ledger::{InputRecord, LedgerPlace, Pruned, RunRecord, RunState, StartRecord};
+use crate::ledger::{
+    InputRecord, LedgerPlace, Pruned, RunRecord, RunState, StartRecord, Transferred,
+};
 use crate::results::Written;
 use crate::text::{counted, grouped, printable};
 
@@ -210,15 +212,35 @@ pub fn export_text(counts: &Counts, files: &Written) -> String {
     })
 }
 
-pub fn copied_text(ledger: &LedgerPlace, copy: &Path, runs: usize, bytes: u64) -> String {
-    format!(
-        "Copied {} ({}) to {}\n\
-         To go back to it, remove {} and the files beside it that end in -wal and -shm,\n\
-         and put the copy in its place\n",
+/// What to say of a copy in a file; `backup_of` is the file that it is a backup of.
+pub fn copied_text(
+    backup_of: Option<&LedgerPlace>,
+    copy: &Path,
+    runs: usize,
+    bytes: u64,
+) -> String {
+    let mut text = format!(
+        "Copied {} ({}) to {}\n",
         counted(runs as u64, "run"),
         size(bytes),
-        shown(copy),
-        printable(&ledger.to_string())
+        shown(copy)
+    );
+    if let Some(ledger) = backup_of {
+        text += &format!(
+            "To go back to it, remove {} and the files beside it that end in -wal and -shm,\n\
+             and put the copy in its place\n",
+            printable(&ledger.to_string())
+        );
+    }
+    text
+}
+
+pub fn transferred_text(to: &LedgerPlace, copied: Transferred) -> String {
+    format!(
+        "Copied {} and {} to {}; counts and digests of all tables agree\n",
+        counted(copied.runs, "run"),
+        counted(copied.sent, "row"),
+        printable(&to.to_string())
     )
 }
 

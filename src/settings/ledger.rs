@@ -20,11 +20,16 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
         (None, Some(true)) => return Ok(None),
         (None, _) => default_file()?,
     };
+    place_of(&file, options).map(Some)
+}
+
+/// The ledger that a text names: a file, or an address with the password from elsewhere.
+pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> {
     let text = file.to_string_lossy();
     if ServerPlace::is_meant(&text) {
         let password = options.ledger.ledger_password.as_deref().cloned();
         let server = ServerPlace::parse(&text, password)?;
-        return Ok(Some(LedgerPlace::Server(Box::new(server))));
+        return Ok(LedgerPlace::Server(Box::new(server)));
     }
     let text = text.to_lowercase();
     if text.contains("://") {
@@ -38,7 +43,7 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
         let what = format!("the ledger cannot be `{shown}`, which names no file");
         return Err(Message::new(what, NAME_A_FILE));
     }
-    Ok(Some(LedgerPlace::file(file)))
+    Ok(LedgerPlace::file(file))
 }
 
 fn default_file() -> Result<PathBuf, Message> {

@@ -29,7 +29,7 @@ pub use connection::{Connection, Service};
 pub use environment::{environment, has_display};
 pub use import::{ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
-pub use ledger::ledger_place;
+pub use ledger::{ledger_place, place_of};
 pub use page::{home_folder, page_folder, pages_folder};
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{ReadingSettings, form_choice, output_choices};

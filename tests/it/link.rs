@@ -96,7 +96,10 @@ async fn pass(
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let now = *state.wait_for(|state| *state != State::Frozen).await.unwrap();
+        let now = *state
+            .wait_for(|state| *state != State::Frozen)
+            .await
+            .unwrap();
         match now {
             State::Cut => return Ok(()),
             State::LosingAnswers if is_answer => return Ok(()),

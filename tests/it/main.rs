@@ -11,10 +11,10 @@ mod campaigns;
 mod campaigns_apart;
 mod canary;
 mod changed_inputs;
+mod check;
 #[cfg(unix)]
 #[path = "../support/cluster.rs"]
 mod cluster;
-mod check;
 mod compressed_answers;
 mod config;
 mod connections;
@@ -72,11 +72,15 @@ mod secrets;
 #[cfg(unix)]
 mod setup;
 #[cfg(unix)]
+mod shared_copies;
+#[cfg(unix)]
 mod shared_ledger;
 #[cfg(unix)]
 mod shared_outages;
 #[cfg(unix)]
 mod shared_pace;
+#[cfg(unix)]
+mod shared_security;
 mod sheets;
 mod spreadsheets;
 mod stop_after;

@@ -89,6 +89,14 @@ impl Authority {
         self.0.pem()
     }
 
+    /// A certificate for `host` and its key, as PEM.
+    pub fn certificate_for(&self, host: &str) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new([host.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        (certificate.pem(), key.serialize_pem())
+    }
+
     /// A TLS server in front of the service, with a certificate of this authority for `host`.
     pub fn tls_before(&self, service: &Sandbox, host: &str) -> SocketAddr {
         let key = KeyPair::generate().unwrap();

@@ -55,14 +55,21 @@ fn an_import_does_with_a_server_what_it_does_with_a_file() {
     for name in ["leads.results.csv", "leads.rejects.csv"] {
         let text = |folder: &Folder| {
             let mut records = folder.records(name);
-            records.iter_mut().for_each(|row| drop(row.remove("settled_at")));
+            records
+                .iter_mut()
+                .for_each(|row| drop(row.remove("settled_at")));
             records
         };
         assert_eq!(text(&in_file), text(&on_server));
     }
     import(&on_server, &fresh, &database, &[]).expect(1);
     let statuses = on_server.column("leads.results.csv", "status");
-    let expected = ["already_imported", "invalid", "repeated", "already_imported"];
+    let expected = [
+        "already_imported",
+        "invalid",
+        "repeated",
+        "already_imported",
+    ];
     assert_eq!(statuses, expected);
     let listed = with_ledger(on_server.leadload(&["runs", "--format", "json"]), &database);
     let listed = listed.expect(0).json();
@@ -84,8 +91,12 @@ fn two_runs_at_once_send_no_number_twice_and_know_each_others_leads() {
         return;
     };
     let service = scenario(&format!("{TAKES_ALL}latency_ms = 5\nlatency_jitter_ms = 5"));
-    let folders = [Folder::with_leads(&rows(0, 300)), Folder::with_leads(&rows(100, 400))];
-    let start = |folder: &Folder| import(folder, &service, &database, &["--concurrency", "8"]).start();
+    let folders = [
+        Folder::with_leads(&rows(0, 300)),
+        Folder::with_leads(&rows(100, 400)),
+    ];
+    let start =
+        |folder: &Folder| import(folder, &service, &database, &["--concurrency", "8"]).start();
     let children: Vec<Child> = folders.iter().map(start).collect();
     for child in children {
         let output = Output::of(child);
@@ -115,7 +126,10 @@ fn once_for_the_service_holds_between_runs_of_different_campaigns() {
         return;
     };
     let service = scenario(&format!("{TAKES_ALL}latency_ms = 5"));
-    let folders = [Folder::with_leads(&rows(0, 200)), Folder::with_leads(&rows(0, 200))];
+    let folders = [
+        Folder::with_leads(&rows(0, 200)),
+        Folder::with_leads(&rows(0, 200)),
+    ];
     let children: Vec<Child> = folders
         .iter()
         .zip(["101", "102"])
@@ -173,12 +187,23 @@ fn a_killed_run_goes_on_after_its_lease_and_open_rows_wait_for_their_timeout() {
     assert!(took > Duration::from_secs(3), "{took:?}");
     let statuses = folder.column("leads.results.csv", "status");
     assert_eq!(statuses[0], "uncertain");
-    assert!(statuses[1..].iter().all(|status| status == "created"), "{statuses:?}");
-    assert_eq!(service.stats().lead_requests, 19, "the one in doubt is not sent");
+    assert!(
+        statuses[1..].iter().all(|status| status == "created"),
+        "{statuses:?}"
+    );
+    assert_eq!(
+        service.stats().lead_requests,
+        19,
+        "the one in doubt is not sent"
+    );
     import(&folder, &service, &database, &["--timeout", "3s"]).expect(0);
     let statuses = folder.column("leads.results.csv", "status");
     assert_eq!(statuses[0], "created");
-    assert!(statuses[1..].iter().all(|status| status == "already_imported"));
+    assert!(
+        statuses[1..]
+            .iter()
+            .all(|status| status == "already_imported")
+    );
 }
 
 #[test]
@@ -208,7 +233,10 @@ fn a_stopped_process_that_wakes_after_its_lease_sends_nothing_that_others_have_s
         return;
     };
     let service = scenario(&format!("{TAKES_ALL}latency_ms = 20"));
-    let folders = [Folder::with_leads(&rows(0, 400)), Folder::with_leads(&rows(0, 400))];
+    let folders = [
+        Folder::with_leads(&rows(0, 400)),
+        Folder::with_leads(&rows(0, 400)),
+    ];
     let args = ["--concurrency", "4", "--timeout", "2s"];
     let sleeper = import(&folders[0], &service, &database, &args).start();
     wait_for_requests(&service, 40);
@@ -222,13 +250,20 @@ fn a_stopped_process_that_wakes_after_its_lease_sends_nothing_that_others_have_s
     signal(&sleeper, "-CONT");
     let woken = Output::of(sleeper);
     assert_eq!(woken.code, 0, "{}", woken.stderr);
-    assert_eq!(service.stats().lead_requests, sent, "it has sent nothing since");
+    assert_eq!(
+        service.stats().lead_requests,
+        sent,
+        "it has sent nothing since"
+    );
     let requests = requests(&service);
     assert_eq!(requests.len(), 400);
     let twice = requests.values().filter(|times| **times > 1).count();
     assert!(twice as u64 <= in_flight, "{twice}");
     for row in folders[0].records("leads.results.csv") {
-        assert!(["created", "already_imported"].contains(&&*row["status"]), "{row:?}");
+        assert!(
+            ["created", "already_imported"].contains(&&*row["status"]),
+            "{row:?}"
+        );
     }
 }
 
@@ -242,7 +277,13 @@ fn duplicates_that_are_allowed_are_known_by_run_and_row() {
     import(&folder, &service, &database, &["--allow-duplicates"]).expect(0);
     assert_eq!(service.stats().lead_requests, 6);
     import(&folder, &service, &database, &["--allow-duplicates"]).expect(2);
-    import(&folder, &service, &database, &["--allow-duplicates", "--again"]).expect(0);
+    import(
+        &folder,
+        &service,
+        &database,
+        &["--allow-duplicates", "--again"],
+    )
+    .expect(0);
     assert_eq!(service.stats().lead_requests, 12);
     import(&folder, &service, &database, &[]).expect(0);
     assert_eq!(service.stats().lead_requests, 12, "they are leads by now");
@@ -253,13 +294,17 @@ fn what_is_pruned_or_forgotten_is_in_no_table_any_more() {
     let Some(database) = Cluster::database() else {
         return;
     };
-    let service = scenario("[[rule]]\nphone_number = \"+447911000001\"\nreply = { status = 422, body = '{\"message\":\"Ada Lovelace is not wanted\"}' }");
+    let service = scenario(
+        "[[rule]]\nphone_number = \"+447911000001\"\nreply = { status = 422, body = '{\"message\":\"Ada Lovelace is not wanted\"}' }",
+    );
     let folder = Folder::with_leads("phone,name\n+447911000001,Ada\n+447911000002,Bob\nGrace,x\n");
     import(&folder, &service, &database, &[]).expect(1);
     let dump = || {
         let tables = ["runs", "inputs", "outputs", "sent", "invalid_rows", "lists"];
         let rows = tables.map(|table| {
-            database.sql(&format!("SELECT t::text FROM leadload.{table} AS t")).join("\n")
+            database
+                .sql(&format!("SELECT t::text FROM leadload.{table} AS t"))
+                .join("\n")
         });
         rows.join("\n")
     };
@@ -274,7 +319,10 @@ fn what_is_pruned_or_forgotten_is_in_no_table_any_more() {
         assert!(!pruned.contains(text), "{text}: {pruned}");
     }
     import(&folder, &service, &database, &[]).expect(1);
-    assert_eq!(folder.column("leads.results.csv", "status")[1], "already_imported");
+    assert_eq!(
+        folder.column("leads.results.csv", "status")[1],
+        "already_imported"
+    );
     run(&["runs", "forget", "--number", "+447911000002", "--yes"]);
     assert!(!dump().contains("447911000002"));
     import(&folder, &service, &database, &[]).expect(1);
@@ -294,12 +342,21 @@ fn known_bad_rows_and_rejects_work_as_with_a_file() {
     let folder = Folder::with_leads("phone,name\n+447911000001,Ada\n12,Bob\n");
     let skip = ["--known-bad", "skip"];
     import(&folder, &service, &database, &skip).expect(1);
-    let again = import(&folder, &service, &database, &[&skip[..], &["--format", "json"]].concat());
+    let again = import(
+        &folder,
+        &service,
+        &database,
+        &[&skip[..], &["--format", "json"]].concat(),
+    );
     let summary = again.expect(0).json();
     assert_eq!(summary["known_bad"], 1, "{summary}");
-    let fixed = folder.read("leads.rejects.csv").replace("12,Bob", "+447911000002,Bob");
+    let fixed = folder
+        .read("leads.rejects.csv")
+        .replace("12,Bob", "+447911000002,Bob");
     folder.write("leads.rejects.csv", fixed);
-    let rejects = folder.leadload(&["import", "leads.rejects.csv"]).at(&service);
+    let rejects = folder
+        .leadload(&["import", "leads.rejects.csv"])
+        .at(&service);
     with_ledger(rejects, &database).expect(0);
     assert_eq!(service.leads().len(), 2);
 }

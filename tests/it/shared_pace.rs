@@ -68,7 +68,9 @@ fn the_strictest_rate_of_the_runs_under_way_counts_from_when_it_comes_until_it_g
     assert_at_most(60, Duration::from_secs(1), &stats);
     // While the strict one sent its 30 leads, both together kept to 10 a second.
     let arrivals = &stats.arrivals_us;
-    let slow = arrivals.windows(11).filter(|span| span[10] - span[0] > 950_000);
+    let slow = arrivals
+        .windows(11)
+        .filter(|span| span[10] - span[0] > 950_000);
     assert!(slow.count() >= 30, "{arrivals:?}");
 }
 
@@ -98,7 +100,10 @@ fn a_wait_that_the_service_asks_one_for_is_kept_by_all() {
         [[rule]]\nphone_number = \"+447911000050\"\nattempts = [1]\n
         reply = { status = 429, headers = { Retry-After = \"3\" }, body = '{}' }",
     );
-    let folders = [Folder::with_leads(&rows(0, 200)), Folder::with_leads(&rows(1000, 1200))];
+    let folders = [
+        Folder::with_leads(&rows(0, 200)),
+        Folder::with_leads(&rows(1000, 1200)),
+    ];
     let children: Vec<Child> = folders
         .iter()
         .map(|folder| start(folder, &service, &database, "none"))

@@ -121,6 +121,7 @@ impl Folder {
             "LEADLOAD_TOKEN",
             "LEADLOAD_TOKEN_FILE",
             "LEADLOAD_LEDGER",
+            "PGPASSWORD",
             "LEADLOAD_CONFIG",
             "LEADLOAD_PROFILE",
             "XDG_CONFIG_HOME",

@@ -77,7 +77,13 @@ impl Cluster {
             _pipe: pipe,
         };
         let mut initdb = cluster.command("initdb");
-        initdb.args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--username", USER]);
+        initdb.args([
+            "--no-sync",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--username",
+            USER,
+        ]);
         run(initdb.arg(cluster.data()));
         cluster.up();
         Some(cluster)
@@ -163,13 +169,19 @@ impl Database {
 
     /// Its address behind a relay, with other settings.
     pub fn url_at(&self, port: u16, settings: &str) -> String {
-        format!("postgresql://{USER}@127.0.0.1:{port}/{}?{settings}", self.name)
+        format!(
+            "postgresql://{USER}@127.0.0.1:{port}/{}?{settings}",
+            self.name
+        )
     }
 
     /// Its address by the socket.
     pub fn socket_url(&self) -> String {
         let folder = self.folder.display();
-        format!("postgresql://{USER}@/{}?host={folder}&port={}", self.name, self.port)
+        format!(
+            "postgresql://{USER}@/{}?host={folder}&port={}",
+            self.name, self.port
+        )
     }
 
     /// What a statement returns, a line for each row, with `|` between columns.
@@ -195,9 +207,8 @@ fn programs() -> Option<PathBuf> {
     let has_initdb = |folder: &PathBuf| folder.join("initdb").is_file();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut on_path = std::env::split_paths(&path).filter(has_initdb);
-    let version = |folder: &PathBuf| -> Option<u32> {
-        folder.parent()?.file_name()?.to_str()?.parse().ok()
-    };
+    let version =
+        |folder: &PathBuf| -> Option<u32> { folder.parent()?.file_name()?.to_str()?.parse().ok() };
     // Debian keeps them off the path, a folder for each version.
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let debian = debian.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
@@ -231,7 +242,10 @@ fn keeper(programs: &Path, folder: &Path, as_other: bool) -> (Child, ChildStdin)
         rm -rf \"$2\"";
     let mut shell = as_user("sh".into(), as_other, folder);
     shell.args(["-c", script, "sh"]).arg(programs).arg(folder);
-    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    shell
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     // A signal to the whole group, as from a terminal, must not end it before its time.
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
     let mut shell = shell.spawn().unwrap();

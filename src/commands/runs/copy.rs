@@ -1,26 +1,44 @@
-//! `leadload runs copy`: makes a backup of the ledger, which may be in use.
+//! `leadload runs copy`: makes a backup of the ledger, which may be in use, or moves it.
 
 use std::io;
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
-use crate::exit::{Failure, StoppedBy};
+use super::refuse_senders;
+use crate::cli::runs::CopyArgs;
+use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::message::Message;
-use crate::options::Format;
-use crate::paths::with_reason;
+use crate::options::{Format, Options};
+use crate::paths::{folder_of, with_reason};
 use crate::private_file;
-use crate::report::{copied_json, copied_text};
+use crate::report::{copied_json, copied_text, transferred_json, transferred_text};
 use crate::results::what_to_fix;
+use crate::settings::place_of;
 
-pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<String, Failure> {
+pub(super) fn run(
+    place: &LedgerPlace,
+    args: &CopyArgs,
+    options: &Options,
+    format: Format,
+) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
         return Err(Failure::usage(
             format!("there is no ledger `{place}` to copy"),
             "the first import creates it; if yours is elsewhere, name it with `--ledger`",
         ));
     };
+    // A ledger that moves must not get any more leads where it was.
+    let _locks = match args.from {
+        Some(_) => refuse_senders(&ledger)?,
+        None => Vec::new(),
+    };
+    let to = place_of(&args.to, options).or_stopped(StoppedBy::Usage)?;
+    if let LedgerPlace::Server(_) = to {
+        return to_server(&ledger, &to, format);
+    }
+    let to = &args.to;
     if place.owns(to) {
         let to = to.display();
         return Err(Failure::usage(
@@ -33,7 +51,12 @@ pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<Stri
         return Err(already_there(to));
     }
     let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
-    let copied = ledger.copy_into(part.path());
+    let copied = match ledger.copy_into(part.path()) {
+        Some(copied) => copied,
+        None => by_transfer(&ledger, to)?
+            .copy_into(part.path())
+            .unwrap_or(Ok(0)),
+    };
     let runs = copied.map_err(|error| match error {
         CopyError::Ledger(error) => error.into(),
         CopyError::Output(error) => not_written(to, &error),
@@ -42,9 +65,52 @@ pub(super) fn run(place: &LedgerPlace, to: &Path, format: Format) -> Result<Stri
         io::ErrorKind::AlreadyExists => already_there(to),
         _ => not_written(to, &error),
     })?;
+    let backup_of = matches!(place, LedgerPlace::File(_)).then_some(place);
     Ok(match format {
-        Format::Text => copied_text(place, to, runs, bytes),
+        Format::Text => copied_text(backup_of, to, runs, bytes),
         Format::Json => copied_json(to, runs, bytes),
+    })
+}
+
+/// A ledger in a file of a folder beside `to`, with all that this one knows. The folder is removed
+/// when it is dropped.
+struct Transfer {
+    ledger: Ledger,
+    _folder: TempDir,
+}
+
+impl Transfer {
+    fn copy_into(&self, to: &Path) -> Option<Result<usize, CopyError>> {
+        self.ledger.copy_into(to)
+    }
+}
+
+fn by_transfer(ledger: &Ledger, to: &Path) -> Result<Transfer, Failure> {
+    let folder = tempfile::Builder::new()
+        .prefix(".leadload-")
+        .tempdir_in(folder_of(to))
+        .map_err(|error| not_written(to, &error))?;
+    let place = LedgerPlace::file(folder.path().join("copy"));
+    let mut copy = Ledger::open(&place)?;
+    ledger.transfer(&mut copy, &LedgerPlace::file(to))?;
+    Ok(Transfer {
+        ledger: copy,
+        _folder: folder,
+    })
+}
+
+fn to_server(ledger: &Ledger, to: &LedgerPlace, format: Format) -> Result<String, Failure> {
+    let mut copy = Ledger::open(to)?;
+    if !copy.is_empty()? {
+        return Err(Failure::usage(
+            format!("the ledger `{to}` is in use already"),
+            "`leadload runs copy` needs one that is empty: name another database with `--to`",
+        ));
+    }
+    let copied = ledger.transfer(&mut copy, to)?;
+    Ok(match format {
+        Format::Text => transferred_text(to, copied),
+        Format::Json => transferred_json(to, copied),
     })
 }
 

@@ -6,19 +6,28 @@ mod remove;
 
 use std::num::NonZeroU32;
 
-use crate::cli::runs::{RunArg, RunsArgs, RunsCommand};
+use crate::cli::runs::{CopyArgs, RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::ledger::{Ledger, LedgerPlace, RunRecord};
+use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
+use crate::message::Message;
 use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
-use crate::settings::{Layers, Origin, ledger_place};
+use crate::settings::{Layers, Origin, ledger_place, place_of};
 use crate::text::printable;
 
 pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let options = layers.options();
     let (format, log_format) = (options.output.format(), options.log.format());
-    let ledger = ledger_file(layers)?;
-    refuse_missing(layers, &ledger)?;
+    let ledger = match &args.command {
+        Some(RunsCommand::Copy(CopyArgs {
+            from: Some(from), ..
+        })) => place_of(from, &options).or_stopped(StoppedBy::Usage)?,
+        _ => {
+            let ledger = ledger_file(layers)?;
+            refuse_missing(layers, &ledger)?;
+            ledger
+        }
+    };
     let text = match &args.command {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
@@ -28,7 +37,7 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
         )),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, format),
-        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, &copy.to, format),
+        Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, &options, format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
         Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
     };
@@ -60,6 +69,20 @@ fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> 
         format!("there is no ledger `{ledger}`"),
         "check the name, or leave `--ledger` out for the one that imports use",
     ))
+}
+
+/// Keeps all runs from sending while the locks are held; fails if one is being sent.
+fn refuse_senders(ledger: &Ledger) -> Result<Vec<SenderLock>, Failure> {
+    let service = match ledger.lock_all_senders()? {
+        Ok(locks) => return Ok(locks),
+        Err(service) => service,
+    };
+    let who = match ledger.at_work(service)? {
+        Some(at_work) => at_work.to_string(),
+        None => "another command is using the ledger".into(),
+    };
+    let hint = "wait until it has ended, or end it, then run the same command again";
+    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
 }
 
 /// The runs of a ledger, and the ledger, if there is one.

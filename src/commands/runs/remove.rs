@@ -5,13 +5,12 @@
 use jiff::Timestamp;
 use tracing::warn;
 
-use super::KnownRuns;
+use super::{KnownRuns, refuse_senders};
 use crate::cli::runs::{ForgetArgs, PruneArgs};
 use crate::commands::ask::{self, Cancelled};
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::lead::Status;
 use crate::ledger::{Ledger, LedgerPlace, Pruned, SenderLock};
-use crate::message::Message;
 use crate::options::{Format, LogFormat};
 use crate::paths::with_reason;
 use crate::report::{forgotten_json, forgotten_text, pruned_json, pruned_text};
@@ -106,16 +105,8 @@ fn remove_files_of_page(ledger: &LedgerPlace) {
 /// Opens the ledger and takes the locks that keep all runs from sending.
 fn alone(place: &LedgerPlace) -> Result<(Ledger, Vec<SenderLock>), Failure> {
     let ledger = Ledger::open(place)?;
-    let service = match ledger.lock_all_senders()? {
-        Ok(locks) => return Ok((ledger, locks)),
-        Err(service) => service,
-    };
-    let who = match ledger.at_work(service)? {
-        Some(at_work) => at_work.to_string(),
-        None => "another command is using the ledger".into(),
-    };
-    let hint = "wait until it has ended, or end it, then run the same command again";
-    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
+    let locks = refuse_senders(&ledger)?;
+    Ok((ledger, locks))
 }
 
 /// Asks for confirmation: what is forgotten cannot be restored.

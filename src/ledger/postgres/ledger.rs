@@ -82,7 +82,7 @@ impl PostgresLedger {
         self.known_service(address)?.ok_or_else(missing)
     }
 
-    pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+    pub(in crate::ledger) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
         let rows = self.query("SELECT id FROM leadload.services ORDER BY id", &[])?;
         self.read_all(&rows, |row| super::record::get(row, 0).map(ServiceId))
     }

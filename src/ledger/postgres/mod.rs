@@ -56,6 +56,7 @@ mod schema;
 mod sender;
 mod session;
 mod tls;
+mod transfer;
 
 pub use claims::{Decision, Standing, decide};
 pub use ledger::PostgresLedger;

@@ -243,7 +243,11 @@ fn read(text: &str) -> Result<Url, url::ParseError> {
     let (scheme, rest) = text.trim().split_once("://").unwrap_or_default();
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (who, what) = rest.split_at(end);
-    let no_host = if who.is_empty() || who.ends_with('@') { NO_HOST } else { "" };
+    let no_host = if who.is_empty() || who.ends_with('@') {
+        NO_HOST
+    } else {
+        ""
+    };
     Url::parse(&format!("{scheme}://{who}{no_host}{what}"))
 }
 

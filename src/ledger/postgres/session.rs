@@ -259,7 +259,11 @@ impl Session {
         work: &impl AsyncFn(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Failed> {
         let is_ending = self.lease().is_ending();
-        let answer = if is_ending { LAST_ANSWER.min(answer) } else { answer };
+        let answer = if is_ending {
+            LAST_ANSWER.min(answer)
+        } else {
+            answer
+        };
         let mut client = match self.client.take().filter(|client| !client.is_closed()) {
             Some(client) => client,
             None => connect(&self.place, ANSWER.min(answer))?,

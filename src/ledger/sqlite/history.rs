@@ -33,7 +33,7 @@ impl SqliteLedger {
         self.reading(|db| runs(db, &busy))
     }
 
-    pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+    pub(in crate::ledger) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
         let services = "SELECT id FROM services ORDER BY id";
         self.reading(|db| all(db, services, [], |row| row.get(0).map(ServiceId)))
     }

@@ -96,6 +96,7 @@ pub(super) mod samples;
 mod schema;
 #[cfg(test)]
 mod testing;
+mod transfer;
 mod unfiled;
 
 use super::*;

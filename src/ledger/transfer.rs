@@ -1,0 +1,196 @@
+//! Copies everything that a ledger knows into an empty one of either kind.
+//!
+//! Both kinds have the same tables for what is known; each reads and writes them as rows of plain
+//! cells. When all is written, the copy is read again, and the number of rows and a digest of each
+//! table must be those of the source.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::{Ledger, LedgerError, LedgerPlace};
+
+/// A table that both kinds have, with the columns that are copied, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) columns: &'static [Column],
+    /// By what its rows are sorted, so that both kinds read them in one order.
+    pub(super) key: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// What is in a column. The kinds of ledger may store it differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Whole,
+    Text,
+    Json,
+    Bytes,
+    YesNo,
+    /// Seconds since 1970.
+    Time,
+    Path,
+    LeadId,
+}
+
+/// A value, whatever the database calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cell {
+    Empty,
+    Whole(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+pub(super) type Cells = Vec<Cell>;
+
+macro_rules! tables {
+    ($($table:ident by $key:literal { $($column:ident $kind:ident,)* })*) => {
+        &[$(Table {
+            name: stringify!($table),
+            key: $key,
+            columns: &[$(Column { name: stringify!($column), kind: Kind::$kind },)*],
+        },)*]
+    };
+}
+
+/// In the order in which they can be written: each row after those that it names.
+pub(super) const TABLES: &[Table] = tables! {
+    services by "id" {
+        id Whole, address Text, rate_requests Whole, rate_per_ms Whole, rate_is_stated YesNo,
+    }
+    runs by "id" {
+        id Whole, service Whole, identity Bytes, options Json, defaults Text, began_at Time,
+        completed_at Time, reached Whole, read_to Whole, counts Json, pruned_at Time,
+    }
+    starts by "run, start" {
+        run Whole, start Whole, began_at Time, ended_at Time, process Whole, host Text,
+        version Text, exit_code Whole, stopped_by Text, requests Whole,
+    }
+    inputs by "run, position" {
+        run Whole, position Whole, name Text, path Path, place Bytes, sha256 Bytes, bytes Whole,
+        columns Bytes, rows Whole,
+    }
+    lists by "run, start, position" {
+        run Whole, start Whole, position Whole, name Text, sha256 Bytes, numbers Whole,
+    }
+    outputs by "id" {
+        run Whole, path Path, place Bytes, kind Text, sha256 Bytes, rows Whole,
+    }
+    sent by "run, row" {
+        run Whole, row Whole, number Whole, service Whole, campaign Whole, file Whole,
+        line_offset Whole, status Whole, http_status Whole, attempts Whole, lead_id LeadId,
+        settled_at Time, error_code Text, error Text,
+    }
+    invalid_rows by "run, row" {
+        run Whole, row Whole, file Whole, line Whole, campaign Whole, cell Text, error_code Text,
+        error Text,
+    }
+    known_bad by "service, digest, run" {
+        service Whole, digest Bytes, run Whole, row Whole, in_rejects YesNo,
+    }
+    recent_starts by "service, second" { service Whole, second Whole, requests Whole, }
+};
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transferred {
+    pub runs: u64,
+    /// Rows that were sent, with what came of them.
+    pub sent: u64,
+}
+
+/// The rows of each table, counted and digested.
+#[derive(Debug, Default)]
+struct Tally {
+    tables: BTreeMap<&'static str, (u64, Sha256)>,
+}
+
+impl Tally {
+    fn add(&mut self, table: &Table, cells: &Cells) {
+        let (rows, digest) = self.tables.entry(table.name).or_default();
+        *rows += 1;
+        for cell in cells {
+            let (kind, bytes) = match cell {
+                Cell::Empty => (0_u8, Vec::new()),
+                Cell::Whole(number) => (1, number.to_be_bytes().to_vec()),
+                Cell::Text(text) => (2, text.clone().into_bytes()),
+                Cell::Bytes(bytes) => (3, bytes.clone()),
+            };
+            digest.update([kind]);
+            digest.update((bytes.len() as u64).to_be_bytes());
+            digest.update(bytes);
+        }
+    }
+
+    fn rows(&self, table: &str) -> u64 {
+        self.tables.get(table).map_or(0, |(rows, _)| *rows)
+    }
+
+    fn finish(self) -> BTreeMap<&'static str, (u64, [u8; 32])> {
+        let tables = self.tables.into_iter();
+        tables
+            .map(|(name, (rows, digest))| (name, (rows, digest.finalize().into())))
+            .collect()
+    }
+}
+
+/// Text as every kind of ledger can store it: a server knows no NUL.
+fn storable(cells: &mut Cells) {
+    for cell in cells {
+        if let Cell::Text(text) = cell
+            && (text.contains('\0') || text.contains("\\u0000"))
+        {
+            *text = text.replace('\0', "\u{FFFD}").replace("\\u0000", "\\ufffd");
+        }
+    }
+}
+
+impl Ledger {
+    /// Copies everything that is committed now into `to`, which has to be empty, and compares the
+    /// two. A row whose outcome is not known yet is uncertain in the copy.
+    pub fn transfer(
+        &self,
+        to: &mut Ledger,
+        place: &LedgerPlace,
+    ) -> Result<Transferred, LedgerError> {
+        let mut source = Tally::default();
+        to.fill(|write| {
+            self.each_row(|table, mut cells| {
+                storable(&mut cells);
+                source.add(table, &cells);
+                write(table, cells)
+            })
+        })?;
+        to.skip_runs(self.last_run()?)?;
+        let mut copy = Tally::default();
+        to.each_row(|table, cells| {
+            copy.add(table, &cells);
+            Ok(())
+        })?;
+        let transferred = Transferred {
+            runs: source.rows("runs"),
+            sent: source.rows("sent"),
+        };
+        let (source, copy) = (source.finish(), copy.finish());
+        match source
+            .iter()
+            .find(|(name, tally)| copy.get(*name) != Some(*tally))
+        {
+            None => Ok(transferred),
+            Some((name, _)) => Err(LedgerError::new(
+                format!("the copy `{place}` differs from the ledger in the table {name}"),
+                "do not use the copy; this is a bug in leadload, please report it",
+            )),
+        }
+    }
+}
+
+/// Takes rows to write, table by table.
+pub(super) type Write<'a> = dyn FnMut(&'static Table, Cells) -> Result<(), LedgerError> + 'a;
