@@ -8,27 +8,27 @@ use tokio_postgres::{Client, Error, Row};
 use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record, without_answer};
 use super::sender::Sender;
 use super::session::{int8, typed};
-use crate::lead::{RowId, RowOutcome, Status};
+use crate::lead::{RowId, RowOutcome, RunId, Status};
 use crate::ledger::coding::line_offset;
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
 
 /// A row of the ledger that may stand in the way of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
-    pub record: Record,
+pub(super) struct Standing {
+    pub(super) record: Record,
     /// Whether a request for it may be on its way, …
-    pub is_open: bool,
+    pub(super) is_open: bool,
     /// … or cannot be any more, since its sender's lease and time-out have passed.
-    pub is_expired: bool,
+    pub(super) is_expired: bool,
     /// The sender that claimed it last.
-    pub sender: SenderId,
+    pub(super) sender: SenderId,
     /// Whether it has the claim of its number.
-    pub holds: bool,
+    pub(super) holds: bool,
 }
 
 /// What becomes of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub(super) enum Decision {
     /// It is granted, and these rows of other runs lose theirs: they stay uncertain.
     Grant {
         displaced: Vec<Standing>,
@@ -40,10 +40,10 @@ pub enum Decision {
 ///
 /// `mine` are the leases of the process that claims: what is open under one of them is not on its
 /// way, or it would not be claimed again.
-pub fn decide(
+pub(super) fn decide(
     claim: &Claim,
     scope: ClaimScope,
-    run: crate::lead::RunId,
+    run: RunId,
     mine: &[SenderId],
     found: &[Standing],
 ) -> Decision {

@@ -18,9 +18,8 @@
 //! | *displace* | another run claims a number whose row is uncertain | under `--on-uncertain resend` alone |
 //!
 //! Whoever was cut off for longer than its lease acquires another one and claims again what it
-//! has not started. `tests/it/ledger_model.rs` checks all interleavings of these steps for two
-//! senders, with lost commits, cut connections and frozen processes; [`decide`] is the code's
-//! own function there.
+//! has not started. `protocol` checks all interleavings of these steps for three processes, with
+//! lost commits, kills and frozen processes; what decides about claims is the same function there.
 //!
 //! # What remains
 //!
@@ -48,6 +47,8 @@ mod ledger;
 mod outputs;
 mod pace;
 mod place;
+#[cfg(test)]
+mod protocol;
 mod prune;
 mod recall;
 mod record;
@@ -58,7 +59,6 @@ mod session;
 mod tls;
 mod transfer;
 
-pub use claims::{Decision, Standing, decide};
 pub use ledger::PostgresLedger;
 pub use place::ServerPlace;
 pub use recall::{PostgresLook, PostgresRecall};

@@ -1,6 +1,6 @@
 //! The lease of the process that sends a run.
 //!
-//! The steps and their names are those of the model (`tests/model`): *acquire* a lease, *renew*
+//! The steps and their names are those of the model (`protocol`): *acquire* a lease, *renew*
 //! it, *claim* rows under it, and *take over* the run of a sender whose lease has run out.
 
 use std::time::Duration;

@@ -1,0 +1,460 @@
+//! The protocol of claims and leases, checked: a small model of it, all of whose interleavings
+//! are gone through.
+//!
+//! One number is on the lists of two runs. Run 1 is sent by one process, or by two: the second is
+//! started while the first may be dead, frozen or cut off. The steps are those of the
+//! module's introduction, and [`decide`] is the code's own. Any process may be killed at any time,
+//! the answer to any commit may be lost, and a process may be frozen between the question whether
+//! it may start and its request. Time passes in steps: a lease takes two, a request one.
+//!
+//! That the model can fail is shown by models with a flaw: each of them does.
+
+use stateright::{Checker, HasDiscoveries, Model, Property};
+
+use super::claims::{Decision, Standing, decide};
+use super::record::without_answer;
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
+use crate::ledger::{Claim, ClaimScope, Record, Refusal, SenderId};
+use crate::phone::PhoneNumber;
+
+const LEASE: u8 = 2;
+const TIMEOUT: u8 = 1;
+/// Long enough for a lease, its time-out, another lease, and what comes late.
+const END: u8 = 8;
+
+/// Which run each process sends, from 0.
+const RUN_OF: [usize; 3] = [0, 1, 0];
+
+/// What is left out of the protocol, to see that it is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flaw {
+    None,
+    /// A start does not ask whether its lease has run out.
+    StartsWithoutLease,
+    /// An open claim expires with its lease, without its time-out.
+    ExpiresAtOnce,
+    /// A lease is renewed though it has run out.
+    RenewsTheDead,
+    /// A late refusal replaces what is settled.
+    TakesEveryOutcome,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Protocol {
+    flaw: Flaw,
+    /// Whether a row in doubt is sent again.
+    resends: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    now: u8,
+    /// The leases, each with its process and its end; the number of a sender is its place.
+    senders: Vec<(usize, u8)>,
+    /// The row of each run.
+    rows: [Option<Row>; 2],
+    processes: [Process; 3],
+    /// Requests on their way: whose they are, and how long they may still arrive.
+    flights: Vec<(usize, u8)>,
+    /// Whether a request was taken, or may have been, so that another one is a second call.
+    may_be_taken: bool,
+    /// Whether one was written later than its lease and time-out allow.
+    was_frozen: bool,
+    is_called_twice: bool,
+    /// Whether the ledger was told of the lead.
+    knows_lead: bool,
+    has_lead: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Row {
+    sender: usize,
+    is_open: bool,
+    status: Option<Answer>,
+    holds: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Answer {
+    Created,
+    Refused,
+    /// None, or none that was understood.
+    Lost,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Process {
+    is_dead: bool,
+    /// Its lease, and when it asked for it.
+    lease: Option<(usize, u8)>,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Phase {
+    /// It has a row to send.
+    Idle,
+    /// Its claim under this lease is granted.
+    Granted(usize),
+    /// It has asked whether it may start, then, and will write its request.
+    Permitted(usize, u8),
+    /// Its request is out, or lost.
+    Waiting(usize),
+    Settling(usize, Answer),
+    Done,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Action {
+    Tick,
+    Acquire(usize),
+    Renew(usize),
+    /// With whether the answer to the commit is lost.
+    Claim(usize, bool),
+    Start(usize),
+    Write(usize),
+    /// The service answers, and whether that is understood.
+    Serve(usize, Answer, bool),
+    GiveUp(usize),
+    Settle(usize, bool),
+    Kill(usize),
+}
+
+impl State {
+    fn is_live(&self, sender: usize) -> bool {
+        self.senders.get(sender).is_some_and(|(_, until)| *until > self.now)
+    }
+
+    /// What stands in the way of a claim, as the ledger shows it.
+    fn found(&self, flaw: Flaw) -> Vec<Standing> {
+        let timeout = if flaw == Flaw::ExpiresAtOnce { 0 } else { TIMEOUT };
+        let rows = self.rows.iter().enumerate();
+        rows.filter_map(|(run, row)| {
+            let row = row.as_ref()?;
+            let (_, until) = self.senders.get(row.sender)?;
+            Some(Standing {
+                record: record(run, row.status),
+                is_open: row.is_open,
+                is_expired: row.is_open && until + timeout < self.now,
+                sender: sender_id(row.sender),
+                holds: row.holds,
+            })
+        })
+        .collect()
+    }
+
+    fn claim(&mut self, process: usize, protocol: &Protocol) -> Option<Decision> {
+        let (lease, _) = self.processes[process].lease?;
+        if !self.is_live(lease) {
+            return None;
+        }
+        let run = RUN_OF[process];
+        let mine = self.senders.iter().enumerate();
+        let mine = mine.filter(|(_, (of, _))| *of == process);
+        let mine: Vec<SenderId> = mine.map(|(place, _)| sender_id(place)).collect();
+        let claim = Claim {
+            row: RowId(1),
+            file: 0,
+            line: 2,
+            number: number(),
+            campaign: CampaignId(1),
+            resends: protocol.resends,
+            sender: SenderId::default(),
+        };
+        let found = self.found(protocol.flaw);
+        let decision = decide(&claim, ClaimScope::Campaign, run_id(run), &mine, &found);
+        if let Decision::Grant { displaced } = &decision {
+            for other in displaced {
+                let row = &mut self.rows[(other.record.run.0 - 1) as usize];
+                if let Some(row) = row {
+                    row.holds = false;
+                    if std::mem::take(&mut row.is_open) {
+                        row.status = Some(Answer::Lost);
+                    }
+                }
+            }
+            let status = self.rows[run].as_ref().and_then(|row| row.status);
+            self.rows[run] = Some(Row {
+                sender: lease,
+                is_open: true,
+                status,
+                holds: true,
+            });
+        }
+        Some(decision)
+    }
+
+    fn settle(&mut self, run: usize, sender: usize, answer: Answer, flaw: Flaw) {
+        let Some(row) = &mut self.rows[run] else {
+            return;
+        };
+        let counts = match (row.status, answer) {
+            _ if flaw == Flaw::TakesEveryOutcome => true,
+            (Some(Answer::Created), _) => false,
+            (_, Answer::Created) => true,
+            _ => row.sender == sender,
+        };
+        if counts {
+            row.is_open = false;
+            row.status = Some(answer);
+            row.holds &= answer != Answer::Refused;
+            self.knows_lead |= answer == Answer::Created;
+        }
+    }
+}
+
+fn number() -> PhoneNumber {
+    PhoneNumber::from_key(447_911_000_000).unwrap()
+}
+
+fn run_id(run: usize) -> RunId {
+    RunId(run as u64 + 1)
+}
+
+fn sender_id(place: usize) -> SenderId {
+    SenderId(place as i64 + 1)
+}
+
+fn record(run: usize, status: Option<Answer>) -> Record {
+    let of = |status| RowOutcome::not_sent(status, None, None);
+    Record {
+        run: run_id(run),
+        row: RowId(1),
+        campaign: CampaignId(1),
+        number: number(),
+        file: 0,
+        line: 2,
+        outcome: match status {
+            Some(Answer::Created) => of(Status::Created),
+            Some(Answer::Refused) => of(Status::Rejected),
+            Some(Answer::Lost) | None => without_answer(0),
+        },
+    }
+}
+
+impl Model for Protocol {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let process = Process {
+            is_dead: false,
+            lease: None,
+            phase: Phase::Idle,
+        };
+        vec![State {
+            now: 0,
+            senders: Vec::new(),
+            rows: [None, None],
+            processes: [process.clone(), process.clone(), process],
+            flights: Vec::new(),
+            may_be_taken: false,
+            was_frozen: false,
+            is_called_twice: false,
+            knows_lead: false,
+            has_lead: false,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.push(Action::Tick);
+        for (of, process) in state.processes.iter().enumerate() {
+            if process.is_dead || process.phase == Phase::Done {
+                continue;
+            }
+            actions.push(Action::Kill(of));
+            actions.push(Action::Acquire(of));
+            actions.push(Action::Renew(of));
+            match process.phase {
+                Phase::Idle => {
+                    actions.extend([false, true].map(|lost| Action::Claim(of, lost)));
+                }
+                Phase::Granted(_) => actions.push(Action::Start(of)),
+                Phase::Permitted(..) => actions.push(Action::Write(of)),
+                Phase::Waiting(_) => actions.push(Action::GiveUp(of)),
+                Phase::Settling(..) => {
+                    actions.extend([false, true].map(|lost| Action::Settle(of, lost)));
+                }
+                Phase::Done => {}
+            }
+        }
+        for (of, _) in &state.flights {
+            for answer in [Answer::Created, Answer::Refused] {
+                actions.extend([true, false].map(|heard| Action::Serve(*of, answer, heard)));
+            }
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        let now = state.now;
+        match action {
+            Action::Tick => {
+                state.now += 1;
+                // A request that has not arrived by its time-out never does, for all we know.
+                let before = state.flights.len();
+                state.flights.retain(|(_, until)| *until >= now + 1);
+                state.may_be_taken |= state.flights.len() < before;
+            }
+            Action::Kill(of) => state.processes[of].is_dead = true,
+            Action::Acquire(of) => {
+                let process = &state.processes[of];
+                if process.lease.is_some_and(|(lease, _)| state.is_live(lease)) {
+                    return None;
+                }
+                let run = RUN_OF[of];
+                let is_other = |(by, until): &(usize, u8)| {
+                    *by != of && RUN_OF[*by] == run && *until > now
+                };
+                if state.senders.iter().any(is_other) {
+                    return None;
+                }
+                state.processes[of].lease = Some((state.senders.len(), now));
+                state.senders.push((of, now + LEASE));
+            }
+            Action::Renew(of) => {
+                let (lease, asked) = state.processes[of].lease?;
+                let is_dead = !state.is_live(lease) && self.flaw != Flaw::RenewsTheDead;
+                if is_dead || asked == now {
+                    return None;
+                }
+                state.senders[lease].1 = now + LEASE;
+                state.processes[of].lease = Some((lease, now));
+            }
+            Action::Claim(of, is_lost) => {
+                let decision = state.claim(of, self)?;
+                let (lease, _) = state.processes[of].lease?;
+                if !is_lost {
+                    state.processes[of].phase = match decision {
+                        Decision::Grant { .. } => Phase::Granted(lease),
+                        Decision::Refuse(Refusal::Busy) => return None,
+                        Decision::Refuse(_) => Phase::Done,
+                    };
+                }
+            }
+            Action::Start(of) => {
+                let Phase::Granted(claimed) = state.processes[of].phase else {
+                    return None;
+                };
+                let (lease, asked) = state.processes[of].lease?;
+                if lease != claimed {
+                    // There is another lease, under which it has to be claimed again.
+                    state.processes[of].phase = Phase::Idle;
+                } else if now < asked + LEASE || self.flaw == Flaw::StartsWithoutLease {
+                    state.processes[of].phase = Phase::Permitted(claimed, now);
+                } else {
+                    return None;
+                }
+            }
+            Action::Write(of) => {
+                let Phase::Permitted(claimed, asked) = state.processes[of].phase else {
+                    return None;
+                };
+                state.was_frozen |= now > asked + TIMEOUT;
+                let is_second = state.may_be_taken || !state.flights.is_empty();
+                state.is_called_twice |= is_second && !self.resends;
+                state.flights.push((of, now.max(asked + TIMEOUT)));
+                state.processes[of].phase = Phase::Waiting(claimed);
+            }
+            Action::Serve(of, answer, is_heard) => {
+                let place = state.flights.iter().position(|(by, _)| *by == of)?;
+                state.flights.remove(place);
+                state.has_lead |= answer == Answer::Created;
+                // A refusal that nobody hears may have been a lead, as far as anyone knows.
+                state.may_be_taken |= answer == Answer::Created || !is_heard;
+                if let Phase::Waiting(claimed) = state.processes[of].phase {
+                    let heard = if is_heard { answer } else { Answer::Lost };
+                    state.processes[of].phase = Phase::Settling(claimed, heard);
+                }
+            }
+            Action::GiveUp(of) => {
+                let Phase::Waiting(claimed) = state.processes[of].phase else {
+                    return None;
+                };
+                if state.flights.iter().any(|(by, _)| *by == of) {
+                    return None;
+                }
+                state.processes[of].phase = Phase::Settling(claimed, Answer::Lost);
+            }
+            Action::Settle(of, is_lost) => {
+                let Phase::Settling(claimed, answer) = state.processes[of].phase else {
+                    return None;
+                };
+                state.settle(RUN_OF[of], claimed, answer, self.flaw);
+                if !is_lost {
+                    state.processes[of].phase = Phase::Done;
+                }
+            }
+        }
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Protocol>> {
+        vec![
+            Property::always(
+                "no number is in flight from two senders, but for a freeze between check and write",
+                |_, state: &State| state.flights.len() <= 1 || state.was_frozen,
+            ),
+            Property::always("no outcome is lost", |_, state: &State| {
+                let rows = || state.rows.iter().flatten();
+                let may_be = |row: &Row| row.is_open || row.status != Some(Answer::Refused);
+                let is_told = !state.knows_lead
+                    || rows().any(|row| row.status == Some(Answer::Created));
+                is_told && (!state.has_lead || rows().any(may_be))
+            }),
+            Property::always(
+                "what is in doubt is never sent again unless that is wanted",
+                |_, state: &State| !state.is_called_twice || state.was_frozen,
+            ),
+            Property::sometimes("a run is taken over and its row sent", |_, state: &State| {
+                let [first, _, second] = &state.processes;
+                let is_sent = matches!(second.phase, Phase::Settling(_, Answer::Created));
+                first.is_dead && first.lease.is_some() && is_sent
+            }),
+            Property::sometimes("one that was frozen sends late", |_, state: &State| {
+                state.was_frozen && state.flights.len() > 1
+            }),
+        ]
+    }
+
+    fn within_boundary(&self, state: &State) -> bool {
+        state.now <= END && state.senders.len() <= 4
+    }
+}
+
+fn check(flaw: Flaw, resends: bool) -> impl Checker<Protocol> {
+    Protocol { flaw, resends }
+        .checker()
+        .threads(2)
+        .finish_when(HasDiscoveries::AnyFailures)
+        .spawn_bfs()
+        .join()
+}
+
+#[test]
+fn the_protocol_keeps_its_promises_whatever_happens_and_whenever() {
+    for resends in [true, false] {
+        let checked = check(Flaw::None, resends);
+        checked.assert_properties();
+        assert!(checked.is_done());
+    }
+}
+
+#[test]
+fn without_any_of_its_rules_a_promise_is_broken() {
+    for (flaw, resends) in [
+        (Flaw::StartsWithoutLease, true),
+        (Flaw::ExpiresAtOnce, true),
+        (Flaw::RenewsTheDead, true),
+        (Flaw::TakesEveryOutcome, true),
+    ] {
+        let checked = check(flaw, resends);
+        let discoveries = checked.discoveries();
+        let broken: Vec<&str> = discoveries
+            .keys()
+            .copied()
+            .filter(|name| name.starts_with("no ") || name.starts_with("what "))
+            .collect();
+        assert!(!broken.is_empty(), "{flaw:?}");
+    }
+}
