@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::cost::{Cost, by_this_process};
 use common::ledger::{CAMPAIGN, GROUP, NewLedger};
-use leadload::ledger::{Ledger, LedgerPlace, Scope, ServiceId};
+use leadload::ledger::{Ledger, LedgerPlace, Scope, ServiceId, Wanted};
 use leadload::phone::PhoneNumber;
 
 const MILLION: u64 = 1_000_000;
@@ -50,7 +50,12 @@ fn look_up(path: &Path, service: ServiceId, leads: u64) {
             if is_sorted {
                 numbers.sort_unstable();
             }
-            let mut look = recall.look().unwrap();
+            let wanted = Wanted {
+                service,
+                numbers: Vec::new(),
+                digests: Vec::new(),
+            };
+            let mut look = recall.look(&wanted).unwrap();
             for number in numbers {
                 let known = look.find(service, number, scope).unwrap();
                 assert!(known.settled.is_some());

@@ -1,5 +1,9 @@
 //! The record of every lead that was ever sent.
 
+#[cfg(all(test, unix))]
+#[path = "../../tests/support/cluster.rs"]
+#[allow(dead_code)]
+mod cluster;
 mod coding;
 mod entry;
 mod error;
@@ -8,6 +12,10 @@ mod handle;
 mod history;
 mod known;
 mod lease;
+#[cfg(test)]
+mod model;
+#[cfg(all(test, unix))]
+mod on_server;
 mod place;
 mod postgres;
 mod recall;

@@ -36,7 +36,10 @@ mod kept_outputs;
 mod ledger;
 mod limits;
 #[cfg(unix)]
+#[path = "../support/link.rs"]
 mod link;
+#[path = "../support/listen.rs"]
+mod listen;
 mod manual;
 mod max_new;
 mod messages;

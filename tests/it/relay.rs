@@ -5,41 +5,18 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
+use std::sync::{Arc, Mutex};
 
 use leadload::sandbox::Sandbox;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, copy_bidirectional};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-/// A port whose connections are all handled by `each`, until the program ends.
-pub fn listen<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
-where
-    F: Future<Output = io::Result<()>> + Send + 'static,
-{
-    let (sender, address) = mpsc::channel();
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            sender.send(listener.local_addr().unwrap()).unwrap();
-            loop {
-                let (connection, _) = listener.accept().await.unwrap();
-                // A connection that breaks is reported by the other side.
-                tokio::spawn(each(connection));
-            }
-        });
-    });
-    address.recv().unwrap()
-}
+use crate::listen::listen;
 
 /// The address of a service that always gives the same answer.
 pub fn always(status: u16, body: &'static str) -> String {

@@ -25,12 +25,15 @@ pub struct Cluster {
     port: u16,
     /// Whether this process is root and the server has another user.
     as_other: bool,
+    /// Whether a commit waits for the disk.
+    is_durable: bool,
     /// The shell that cleans up, and the pipe that it waits at.
     _keeper: Child,
     _pipe: ChildStdin,
 }
 
 /// A database of one test.
+#[derive(Clone)]
 pub struct Database {
     pub name: String,
     pub port: u16,
@@ -53,6 +56,15 @@ impl Cluster {
 
     /// A cluster of its own, for a test that stops it.
     pub fn start() -> Option<Cluster> {
+        Cluster::start_with(false)
+    }
+
+    /// One whose commits wait for the disk, as those of a real one do.
+    pub fn start_durable() -> Option<Cluster> {
+        Cluster::start_with(true)
+    }
+
+    fn start_with(is_durable: bool) -> Option<Cluster> {
         let Some(programs) = programs() else {
             assert!(
                 std::env::var_os("CI").is_none(),
@@ -73,6 +85,7 @@ impl Cluster {
             port: free_port(),
             folder,
             as_other,
+            is_durable,
             _keeper: keeper,
             _pipe: pipe,
         };
@@ -124,9 +137,10 @@ impl Cluster {
     /// Starts the server. Its data survives a crash of the server, not one of the computer.
     pub fn up(&self) {
         let options = format!(
-            "-p {} -k {} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200",
+            "-p {} -k {} -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync={}",
             self.port,
-            self.folder.display()
+            self.folder.display(),
+            if self.is_durable { "on" } else { "off" }
         );
         let mut start = self.command("pg_ctl");
         start.arg("-D").arg(self.data());

@@ -47,6 +47,8 @@ mod ledger;
 mod outputs;
 mod pace;
 mod place;
+#[cfg(all(test, unix))]
+mod promises;
 #[cfg(test)]
 mod protocol;
 mod prune;

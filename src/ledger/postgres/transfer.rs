@@ -45,7 +45,7 @@ const COMPLETE: [&str; 3] = [
 impl PostgresLedger {
     /// Passes all rows on, as they are at this moment. A row
     /// that is being sent is uncertain.
-    pub fn each_row(
+    pub(in crate::ledger) fn each_row(
         &self,
         mut each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
@@ -68,7 +68,7 @@ impl PostgresLedger {
     }
 
     /// The highest number that was ever given to a run, though the run may be forgotten.
-    pub fn last_run(&self) -> Result<i64, LedgerError> {
+    pub(in crate::ledger) fn last_run(&self) -> Result<i64, LedgerError> {
         let last =
             "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM leadload.runs_id_seq";
         let rows = self.query(last, &[])?;
@@ -77,7 +77,7 @@ impl PostgresLedger {
     }
 
     /// Makes sure that no run gets this number or a lower one.
-    pub fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
+    pub(in crate::ledger) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
         if last > 0 {
             self.query("SELECT setval('leadload.runs_id_seq', $1)", &[int8(&last)])?;
         }
@@ -85,7 +85,7 @@ impl PostgresLedger {
     }
 
     /// Writes rows as they are given, all of them or none. The ledger has to be empty.
-    pub fn fill(
+    pub(in crate::ledger) fn fill(
         &mut self,
         rows: impl FnOnce(&mut Write<'_>) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {

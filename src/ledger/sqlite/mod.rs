@@ -76,8 +76,6 @@ mod identity;
 mod journal;
 mod lead_id;
 mod lock;
-#[cfg(test)]
-mod model;
 mod network;
 mod outputs;
 mod pace;
@@ -92,7 +90,7 @@ mod recover;
 mod round;
 mod runs;
 #[cfg(test)]
-pub(super) mod samples;
+pub(in crate::ledger) mod samples;
 mod schema;
 #[cfg(test)]
 mod testing;

@@ -14,11 +14,11 @@ use super::{Scope, SenderId, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
-pub(super) const CAMPAIGN: CampaignId = CampaignId(17);
+pub(in crate::ledger) const CAMPAIGN: CampaignId = CampaignId(17);
 pub(in crate::ledger) const RUN: RunId = RunId(1);
 
 /// When each [`run`] begins.
-pub(super) const BEGAN_AT: i64 = 1_700_000_000;
+pub(in crate::ledger) const BEGAN_AT: i64 = 1_700_000_000;
 
 /// A ledger in a folder of its own, with one run.
 pub(in crate::ledger) struct Sample {
@@ -46,30 +46,30 @@ impl Sample {
     }
 
     /// Adds a run.
-    pub(super) fn run(&self) -> RunId {
+    pub(in crate::ledger) fn run(&self) -> RunId {
         run_of(&self.ledger.db, self.service)
     }
 
     /// Records that the run continues, at a time later than any pruning.
-    pub(super) fn start(&self, run: RunId) {
+    pub(in crate::ledger) fn start(&self, run: RunId) {
         let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, host, version)
             VALUES (?1, 2, 9000000000, 1, 'h', '1')";
         let run = [run.0.cast_signed()];
         self.ledger.db.execute(add, run).unwrap();
     }
 
-    pub(super) fn commit(&mut self, run: RunId, group: Group) {
+    pub(in crate::ledger) fn commit(&mut self, run: RunId, group: Group) {
         self.ledger.commit(run, &group).unwrap();
     }
 
     /// Sets slices so small that a few rows make several of them.
-    pub(super) fn file_in_small_slices(&mut self) {
+    pub(in crate::ledger) fn file_in_small_slices(&mut self) {
         let limits = &mut self.ledger.filing.limits;
         (limits.most, limits.slice) = (6, 2);
     }
 
     /// What the process would leave behind if it were killed now: the files as they are.
-    pub(super) fn killed(&self) -> Sample {
+    pub(in crate::ledger) fn killed(&self) -> Sample {
         let folder = tempfile::tempdir().unwrap();
         for name in ["ledger.db", "ledger.db-wal"] {
             fs::copy(self.folder.path().join(name), folder.path().join(name)).unwrap();
@@ -83,22 +83,22 @@ impl Sample {
         }
     }
 
-    pub(super) fn recover(&mut self) -> u64 {
+    pub(in crate::ledger) fn recover(&mut self) -> u64 {
         self.ledger.recover(self.service).unwrap()
     }
 
-    pub(super) fn recall(&self) -> SqliteRecall {
+    pub(in crate::ledger) fn recall(&self) -> SqliteRecall {
         self.ledger.recall().unwrap()
     }
 
-    pub(super) fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
+    pub(in crate::ledger) fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
         let mut recall = self.recall();
         let mut look = recall.look().unwrap();
         look.find(self.service, number, scope).unwrap()
     }
 
     /// The filed record of the row's [`claim`].
-    pub(super) fn row(&self, run: RunId, row: u64) -> Option<Record> {
+    pub(in crate::ledger) fn row(&self, run: RunId, row: u64) -> Option<Record> {
         let Claim {
             row,
             number,
@@ -110,29 +110,29 @@ impl Sample {
         look.row(self.service, number, campaign, run, row).unwrap()
     }
 
-    pub(super) fn status(&self, row: u64) -> Option<Status> {
+    pub(in crate::ledger) fn status(&self, row: u64) -> Option<Status> {
         self.row(RUN, row).map(|record| record.outcome.status)
     }
 
     /// Records that a rejects file of the run has its bad rows.
-    pub(super) fn record_rejects(&self, run: RunId) {
+    pub(in crate::ledger) fn record_rejects(&self, run: RunId) {
         let record = "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1";
         self.ledger.db.execute(record, [run.0]).unwrap();
     }
 
-    pub(super) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
+    pub(in crate::ledger) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
         let mut recall = self.recall();
         let mut look = recall.look().unwrap();
         look.is_known_bad(self.service, digest, run).unwrap()
     }
 
     /// The single value that a query returns.
-    pub(super) fn number(&self, sql: &str) -> i64 {
+    pub(in crate::ledger) fn number(&self, sql: &str) -> i64 {
         self.ledger.db.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
     /// Whether the text is anywhere in the ledger's files.
-    pub(super) fn holds(&self, text: &str) -> bool {
+    pub(in crate::ledger) fn holds(&self, text: &str) -> bool {
         files(self.folder.path()).iter().any(|file| {
             let bytes = fs::read(file).unwrap();
             bytes
@@ -148,7 +148,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Adds a run of the service.
-pub(super) fn run_of(db: &Connection, service: ServiceId) -> RunId {
+pub(in crate::ledger) fn run_of(db: &Connection, service: ServiceId) -> RunId {
     let add = "INSERT INTO runs (service, identity, options, began_at)
         VALUES (?1, x'00', 'the options', ?2) RETURNING id";
     let id = db.query_row(add, [service.0, BEGAN_AT], |row| row.get::<_, i64>(0));
@@ -156,11 +156,11 @@ pub(super) fn run_of(db: &Connection, service: ServiceId) -> RunId {
 }
 
 /// A different number for each row.
-pub(super) fn number(row: u64) -> PhoneNumber {
+pub(in crate::ledger) fn number(row: u64) -> PhoneNumber {
     PhoneNumber::from_key(447_911_000_000 + row * 61_803 % 1_000_000).unwrap()
 }
 
-pub(super) fn claim(row: u64) -> Claim {
+pub(in crate::ledger) fn claim(row: u64) -> Claim {
     Claim {
         row: RowId(row),
         file: 0,
@@ -172,14 +172,17 @@ pub(super) fn claim(row: u64) -> Claim {
     }
 }
 
-pub(super) fn claims(rows: impl IntoIterator<Item = u64>) -> Group {
+pub(in crate::ledger) fn claims(rows: impl IntoIterator<Item = u64>) -> Group {
     Group {
         claims: rows.into_iter().map(claim).collect(),
         ..Group::default()
     }
 }
 
-pub(super) fn settlements(rows: impl IntoIterator<Item = u64>, outcome: &RowOutcome) -> Group {
+pub(in crate::ledger) fn settlements(
+    rows: impl IntoIterator<Item = u64>,
+    outcome: &RowOutcome,
+) -> Group {
     let settle = |row| Settlement {
         claim: claim(row),
         outcome: outcome.clone(),
@@ -191,14 +194,14 @@ pub(super) fn settlements(rows: impl IntoIterator<Item = u64>, outcome: &RowOutc
     }
 }
 
-pub(super) fn releases(rows: impl IntoIterator<Item = u64>) -> Group {
+pub(in crate::ledger) fn releases(rows: impl IntoIterator<Item = u64>) -> Group {
     Group {
         releases: rows.into_iter().map(RowId).collect(),
         ..Group::default()
     }
 }
 
-pub(super) fn created() -> RowOutcome {
+pub(in crate::ledger) fn created() -> RowOutcome {
     RowOutcome {
         quotes_cells: false,
         is_suppressed: false,
@@ -213,7 +216,7 @@ pub(super) fn created() -> RowOutcome {
     }
 }
 
-pub(super) fn rejected() -> RowOutcome {
+pub(in crate::ledger) fn rejected() -> RowOutcome {
     RowOutcome {
         quotes_cells: false,
         is_suppressed: false,
@@ -228,7 +231,7 @@ pub(super) fn rejected() -> RowOutcome {
     }
 }
 
-pub(super) fn uncertain() -> RowOutcome {
+pub(in crate::ledger) fn uncertain() -> RowOutcome {
     RowOutcome {
         quotes_cells: false,
         is_suppressed: false,
@@ -243,7 +246,7 @@ pub(super) fn uncertain() -> RowOutcome {
     }
 }
 
-pub(super) fn invalid_row(row: u64, cell: &str) -> InvalidRow {
+pub(in crate::ledger) fn invalid_row(row: u64, cell: &str) -> InvalidRow {
     InvalidRow {
         row: RowId(row),
         file: 0,

@@ -10,7 +10,7 @@ use crate::ledger::transfer::{Cell, Cells, Column, Kind, TABLES, Table, Write};
 impl SqliteLedger {
     /// Passes all rows on, as they are at this moment. A row
     /// that is being sent is uncertain.
-    pub fn each_row(
+    pub(in crate::ledger) fn each_row(
         &self,
         mut each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
@@ -36,13 +36,13 @@ impl SqliteLedger {
     }
 
     /// The highest number that was ever given to a run, though the run may be forgotten.
-    pub fn last_run(&self) -> Result<i64, LedgerError> {
+    pub(in crate::ledger) fn last_run(&self) -> Result<i64, LedgerError> {
         let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs'";
         self.reading(|db| db.query_row(last, [], |row| row.get(0)))
     }
 
     /// Makes sure that no run gets this number or a lower one.
-    pub fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
+    pub(in crate::ledger) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
         self.changing(|change| {
             change.execute("DELETE FROM sqlite_sequence WHERE name = 'runs'", [])?;
             let skip = "INSERT INTO sqlite_sequence (name, seq) VALUES ('runs', ?1)";
@@ -52,7 +52,7 @@ impl SqliteLedger {
     }
 
     /// Writes rows as they are given, all of them or none. The ledger has to be empty.
-    pub fn fill(
+    pub(in crate::ledger) fn fill(
         &mut self,
         rows: impl FnOnce(&mut Write<'_>) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {

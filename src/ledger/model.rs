@@ -1,12 +1,22 @@
-//! Compares the ledger with a model of it in memory: after any
-//! operations, and a kill at any moment, both know the same.
+//! Compares ledgers of both kinds with a model of them in memory: after
+//! any operations, and a kill at any moment, both know the same.
+//!
+//! Leads are known by run and row here, since the rows of one process share numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::samples::{RUN, Sample, created, rejected, uncertain};
-use super::{CellsDigest, Claim, Group, Known, Record, Scope, SenderId, Settlement};
+#[cfg(unix)]
+use super::ClaimScope;
+#[cfg(unix)]
+use super::cluster::Cluster;
+#[cfg(unix)]
+use super::on_server::OnServer;
+use super::sqlite::samples::{RUN, Sample, created, rejected, uncertain};
+use super::{
+    CellsDigest, Claim, Group, Known, Look, Record, Scope, SenderId, ServiceId, Settlement,
+};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -228,9 +238,170 @@ fn record((run, row): Key, outcome: RowOutcome) -> Record {
     }
 }
 
+/// A ledger of one kind whose process can be killed.
+trait Subject: Sized {
+    /// An empty one, with the run [`RUN`].
+    fn new() -> Self;
+    fn commit(&mut self, run: RunId, group: Group);
+    fn file_some(&mut self);
+    fn file_all(&mut self);
+    fn kill(&mut self);
+    /// What happens before the next run; returns how many rows became uncertain.
+    fn recover(&mut self) -> u64;
+    fn begin(&mut self) -> RunId;
+    /// The same run again, at a time later than any pruning.
+    fn go_on(&mut self, run: RunId);
+    fn prune(&mut self);
+    fn forget_run(&mut self, run: RunId) -> u64;
+    fn forget_number(&mut self, number: PhoneNumber) -> u64;
+    /// Looks up what would be known if the process were killed now; `bad` are the runs
+    /// whose bad rows are in rejects.
+    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>));
+    /// The record of a row that is known without a kill.
+    fn filed(&self, run: RunId, row: u64) -> Option<Option<Record>>;
+}
+
+impl Subject for Sample {
+    fn new() -> Sample {
+        let mut sample = Sample::new();
+        sample.file_in_small_slices();
+        sample
+    }
+
+    fn commit(&mut self, run: RunId, group: Group) {
+        self.commit(run, group);
+    }
+
+    fn file_some(&mut self) {
+        self.ledger.file_some().unwrap();
+    }
+
+    fn file_all(&mut self) {
+        self.ledger.file_all().unwrap();
+    }
+
+    fn kill(&mut self) {
+        *self = self.killed();
+        self.file_in_small_slices();
+    }
+
+    fn recover(&mut self) -> u64 {
+        self.recover()
+    }
+
+    fn begin(&mut self) -> RunId {
+        self.run()
+    }
+
+    fn go_on(&mut self, run: RunId) {
+        self.start(run);
+    }
+
+    fn prune(&mut self) {
+        self.ledger.prune(jiff::Timestamp::MAX).unwrap();
+    }
+
+    fn forget_run(&mut self, run: RunId) -> u64 {
+        self.ledger.forget_run(run).unwrap()
+    }
+
+    fn forget_number(&mut self, number: PhoneNumber) -> u64 {
+        self.ledger.forget_number(number).unwrap()
+    }
+
+    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>)) {
+        let mut killed = self.killed();
+        killed.recover();
+        bad.iter().for_each(|run| killed.record_rejects(*run));
+        let mut recall = killed.recall();
+        look(killed.service, &mut Look::File(recall.look().unwrap()));
+    }
+
+    fn filed(&self, run: RunId, row: u64) -> Option<Option<Record>> {
+        let mut recall = self.recall();
+        let mut look = recall.look().unwrap();
+        let (number, campaign) = (number(row % NUMBERS), campaign(row));
+        let found = look.row(self.service, number, campaign, run, RowId(row));
+        Some(found.unwrap())
+    }
+}
+
+#[cfg(unix)]
+impl Subject for OnServer {
+    fn new() -> OnServer {
+        OnServer::start(ClaimScope::Row)
+    }
+
+    fn commit(&mut self, run: RunId, mut group: Group) {
+        // Whoever claims a row again knows that it may have been taken.
+        group
+            .claims
+            .iter_mut()
+            .for_each(|claim| claim.resends = true);
+        // Outcomes come in a later group than their claims.
+        let claims = Group {
+            claims: std::mem::take(&mut group.claims),
+            ..Group::default()
+        };
+        let reply = self.commit(run, claims);
+        assert_eq!(reply.refused, []);
+        for settled in &mut group.settlements {
+            settled.claim.sender = reply.sender;
+        }
+        self.commit(run, group);
+    }
+
+    fn file_some(&mut self) {}
+
+    fn file_all(&mut self) {}
+
+    fn kill(&mut self) {
+        self.kill();
+    }
+
+    fn recover(&mut self) -> u64 {
+        self.expire()
+    }
+
+    fn begin(&mut self) -> RunId {
+        self.begin()
+    }
+
+    fn go_on(&mut self, run: RunId) {
+        assert_eq!(self.go_on(9_000_000_000), run);
+    }
+
+    fn prune(&mut self) {
+        self.expire();
+        self.ledger.prune(jiff::Timestamp::MAX).unwrap();
+    }
+
+    fn forget_run(&mut self, run: RunId) -> u64 {
+        self.expire();
+        self.ledger.forget_run(run).unwrap()
+    }
+
+    fn forget_number(&mut self, number: PhoneNumber) -> u64 {
+        self.expire();
+        self.ledger.forget_number(number).unwrap()
+    }
+
+    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>)) {
+        bad.iter().for_each(|run| self.record_rejects(*run));
+        let numbers = (0..NUMBERS).map(number).collect();
+        let digests = (1..=ROWS).map(digest).collect();
+        // Shows a claim without an outcome as what it becomes.
+        look(self.service, &mut self.look_at(numbers, digests, true));
+    }
+
+    fn filed(&self, _: RunId, _: u64) -> Option<Option<Record>> {
+        None
+    }
+}
+
 /// A ledger, its model, and the process that works on both.
-struct World {
-    sample: Sample,
+struct World<S> {
+    sample: S,
     model: Model,
     run: RunId,
     /// Entries that are gathered but not committed.
@@ -239,12 +410,10 @@ struct World {
     rows: BTreeMap<u64, bool>,
 }
 
-impl World {
-    fn new() -> World {
-        let mut sample = Sample::new();
-        sample.file_in_small_slices();
+impl<S: Subject> World<S> {
+    fn new() -> World<S> {
         World {
-            sample,
+            sample: S::new(),
             model: Model::default(),
             run: RUN,
             group: Group::default(),
@@ -255,7 +424,8 @@ impl World {
     /// Performs the action, if a process could do it now.
     fn perform(&mut self, action: &Action) {
         match action {
-            Action::Claim(row) if !self.rows.contains_key(row) => {
+            // A lead is never sent again.
+            Action::Claim(row) if !self.rows.contains_key(row) && !self.is_settled(*row) => {
                 self.group.claims.push(claim(*row));
                 self.rows.insert(*row, false);
             }
@@ -276,23 +446,34 @@ impl World {
                 self.model.commit(self.run, &group);
                 self.sample.commit(self.run, group);
             }
-            Action::FileSome => drop(self.sample.ledger.file_some().unwrap()),
-            Action::FileAll => self.sample.ledger.file_all().unwrap(),
+            Action::FileSome => self.sample.file_some(),
+            Action::FileAll => self.sample.file_all(),
             Action::Kill(upkeep, is_new) => self.kill(*upkeep, *is_new),
             Action::Claim(_) | Action::Settle(..) | Action::Release(_) => {}
         }
     }
 
+    fn is_settled(&self, row: u64) -> bool {
+        let key = (self.run, row);
+        let filed = self.model.records.get(&key).map(|record| &record.outcome);
+        let outcome = self
+            .model
+            .journal
+            .get(&key)
+            .and_then(Option::as_ref)
+            .or(filed);
+        outcome.is_some_and(|outcome| matches!(outcome.status, Status::Created | Status::Duplicate))
+    }
+
     fn kill(&mut self, upkeep: Upkeep, is_new: bool) {
-        self.sample = self.sample.killed();
-        self.sample.file_in_small_slices();
+        self.sample.kill();
         (self.group, self.rows) = Default::default();
         let is_gone = self.upkeep(upkeep);
         assert_eq!(self.sample.recover(), self.model.recover());
         if is_new || is_gone {
-            self.run = self.sample.run();
+            self.run = self.sample.begin();
         } else {
-            self.sample.start(self.run);
+            self.sample.go_on(self.run);
             self.model.pruned.remove(&self.run);
             self.model.resumed.insert(self.run);
         }
@@ -300,20 +481,20 @@ impl World {
 
     /// Returns whether the run was removed.
     fn upkeep(&mut self, upkeep: Upkeep) -> bool {
-        let (ledger, model, run) = (&mut self.sample.ledger, &mut self.model, self.run);
+        let (sample, model, run) = (&mut self.sample, &mut self.model, self.run);
         match upkeep {
             Upkeep::Nothing => {}
             Upkeep::Prune => {
-                ledger.prune(jiff::Timestamp::MAX).unwrap();
+                sample.prune();
                 model.prune(run);
             }
             Upkeep::ForgetRun => {
-                let leads = ledger.forget_run(run).unwrap();
+                let leads = sample.forget_run(run);
                 assert_eq!(leads, model.forget(|key| key.0 == run));
                 model.bad.retain(|_, first| *first != run);
             }
             Upkeep::ForgetNumber(of) => {
-                let leads = ledger.forget_number(number(of)).unwrap();
+                let leads = sample.forget_number(number(of));
                 assert_eq!(leads, model.forget(|key| key.1 % NUMBERS == of));
             }
         }
@@ -324,40 +505,36 @@ impl World {
     /// would be known if the process were killed now.
     fn check(&self) {
         self.check_filed();
-        let (mut killed, mut model) = (self.sample.killed(), self.model.clone());
-        assert_eq!(killed.recover(), model.recover());
-        for run in model.bad.values() {
-            killed.record_rejects(*run);
-        }
-        let mut recall = killed.recall();
-        let mut look = recall.look().unwrap();
-        for of in 0..NUMBERS {
-            let scopes = [0, 1].map(|id| Scope::Campaign(CampaignId(id)));
-            for scope in scopes.into_iter().chain([Scope::Service]) {
-                let known = look.find(killed.service, number(of), scope).unwrap();
-                assert_eq!(known, model.known(number(of), scope));
+        let mut model = self.model.clone();
+        model.recover();
+        let bad: Vec<RunId> = model.bad.values().copied().collect();
+        self.sample.if_killed(&bad, |service, look| {
+            for of in 0..NUMBERS {
+                let scopes = [0, 1].map(|id| Scope::Campaign(CampaignId(id)));
+                for scope in scopes.into_iter().chain([Scope::Service]) {
+                    let known = look.find(service, number(of), scope).unwrap();
+                    assert_eq!(known, model.known(number(of), scope));
+                }
             }
-        }
-        for row in 1..=ROWS {
-            let key = (self.run, row);
-            let (number, campaign) = (number(row % NUMBERS), campaign(row));
-            let found = look.row(killed.service, number, campaign, self.run, RowId(row));
-            assert_eq!(found.unwrap().as_ref(), model.records.get(&key));
-            let is_bad = look.is_known_bad(killed.service, digest(row), self.run);
-            let first = model.bad.get(&digest(row));
-            assert_eq!(is_bad.unwrap(), first.is_some_and(|run| *run != self.run));
-        }
+            for row in 1..=ROWS {
+                let key = (self.run, row);
+                let (number, campaign) = (number(row % NUMBERS), campaign(row));
+                let found = look.row(service, number, campaign, self.run, RowId(row));
+                assert_eq!(found.unwrap().as_ref(), model.records.get(&key));
+                let is_bad = look.is_known_bad(service, digest(row), self.run);
+                let first = model.bad.get(&digest(row));
+                assert_eq!(is_bad.unwrap(), first.is_some_and(|run| *run != self.run));
+            }
+        });
     }
 
     /// Checks that each filed row is as recovery left it, or as it has been settled since.
     fn check_filed(&self) {
-        let mut recall = self.sample.recall();
-        let mut look = recall.look().unwrap();
         for row in 1..=ROWS {
+            let Some(found) = self.sample.filed(self.run, row) else {
+                return;
+            };
             let key = (self.run, row);
-            let (number, campaign) = (number(row % NUMBERS), campaign(row));
-            let found = look.row(self.sample.service, number, campaign, self.run, RowId(row));
-            let found = found.unwrap();
             let before = self.model.records.get(&key).cloned();
             let since = self.model.journal.get(&key).cloned().flatten();
             let since = since.map(|outcome| record(key, outcome));
@@ -369,19 +546,40 @@ impl World {
     }
 }
 
+fn check_all<S: Subject>(actions: &[Action]) {
+    let mut world = World::<S>::new();
+    for action in actions {
+        world.perform(action);
+        if matches!(
+            action,
+            Action::Commit | Action::FileSome | Action::FileAll | Action::Kill(..)
+        ) {
+            world.check();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_is_done_the_ledger_knows_what_its_model_knows(
+    fn whatever_is_done_a_file_knows_what_its_model_knows(
         actions in prop::collection::vec(any_action(), 1..60),
     ) {
-        let mut world = World::new();
-        for action in &actions {
-            world.perform(action);
-            if matches!(action, Action::Commit | Action::FileSome | Action::FileAll | Action::Kill(..)) {
-                world.check();
-            }
+        check_all::<Sample>(&actions);
+    }
+}
+
+#[cfg(unix)]
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn whatever_is_done_a_server_knows_what_its_model_knows(
+        actions in prop::collection::vec(any_action(), 1..60),
+    ) {
+        if Cluster::shared().is_some() {
+            check_all::<OnServer>(&actions);
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use crate::relay::listen;
+use crate::listen::listen;
 
 /// What the link does with what is sent through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,140 @@
+//! A ledger on a server, in a database of its own, for tests.
+
+use jiff::Timestamp;
+
+use super::cluster::{Cluster, Database};
+use super::sqlite::samples::BEGAN_AT;
+use super::{
+    CellsDigest, ClaimScope, Group, Ledger, LedgerPlace, Look, NewRun, Reply, Sending, ServerPlace,
+    ServiceId, Wanted,
+};
+use crate::lead::RunId;
+use crate::phone::PhoneNumber;
+
+pub(super) struct OnServer {
+    pub(super) ledger: Ledger,
+    pub(super) service: ServiceId,
+    pub(super) database: Database,
+    place: LedgerPlace,
+    scope: ClaimScope,
+    /// The runs so far; each has its number for an identity.
+    runs: u8,
+}
+
+impl OnServer {
+    /// With one run, which this process sends. There has to be a server.
+    pub(super) fn start(scope: ClaimScope) -> OnServer {
+        let database = Cluster::database().unwrap();
+        let place = ServerPlace::parse(&database.url(), None).unwrap();
+        let place = LedgerPlace::Server(Box::new(place));
+        let mut ledger = Ledger::open(&place).unwrap();
+        let service = ledger.service("https://calls.example").unwrap();
+        let mut server = OnServer {
+            ledger,
+            service,
+            database,
+            place,
+            scope,
+            runs: 0,
+        };
+        server.begin();
+        server
+    }
+
+    /// Another process, on another machine as it were, with the same ledger and a run of its own.
+    pub(super) fn another(&mut self) -> (Ledger, RunId) {
+        let mut ledger = Ledger::open(&self.place).unwrap();
+        self.runs += 1;
+        let begun = ledger.begin(&self.new_run(), at(BEGAN_AT)).unwrap();
+        (ledger, begun.unwrap().run)
+    }
+
+    /// Another process with the same ledger, which continues the same run.
+    pub(super) fn of(other: &OnServer) -> OnServer {
+        OnServer {
+            ledger: Ledger::open(&other.place).unwrap(),
+            service: other.service,
+            database: other.database.clone(),
+            place: other.place.clone(),
+            scope: other.scope,
+            runs: other.runs,
+        }
+    }
+
+    fn new_run(&self) -> NewRun {
+        NewRun {
+            service: self.service,
+            identity: [self.runs; 32],
+            options: "the options".into(),
+            defaults: String::new(),
+            reopens: false,
+            sending: Sending {
+                claims: self.scope,
+                ..Sending::default()
+            },
+            inputs: Vec::new(),
+            lists: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    pub(super) fn begin(&mut self) -> RunId {
+        self.runs += 1;
+        self.go_on(BEGAN_AT)
+    }
+
+    /// Continues the last run.
+    pub(super) fn go_on(&mut self, seconds: i64) -> RunId {
+        let run = self.new_run();
+        self.ledger.begin(&run, at(seconds)).unwrap().unwrap().run
+    }
+
+    pub(super) fn commit(&mut self, run: RunId, group: Group) -> Reply {
+        self.ledger.commit(run, &group).unwrap()
+    }
+
+    /// The process is gone, and another one has the ledger open.
+    pub(super) fn kill(&mut self) {
+        self.ledger = Ledger::open(&self.place).unwrap();
+    }
+
+    /// Lets all leases and time-outs pass. Returns how many claims were open.
+    pub(super) fn expire(&self) -> u64 {
+        let open = "SELECT count(*) FROM leadload.sent WHERE is_open";
+        let open = self.database.sql(open)[0].parse().unwrap();
+        let expire = "UPDATE leadload.senders SET until = '-infinity'";
+        self.database.sql(expire);
+        open
+    }
+
+    /// Records that a rejects file of the run has its bad rows.
+    pub(super) fn record_rejects(&self, run: RunId) {
+        let record = "UPDATE leadload.known_bad SET in_rejects = true WHERE run =";
+        self.database.sql(&format!("{record} {run}"));
+    }
+
+    pub(super) fn look_at(
+        &self,
+        numbers: Vec<PhoneNumber>,
+        digests: Vec<CellsDigest>,
+        shows_open: bool,
+    ) -> Look<'static> {
+        let wanted = Wanted {
+            service: self.service,
+            numbers,
+            digests,
+        };
+        let recall = match shows_open {
+            true => self.ledger.recall_all(self.service),
+            false => self.ledger.recall(),
+        };
+        match recall.unwrap().look(&wanted).unwrap() {
+            Look::Server(look) => Look::Server(look),
+            Look::File(_) => unreachable!(),
+        }
+    }
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap()
+}

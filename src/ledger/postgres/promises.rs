@@ -1,0 +1,270 @@
+//! Tests for each promise of `ledger`, and of several senders, on a server.
+
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
+use crate::ledger::cluster::Cluster;
+use crate::ledger::on_server::OnServer;
+use crate::ledger::sqlite::samples::{
+    RUN, claim, claims, created, number, rejected, releases, settlements, uncertain,
+};
+use crate::ledger::{ClaimScope, Group, Ledger, Record, Refusal, Reply, Scope, SenderId};
+
+/// A ledger on a server with one run; `None` where there is no server.
+fn server() -> Option<OnServer> {
+    Cluster::shared().map(|_| OnServer::start(ClaimScope::Campaign))
+}
+
+/// Settles rows as the sender that has claimed them does.
+fn settle(server: &mut OnServer, sender: SenderId, row: u64, outcome: &RowOutcome) -> Reply {
+    server.commit(RUN, of_sender(sender, settlements([row], outcome)))
+}
+
+fn of_sender(sender: SenderId, mut group: Group) -> Group {
+    for settled in &mut group.settlements {
+        settled.claim.sender = sender;
+    }
+    group
+}
+
+/// The record of a row of the first run, as it would be known after a kill.
+fn found(server: &OnServer, row: u64) -> Option<Record> {
+    let mut look = server.look_at(vec![number(row)], Vec::new(), true);
+    let claim = claim(row);
+    look.row(server.service, claim.number, claim.campaign, RUN, claim.row)
+        .unwrap()
+}
+
+fn status(server: &OnServer, row: u64) -> Option<Status> {
+    found(server, row).map(|record| record.outcome.status)
+}
+
+/// The claim of a row by another process and run.
+fn claim_by(ledger: &mut Ledger, run: RunId, row: u64, resends: bool) -> Reply {
+    let mut group = claims([row]);
+    group.claims[0].resends = resends;
+    ledger.commit(run, &group).unwrap()
+}
+
+#[test]
+fn a_claim_without_outcome_is_uncertain_when_its_sender_cannot_be_sending() {
+    let Some(mut server) = server() else { return };
+    let sender = server.commit(RUN, claims([1, 2])).sender;
+    settle(&mut server, sender, 1, &created());
+    server.kill();
+    assert_eq!(server.expire(), 1);
+    assert_eq!(status(&server, 1), Some(Status::Created));
+    assert_eq!(found(&server, 2).unwrap().outcome, uncertain());
+}
+
+#[test]
+fn a_settled_row_is_read_back_as_it_was_settled() {
+    let Some(mut server) = server() else { return };
+    for (row, outcome) in [(1, created()), (2, rejected()), (3, uncertain())] {
+        let sender = server.commit(RUN, claims([row])).sender;
+        settle(&mut server, sender, row, &outcome);
+        assert_eq!(found(&server, row).unwrap().outcome, outcome);
+    }
+}
+
+#[test]
+fn a_released_row_is_as_if_it_had_never_been_claimed() {
+    let Some(mut server) = server() else { return };
+    server.commit(RUN, claims([1]));
+    server.commit(RUN, releases([1]));
+    assert_eq!(found(&server, 1), None);
+    // A claim that is taken back before it was written is none.
+    let group = Group {
+        releases: vec![RowId(2)],
+        ..claims([2])
+    };
+    server.commit(RUN, group);
+    assert_eq!(found(&server, 2), None);
+}
+
+#[test]
+fn a_row_that_is_released_after_a_lost_answer_stays_uncertain() {
+    let Some(mut server) = server() else { return };
+    let sender = server.commit(RUN, claims([1])).sender;
+    settle(&mut server, sender, 1, &uncertain());
+    let mut again = claims([1]);
+    again.claims[0].resends = true;
+    assert_eq!(server.commit(RUN, again).refused, []);
+    server.commit(RUN, releases([1]));
+    assert_eq!(status(&server, 1), Some(Status::Uncertain));
+}
+
+#[test]
+fn of_outcomes_from_anyone_the_better_one_counts() {
+    let Some(mut server) = server() else { return };
+    let duplicate = RowOutcome {
+        status: Status::Duplicate,
+        ..created()
+    };
+    let other = SenderId(9_999);
+    let (mine, theirs) = (true, false);
+    let orders: [&[(bool, &RowOutcome, Status)]; 4] = [
+        &[
+            (mine, &duplicate, Status::Duplicate),
+            (theirs, &created(), Status::Created),
+            (mine, &rejected(), Status::Created),
+            (theirs, &duplicate, Status::Created),
+        ],
+        &[
+            (mine, &rejected(), Status::Rejected),
+            (theirs, &duplicate, Status::Duplicate),
+            (theirs, &rejected(), Status::Duplicate),
+        ],
+        // A late refusal of another attempt does not end the doubt about this one.
+        &[
+            (mine, &uncertain(), Status::Uncertain),
+            (theirs, &rejected(), Status::Uncertain),
+            (mine, &rejected(), Status::Rejected),
+        ],
+        &[
+            (theirs, &created(), Status::Created),
+            (mine, &uncertain(), Status::Created),
+        ],
+    ];
+    for (row, order) in (1..).zip(orders) {
+        let sender = server.commit(RUN, claims([row])).sender;
+        for (is_mine, outcome, expected) in order {
+            let by = if *is_mine { sender } else { other };
+            settle(&mut server, by, row, outcome);
+            assert_eq!(status(&server, row), Some(*expected), "row {row}");
+        }
+    }
+}
+
+#[test]
+fn a_number_has_one_claim_until_it_is_settled_or_freed() {
+    let Some(mut server) = server() else { return };
+    let sender = server.commit(RUN, claims([1, 2, 3, 4])).sender;
+    let (mut ledger, run) = server.another();
+    let mut refusal = |row: u64, resends: bool| {
+        let refused = claim_by(&mut ledger, run, row, resends).refused;
+        refused.into_iter().next().map(|(_, refusal)| refusal)
+    };
+    assert_eq!(refusal(1, true), Some(Refusal::Busy));
+    settle(&mut server, sender, 1, &created());
+    let Some(Refusal::Known(known)) = refusal(1, true) else {
+        panic!("it is settled");
+    };
+    assert_eq!(known.settled.unwrap().outcome, created());
+    settle(&mut server, sender, 2, &rejected());
+    assert_eq!(refusal(2, false), None);
+    settle(&mut server, sender, 3, &uncertain());
+    let Some(Refusal::Known(known)) = refusal(3, false) else {
+        panic!("it is in doubt");
+    };
+    assert_eq!(known.uncertain.unwrap().row, RowId(3));
+    assert_eq!(refusal(3, true), None);
+    server.commit(RUN, releases([4]));
+    assert_eq!(refusal(4, false), None);
+    // The row that was displaced stays what it was.
+    assert_eq!(status(&server, 3), Some(Status::Uncertain));
+}
+
+#[test]
+fn a_number_in_another_campaign_stands_in_the_way_only_once_for_the_service() {
+    for (scope, is_refused) in [(ClaimScope::Campaign, false), (ClaimScope::Service, true)] {
+        if Cluster::shared().is_none() {
+            return;
+        }
+        let mut server = OnServer::start(scope);
+        server.commit(RUN, claims([1]));
+        let (mut ledger, run) = server.another();
+        let mut elsewhere = claims([1]);
+        elsewhere.claims[0].campaign = CampaignId(18);
+        let reply = ledger.commit(run, &elsewhere).unwrap();
+        assert_eq!(!reply.refused.is_empty(), is_refused);
+    }
+}
+
+#[test]
+fn after_its_lease_a_sender_claims_nothing_until_it_has_another_one() {
+    let Some(mut server) = server() else { return };
+    let first = server.commit(RUN, claims([1])).sender;
+    server.expire();
+    let reply = server.commit(RUN, claims([2]));
+    assert!(reply.sender > first, "it has acquired another lease");
+    // What it had claimed before it claims again.
+    assert_eq!(server.commit(RUN, claims([1])).refused, []);
+    let held = server
+        .database
+        .sql("SELECT DISTINCT sender FROM leadload.sent");
+    assert_eq!(held, [reply.sender.0.to_string()]);
+}
+
+#[test]
+fn a_sender_whose_run_was_taken_over_is_told_so() {
+    let Some(mut server) = server() else { return };
+    server.commit(RUN, claims([1]));
+    server.expire();
+    let mut cut_off = server;
+    let mut other = OnServer::of(&cut_off);
+    assert_eq!(other.go_on(2_000_000_000), RUN);
+    let error = cut_off.ledger.commit(RUN, &claims([2])).unwrap_err().0;
+    assert!(
+        error.to_string().contains("run 1 was taken over"),
+        "{error}"
+    );
+    // What it has still heard counts.
+    let sender = other.commit(RUN, claims([3])).sender;
+    assert!(sender > SenderId(1));
+    let late = of_sender(SenderId(1), settlements([1], &created()));
+    other.commit(RUN, late);
+    assert_eq!(status(&other, 1), Some(Status::Created));
+}
+
+#[test]
+fn the_earliest_lead_is_the_one_that_settles_a_number() {
+    if Cluster::shared().is_none() {
+        return;
+    }
+    let mut server = OnServer::start(ClaimScope::Row);
+    let at = |status, seconds| RowOutcome {
+        status,
+        settled_at: jiff::Timestamp::from_second(seconds).ok(),
+        ..created()
+    };
+    let outcomes = [
+        at(Status::Duplicate, 10),
+        at(Status::Created, 30),
+        at(Status::Created, 20),
+        uncertain(),
+        rejected(),
+    ];
+    for (row, outcome) in (1..).zip(outcomes) {
+        let mut group = claims([row]);
+        group.claims[0].number = number(1);
+        let sender = server.commit(RUN, group).sender;
+        settle(&mut server, sender, row, &outcome);
+    }
+    let mut look = server.look_at(vec![number(1)], Vec::new(), false);
+    let known = look
+        .find(server.service, number(1), Scope::Service)
+        .unwrap();
+    let rows = [known.settled, known.uncertain, known.rejected];
+    assert_eq!(
+        rows.map(|record| record.map(|record| record.row.0)),
+        [Some(3), Some(4), Some(5)]
+    );
+}
+
+#[test]
+fn the_highest_row_that_was_claimed_is_known_and_counts_only_grow() {
+    let Some(mut server) = server() else { return };
+    for (row, highest) in [(3, "3"), (11, "11"), (9, "11")] {
+        server.commit(RUN, claims([row]));
+        assert_eq!(
+            server.database.sql("SELECT reached FROM leadload.runs"),
+            [highest]
+        );
+    }
+    for (counted, known) in [(3, "3"), (1, "3"), (4, "4")] {
+        let mut group = Group::default();
+        (0..counted).for_each(|_| group.counts.add(Status::Created));
+        server.commit(RUN, group);
+        let created = "SELECT counts ->> 'created' FROM leadload.runs";
+        assert_eq!(server.database.sql(created), [known]);
+    }
+}
