@@ -1,4 +1,34 @@
-//! The record of every lead that was ever sent.
+//! The record of every lead that was ever sent. A row is claimed before its request leaves and
+//! settled after its answer has come. With it a run can continue, a results file can be made again,
+//! and no number is sent twice.
+//!
+//! # Promises
+//!
+//! 1. A row is claimed on disk before its first request leaves. Whatever happens then, the
+//!    ledger knows that the service may have taken it.
+//! 2. A group (claims and outcomes together) is committed completely or not at all. When
+//!    [`Ledger::commit`] has returned, the group is on disk; after an error it can be committed
+//!    again.
+//! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only
+//!    [`Ledger::forget_run`] and [`Ledger::forget_number`] do.
+//! 4. Every row that was ever claimed and not released is found by its number: settled, or
+//!    `uncertain` when no answer can come any more.
+//! 5. When the call that prunes or forgets data returns, the data is in none of the ledger's
+//!    files or tables.
+//!
+//! # Two kinds
+//!
+//! [`Ledger`] is a handle on one of them, and nothing outside this module knows on which.
+//!
+//! | kind | for | who may send |
+//! |-|-|-|
+//! | `sqlite` | one computer: a file | one process for each service, by a lock of the operating system |
+//! | `postgres` | several computers: a schema on a server | any number, each run once, by leases ([`Lease`]) |
+//!
+//! What both have in common is here: the entries of a group (`entry`), what is recorded of runs
+//! (`run`, `history`) and rows (`record`), what is known of a number (`known`), and the thread that
+//! commits while a run is sent (`writer`). Both are compared with one model in memory (`model`),
+//! and a ledger of one kind is copied into one of the other (`transfer`).
 
 #[cfg(all(test, unix))]
 #[path = "../../tests/support/cluster.rs"]

@@ -79,13 +79,14 @@ mod tests {
 
     #[test]
     fn a_refused_address_is_shown_without_its_password() {
-        let error = choice(Some("postgresql://me:secret@host/db"), false).unwrap_err();
-        let error = error.to_string();
-        assert!(
-            error.starts_with("the ledger cannot be an address"),
-            "{error}"
-        );
-        assert!(!error.contains("secret"), "{error}");
+        for (url, said) in [
+            ("postgresql://me:secret@host/db", "has a password in it"),
+            ("mysql://me:secret@host/db", "is neither a file nor"),
+        ] {
+            let error = choice(Some(url), false).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
     }
 
     #[test]

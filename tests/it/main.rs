@@ -77,6 +77,8 @@ mod setup;
 #[cfg(unix)]
 mod shared_copies;
 #[cfg(unix)]
+mod shared_crashes;
+#[cfg(unix)]
 mod shared_ledger;
 #[cfg(unix)]
 mod shared_outages;

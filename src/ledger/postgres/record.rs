@@ -56,7 +56,11 @@ pub(super) fn record(row: &Row) -> Result<Record, Unreadable> {
 
 fn outcome(row: &Row) -> Result<RowOutcome, Unreadable> {
     let Some(status): Option<i16> = get(row, 6)? else {
-        return Ok(without_answer(0));
+        // None has been counted yet; an open claim is one more.
+        return Ok(RowOutcome {
+            attempts: 0,
+            ..without_answer(0)
+        });
     };
     let code: Option<String> = get(row, 11)?;
     let settled_at: Option<Timestamp> = get(row, 10)?;

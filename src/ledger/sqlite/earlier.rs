@@ -7,8 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::coding::place;
 use super::columns::{Seconds, all};
-use super::run::{AtWork, Sha256, StoredDefaults};
-use super::{LedgerError, LockHolder, ServiceId, SqliteLedger};
+use super::{AtWork, LedgerError, LockHolder, ServiceId, Sha256, SqliteLedger, StoredDefaults};
 use crate::lead::{CampaignId, RunId};
 
 const CAMPAIGN_IDS: &str = "

@@ -1,23 +1,6 @@
-//! The record of every lead that was ever sent. A row is claimed before its
-//! request leaves and settled after its answer has come. The ledger is an SQLite
-//! file: with it a run can continue and a results file can be made again. A method
-//! fails if the ledger cannot be read or written; its error says what to do.
+//! The ledger of one computer: an SQLite file.
 //!
-//! # Promises
-//!
-//! 1. A row is claimed on disk before its first request leaves. Whatever happens then, the
-//!    ledger knows that the service may have taken it.
-//! 2. A group (claims and outcomes in one transaction) is committed completely or not at all. When [`SqliteLedger::commit`] has returned, the
-//!    group is on disk; after an error nothing of it is, and it can be committed again.
-//! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only
-//!    [`SqliteLedger::forget_run`] and [`SqliteLedger::forget_number`] do.
-//! 4. After [`SqliteLedger::recover`] every row that was ever claimed and not released is a
-//!    [`Record`], found by its number: settled, or `uncertain` if no answer came.
-//! 5. When the call that prunes or forgets data returns, the data is in none of the ledger's
-//!    files.
-//!
-//! Each promise has its tests in `promises`. `model` performs random operations, kills
-//! the process at any point, and compares what the ledger knows with a model in memory.
+//! It keeps the promises of every ledger (`ledger`); each has its tests in `promises`.
 //!
 //! # What is on disk, and what a kill leaves
 //!
@@ -47,7 +30,7 @@
 //!
 //! # Concurrent use
 //!
-//! For each service one [`SqliteLedger`] may send, which [`SenderLock`] ensures; it changes only the
+//! For each service one [`SqliteLedger`] may send, which [`FileLock`] ensures; it changes only the
 //! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
 //! they see what is committed and never wait. Only [`SqliteLedger::prune`] and the methods that
 //! forget wait for readers. Readers and writers alike refuse a ledger of another version.
@@ -97,7 +80,12 @@ mod testing;
 mod transfer;
 mod unfiled;
 
-use super::*;
+use super::{
+    AskedPause, AtWork, Begun, CellsDigest, Claim, Ending, ExportedRow, Group, InputRecord,
+    InvalidRow, Known, LedgerError, ListRecord, LockHolder, NewRun, OutputKind, OutputRecord,
+    Predecessors, Pruned, RecentUse, Record, RunRecord, Scope, Selection, ServiceId, Settlement,
+    Sha256, StartRecord, StartsInSecond, StoredDefaults, Unfinished, coding,
+};
 
 pub use copy::CopyError;
 pub use file::SqliteLedger;

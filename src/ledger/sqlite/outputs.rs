@@ -6,8 +6,7 @@ use rusqlite::{Row, params};
 
 use super::coding::place;
 use super::columns::{PathText, all, path};
-use super::run::OutputRecord;
-use super::{LedgerError, SqliteLedger};
+use super::{LedgerError, OutputRecord, SqliteLedger};
 use crate::lead::RunId;
 
 const ADD: &str = "

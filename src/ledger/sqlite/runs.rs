@@ -11,8 +11,9 @@ use serde_json::json;
 
 use super::coding::place;
 use super::columns::{Json, PathText, Seconds, all};
-use super::run::{Begun, Ending, NewRun, Predecessors, Sha256, Unfinished};
-use super::{LedgerError, ServiceId, SqliteLedger};
+use super::{
+    Begun, Ending, LedgerError, NewRun, Predecessors, ServiceId, Sha256, SqliteLedger, Unfinished,
+};
 use crate::lead::{Counts, RunId};
 
 /// The runs whose rows are all rows of this run too, so that this run's files contain
