@@ -14,6 +14,8 @@ mod changed_inputs;
 mod check;
 #[cfg(unix)]
 #[path = "../support/cluster.rs"]
+// Benchmarks use the rest.
+#[allow(dead_code)]
 mod cluster;
 mod compressed_answers;
 mod config;
@@ -37,6 +39,7 @@ mod ledger;
 mod limits;
 #[cfg(unix)]
 #[path = "../support/link.rs"]
+#[allow(dead_code)]
 mod link;
 #[path = "../support/listen.rs"]
 mod listen;

@@ -82,17 +82,16 @@ fn rounds_of_kills(senders: &mut [Sender<'_>; 2], cluster: &Cluster) -> [usize; 
     for _ in 0..rounds() {
         std::thread::sleep(Duration::from_millis(chance.u64(300..3_000)));
         let victim = chance.usize(0..3);
-        match senders.get_mut(victim) {
-            Some(sender) if sender.is_done() => continue,
-            Some(sender) => {
-                sender.kill();
-                sender.start();
+        if let Some(sender) = senders.get_mut(victim) {
+            if sender.is_done() {
+                continue;
             }
-            None => {
-                cluster.down("immediate");
-                std::thread::sleep(Duration::from_millis(chance.u64(0..3_000)));
-                cluster.up();
-            }
+            sender.kill();
+            sender.start();
+        } else {
+            cluster.down("immediate");
+            std::thread::sleep(Duration::from_millis(chance.u64(0..3_000)));
+            cluster.up();
         }
         killed[victim] += 1;
     }

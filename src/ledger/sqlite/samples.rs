@@ -10,8 +10,9 @@ use tempfile::TempDir;
 use super::{
     CellsDigest, Claim, FilePlace, Group, InvalidRow, Known, Record, SqliteLedger, SqliteRecall,
 };
-use super::{Scope, SenderId, ServiceId, Settlement};
+use super::{Scope, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::ledger::SenderId;
 use crate::phone::PhoneNumber;
 
 pub(in crate::ledger) const CAMPAIGN: CampaignId = CampaignId(17);

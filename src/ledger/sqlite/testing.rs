@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{FilePlace, InputRecord, NewRun, Sending, ServiceId, SqliteLedger};
+use super::{FilePlace, InputRecord, NewRun, ServiceId, SqliteLedger};
+use crate::ledger::Sending;
 
 /// An empty ledger that knows one service.
 pub(super) struct TestLedger {
