@@ -360,7 +360,7 @@ impl Subject for OnServer {
     }
 
     fn recover(&mut self) -> u64 {
-        self.expire()
+        self.recover()
     }
 
     fn begin(&mut self) -> RunId {

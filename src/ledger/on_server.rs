@@ -19,6 +19,8 @@ pub(super) struct OnServer {
     scope: ClaimScope,
     /// The runs so far; each has its number for an identity.
     runs: u8,
+    /// The last sender whose claims were counted as open.
+    expired: i64,
 }
 
 impl OnServer {
@@ -36,6 +38,7 @@ impl OnServer {
             place,
             scope,
             runs: 0,
+            expired: 0,
         };
         server.begin();
         server
@@ -58,6 +61,7 @@ impl OnServer {
             place: other.place.clone(),
             scope: other.scope,
             runs: other.runs,
+            expired: other.expired,
         }
     }
 
@@ -98,13 +102,20 @@ impl OnServer {
         self.ledger = Ledger::open(&self.place).unwrap();
     }
 
-    /// Lets all leases and time-outs pass. Returns how many claims were open.
-    pub(super) fn expire(&self) -> u64 {
-        let open = "SELECT count(*) FROM leadload.sent WHERE is_open";
-        let open = self.database.sql(open)[0].parse().unwrap();
-        let expire = "UPDATE leadload.senders SET until = '-infinity'";
-        self.database.sql(expire);
-        open
+    /// Lets all leases and time-outs pass.
+    pub(super) fn expire(&self) {
+        self.database
+            .sql("UPDATE leadload.senders SET until = '-infinity'");
+    }
+
+    /// The same. Returns how many claims were open that were not counted before.
+    pub(super) fn recover(&mut self) -> u64 {
+        self.expire();
+        let open = "SELECT count(*) FROM leadload.sent WHERE is_open AND sender >";
+        let open = self.database.sql(&format!("{open} {}", self.expired));
+        let last = self.database.sql("SELECT max(id) FROM leadload.senders");
+        self.expired = last[0].parse().unwrap_or(self.expired);
+        open[0].parse().unwrap()
     }
 
     /// Records that a rejects file of the run has its bad rows.

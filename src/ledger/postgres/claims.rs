@@ -5,7 +5,7 @@
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Row};
 
-use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record, without_answer};
+use super::record::{COLUMNS, IS_EXPIRED, NO_ANSWER, SENDER, get, record, without_answer};
 use super::sender::Sender;
 use super::session::{int8, typed};
 use crate::lead::{RowId, RowOutcome, RunId, Status};
@@ -140,7 +140,8 @@ UPDATE leadload.sent AS s SET holds = NULL, holds_service = NULL, is_open = fals
 FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
 WHERE s.run = t.run AND s.row = t.row";
 
-/// Claims a row whose number nobody else has now.
+/// Claims a row whose number nobody else has now. If an earlier process had the row open, its
+/// request may have been taken, and that stays known whatever becomes of this claim.
 const TAKE: &str = "
 INSERT INTO leadload.sent AS s (run, row, number, service, campaign, holds, holds_service,
     is_open, sender, file, line_offset)
@@ -149,7 +150,12 @@ FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint
     AS t (row, number, campaign, file, line_offset)
 ON CONFLICT (run, row) DO UPDATE
 SET holds = excluded.holds, holds_service = excluded.holds_service, is_open = true,
-    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign";
+    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign,
+    status = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN $12 ELSE s.status END,
+    attempts = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN s.attempts + 1 ELSE s.attempts END,
+    error_code = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN 'answer_lost'
+        ELSE s.error_code END,
+    error = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN $13 ELSE s.error END";
 
 /// What a claim writes into `holds` and `holds_service`.
 pub(super) fn holds(scope: ClaimScope) -> (Option<bool>, Option<bool>) {
@@ -268,7 +274,7 @@ async fn displace(client: &Client, displaced: &[Standing]) -> Result<(), Error> 
         typed(&runs, Type::INT8_ARRAY),
         typed(&rows, Type::INT8_ARRAY),
         typed(&uncertain, Type::INT2),
-        typed(&super::record::NO_ANSWER, Type::TEXT),
+        typed(&NO_ANSWER, Type::TEXT),
     ];
     client.execute_typed(DISPLACE, &values).await?;
     Ok(())
@@ -280,7 +286,8 @@ async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), 
     }
     let run = sender.run.0.cast_signed();
     let (holds, holds_service) = holds(sender.terms.claims);
-    let lease = sender.id();
+    let (lease, mine) = (sender.id(), sender.all_ids());
+    let uncertain = Status::Uncertain as i16;
     let columns = ClaimColumns::of(claims);
     let values = [
         int8(&run),
@@ -293,6 +300,9 @@ async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), 
         typed(&columns.campaigns, Type::INT8_ARRAY),
         typed(&columns.files, Type::INT4_ARRAY),
         typed(&columns.line_offsets, Type::INT8_ARRAY),
+        typed(&mine, Type::INT8_ARRAY),
+        typed(&uncertain, Type::INT2),
+        typed(&NO_ANSWER, Type::TEXT),
     ];
     client.execute_typed(TAKE, &values).await?;
     Ok(())

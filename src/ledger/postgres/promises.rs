@@ -50,7 +50,7 @@ fn a_claim_without_outcome_is_uncertain_when_its_sender_cannot_be_sending() {
     let sender = server.commit(RUN, claims([1, 2])).sender;
     settle(&mut server, sender, 1, &created());
     server.kill();
-    assert_eq!(server.expire(), 1);
+    assert_eq!(server.recover(), 1);
     assert_eq!(status(&server, 1), Some(Status::Created));
     assert_eq!(found(&server, 2).unwrap().outcome, uncertain());
 }
@@ -90,6 +90,20 @@ fn a_row_that_is_released_after_a_lost_answer_stays_uncertain() {
     assert_eq!(server.commit(RUN, again).refused, []);
     server.commit(RUN, releases([1]));
     assert_eq!(status(&server, 1), Some(Status::Uncertain));
+}
+
+#[test]
+fn a_row_that_is_claimed_again_after_a_kill_and_released_stays_uncertain() {
+    let Some(mut server) = server() else { return };
+    server.commit(RUN, claims([1]));
+    server.kill();
+    server.expire();
+    assert_eq!(server.go_on(2_000_000_000), RUN);
+    let mut again = claims([1]);
+    again.claims[0].resends = true;
+    assert_eq!(server.commit(RUN, again).refused, []);
+    server.commit(RUN, releases([1]));
+    assert_eq!(found(&server, 1).unwrap().outcome, uncertain());
 }
 
 #[test]
