@@ -52,6 +52,7 @@ fn look_up(path: &Path, service: ServiceId, leads: u64) {
             }
             let wanted = Wanted {
                 service,
+                run: None,
                 numbers: Vec::new(),
                 digests: Vec::new(),
             };

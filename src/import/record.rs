@@ -18,7 +18,7 @@ use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
     Begun, ClaimScope, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun,
-    Predecessors, SenderLock, Sending, ServiceId,
+    NotBegun, Predecessors, SenderLock, Sending, ServiceId,
 };
 use crate::mapping::RegionColumns;
 use crate::message::Message;
@@ -33,7 +33,7 @@ use crate::source::Fingerprint;
 /// How often to look whether a run that is waited for has ended.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 
-/// The ledger of an import, whose process is the only one that may send to the service.
+/// The ledger of an import, whose process may send to the service.
 pub struct Record {
     pub ledger: Ledger,
     service: ServiceId,
@@ -86,7 +86,7 @@ impl Record {
                 let cancelled = anyhow!("cancelled while it waited for its turn");
                 return Err(Failure::new(StoppedBy::Signal, cancelled));
             }
-            // No other process can be sending, so open claims were left by a crash.
+            // With a ledger in a file no other process can be sending: open claims were left by a crash.
             ledger.recover(service)?;
             Ok(Record {
                 ledger,
@@ -138,7 +138,7 @@ impl Record {
         let service = settings.service.clone();
         let form = settings.policy.form;
         let options = identity::options(&service, settings, intake, book);
-        let new = NewRun {
+        let mut new = NewRun {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(options.clone()),
@@ -154,15 +154,13 @@ impl Record {
                 patience: settings.policy.max_outage,
                 limits: Vec::new(),
             },
+            expected: None,
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
             outputs: paths.places(),
         };
-        let mut record = self;
-        let predecessors = record.ledger.predecessors(&new)?;
-        if let Some(run) = predecessors.going_on {
-            record = record.await_turn(run, waits(settings)).await?;
-        }
+        let (record, predecessors) = self.find_predecessors(&new, settings).await?;
+        new.expected = predecessors.going_on;
         let again = settings.options.delivery.again == Some(true);
         if form.allow_duplicates && !again {
             record.refuse_what_was_sent(&new, predecessors.going_on, paths)?;
@@ -173,6 +171,25 @@ impl Record {
             options,
             predecessors,
         })
+    }
+
+    /// Which run would go on, when no other process is at it.
+    async fn find_predecessors(
+        mut self,
+        new: &NewRun,
+        settings: &ImportSettings,
+    ) -> Result<(Record, Predecessors), Failure> {
+        loop {
+            let found = self.ledger.predecessors(new)?;
+            let Some(run) = found.going_on else {
+                return Ok((self, found));
+            };
+            self = self.await_turn(run, waits(settings)).await?;
+            // It may be complete by now.
+            if self.ledger.predecessors(new)?.going_on == Some(run) {
+                return Ok((self, found));
+            }
+        }
     }
 
     /// Waits until no other process is at this run, or fails and says which one is.
@@ -269,9 +286,20 @@ impl PlannedRun {
         let begun = loop {
             match self.record.ledger.begin(&self.new, Timestamp::now())? {
                 Ok(begun) => break begun,
-                // Another process has begun the same run meanwhile.
-                Err(by) => self.record = self.record.await_turn(by.run, waits(settings)).await?,
+                // Whether the list may be sent once more was found out for another state.
+                Err(NotBegun::Changed) if self.new.sending.claims == ClaimScope::Row => {
+                    return Err(busy(
+                        "another process has sent this list meanwhile".to_owned(),
+                    ));
+                }
+                Err(NotBegun::Changed) => {}
+                Err(NotBegun::Busy(by)) => {
+                    self.record = self.record.await_turn(by.run, waits(settings)).await?;
+                }
             }
+            let (record, found) = self.record.find_predecessors(&self.new, settings).await?;
+            self.record = record;
+            self.new.expected = found.going_on;
         };
         let Record { ledger, lock, .. } = self.record;
         let rules = memory_rules(settings, service, Some(begun.run), begun.continues);
@@ -334,7 +362,7 @@ fn waits(settings: &ImportSettings) -> bool {
 fn busy(who: String) -> Failure {
     let hint = "wait until it has ended, or let leadload wait with `--wait`";
     let message = Message::new(who, hint).on_page(
-        "Another leadload on this computer is sending a list",
+        "Another leadload is sending a list",
         "Wait until it has ended, then try again.",
     );
     Failure::new(StoppedBy::Busy, message)

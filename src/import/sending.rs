@@ -155,6 +155,10 @@ async fn deliver(
     let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
     let batches = intake.start(book, Purpose::Sending, memory);
     let mut end = pipeline.run(batches, interrupts).await;
+    // All rows are on disk, so how the run ended is not waited for as long as they were.
+    if let Some(writer) = &end.writer {
+        writer.lease.end(false);
+    }
     // The ledger's thread ends first: it sends the last batches to the writer's thread.
     let mut ledger = match end.writer.take().map(LedgerWriter::close) {
         Some(None) => {

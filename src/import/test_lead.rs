@@ -210,8 +210,8 @@ fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally 
 }
 
 /// The pace that the test shares with the runs before and after it. Limits hold for all
-/// starts of the program together, which the ledger records. A test creates no ledger, and a
-/// run that sends at the same time does not learn about the test until it is started again.
+/// starts of the program together, which the ledger records. A test creates no ledger. With one in a
+/// file, a run that sends at the same time does not learn about the test until it is started again.
 struct SharedPace {
     ledger: Ledger,
     service: ServiceId,
@@ -222,11 +222,15 @@ impl SharedPace {
     fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, LedgerError> {
         let place = settings.ledger.as_ref().filter(|place| place.exists());
         let opening = place.map(|place| {
+            // A test makes no ledger.
+            if Ledger::read(place)?.is_none() {
+                return Ok(None);
+            }
             let mut ledger = Ledger::open(place)?;
             let service = ledger.service(&settings.service)?;
-            Ok(SharedPace { ledger, service })
+            Ok(Some(SharedPace { ledger, service }))
         });
-        opening.transpose()
+        Ok(opening.transpose()?.flatten())
     }
 
     /// Waits until one more request may start, and records it as started.

@@ -46,13 +46,16 @@ impl Memory {
         }
         Ok(())
     }
-}
 
-impl Memory {
     /// What has to be looked up for these rows.
     fn wanted(&self, inputs: &[PlannedInput], batches: &[Batch]) -> Wanted {
         let mut wanted = Wanted {
             service: self.rules.service,
+            // Under `hold` it is waited for, since nothing else would settle it.
+            run: self
+                .rules
+                .run
+                .filter(|_| self.rules.goes_on && self.rules.on_uncertain == OnUncertain::Resend),
             numbers: Vec::new(),
             digests: Vec::new(),
         };

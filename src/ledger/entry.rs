@@ -53,6 +53,9 @@ pub struct Group {
     /// Start times are wanted of those that all runs share, no closer together than this.
     #[serde(skip)]
     pub wants_starts: Option<Duration>,
+    /// A reply is wanted: whether there is a lease, and what is new of the pace.
+    #[serde(skip)]
+    pub wants_reply: bool,
 }
 
 /// What comes back for a group that was committed. A ledger
@@ -63,6 +66,8 @@ pub struct Reply {
     pub refused: Vec<(RowId, Refusal)>,
     /// … and the lease under which all others were.
     pub sender: SenderId,
+    /// Whether other processes may send to the service too.
+    pub is_shared: bool,
     /// Whether a run under way has a limit, so that every start has to be reserved.
     pub is_paced: bool,
     /// The start times that were reserved.
@@ -176,6 +181,7 @@ impl Group {
         }
         self.limits = later.limits.or(self.limits.take());
         self.wants_starts = later.wants_starts;
+        self.wants_reply |= later.wants_reply;
     }
 
     /// Records a wait that the service asked for; of several the longest counts.
@@ -206,6 +212,7 @@ impl Group {
             && self.pause.is_none()
             && self.limits.is_none()
             && self.wants_starts.is_none()
+            && !self.wants_reply
     }
 }
 

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::postgres::PostgresLedger;
-use super::run::{AtWork, Begun, Ending, LockHolder, NewRun, OutputRecord, Predecessors, Pruned};
+use super::run::{
+    AtWork, Begun, Ending, LockHolder, NewRun, NotBegun, OutputRecord, Predecessors, Pruned,
+};
 use super::run::{Sha256, StoredDefaults};
 use super::sqlite::{CopyError, FileLock, SqliteLedger};
 use super::transfer::{Cells, Table, Write};
@@ -109,7 +111,7 @@ impl Ledger {
                 let locks = ledger.lock_all_senders()?;
                 Ok(locks.map(|all| all.into_iter().map(SenderLock::of_file).collect()))
             }
-            // What changes the ledger makes sure of it once more.
+            // What changes or moves the ledger makes sure of it once more.
             Ledger::Server(ledger) => Ok(match ledger.busy_service()? {
                 Some(service) => Err(service),
                 None => Ok(Vec::new()),
@@ -155,12 +157,12 @@ impl Ledger {
     }
 
     /// Continues the latest run of this identity, or begins a new one if that run is complete.
-    /// If another process has a lease of the run, returns that process, and nothing has begun.
+    /// If another process has come before this one, returns how, and nothing has begun.
     pub fn begin(
         &mut self,
         run: &NewRun,
         now: Timestamp,
-    ) -> Result<Result<Begun, AtWork>, LedgerError> {
+    ) -> Result<Result<Begun, NotBegun>, LedgerError> {
         match self {
             Ledger::File(ledger) => ledger.begin(run, now).map(Ok),
             Ledger::Server(ledger) => ledger.begin(run, now),
@@ -357,9 +359,10 @@ impl Ledger {
     /// Passes the rows of all tables on, as they are at this moment.
     pub(super) fn each_row(
         &self,
+        moves: bool,
         each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.each_row(each))
+        of_kind!(self, ledger => ledger.each_row(moves, each))
     }
 
     /// Writes rows as they are given, all of them or none. The ledger has to be empty.

@@ -36,8 +36,15 @@ struct Term {
     length: Duration,
     /// Since when the ledger has been out of reach: nothing starts then.
     away_since: Option<Timestamp>,
-    /// Whether the run is ending, so that nothing waits for the ledger any more.
-    is_ending: bool,
+    /// How the run is ending, if it is.
+    ends: Option<Ends>,
+}
+
+/// How long a run that ends still waits for a ledger that is out of reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ends {
+    Soon,
+    AtOnce,
 }
 
 impl Moment {
@@ -94,7 +101,7 @@ impl Lease {
             asked,
             length,
             away_since: None,
-            is_ending: false,
+            ends: None,
         }))))
     }
 
@@ -133,15 +140,16 @@ impl Lease {
         self.term()?.away_since
     }
 
-    /// Records that the run is ending: the ledger is not waited for much longer.
-    pub fn end(&self) {
+    /// Records that the run is ending: the ledger is not waited for much longer, or not at all.
+    pub fn end(&self, at_once: bool) {
+        let ends = if at_once { Ends::AtOnce } else { Ends::Soon };
         if let Some(mut term) = self.term() {
-            term.is_ending = true;
+            term.ends = term.ends.max(Some(ends));
         }
     }
 
-    pub(super) fn is_ending(&self) -> bool {
-        self.term().is_some_and(|term| term.is_ending)
+    pub(super) fn ends(&self) -> Option<Ends> {
+        self.term()?.ends
     }
 
     fn term(&self) -> Option<MutexGuard<'_, Term>> {
@@ -175,7 +183,7 @@ mod tests {
             asked: at(5_000, 5_000),
             length: LENGTH,
             away_since: None,
-            is_ending: false,
+            ends: None,
         }
     }
 

@@ -71,8 +71,8 @@ pub use postgres::ServerPlace;
 pub use recall::{Look, Recall, Wanted};
 pub use record::Record;
 pub use run::{
-    AtWork, Begun, ClaimScope, Ending, InputRecord, ListRecord, LockHolder, NewRun, OutputKind,
-    OutputRecord, Predecessors, Pruned, Sending, Sha256, StoredDefaults, Unfinished,
+    AtWork, Begun, ClaimScope, Ending, InputRecord, ListRecord, LockHolder, NewRun, NotBegun,
+    OutputKind, OutputRecord, Predecessors, Pruned, Sending, Sha256, StoredDefaults, Unfinished,
 };
 pub use sqlite::CopyError;
 pub use transfer::Transferred;

@@ -76,6 +76,7 @@ impl OnServer {
                 claims: self.scope,
                 ..Sending::default()
             },
+            expected: None,
             inputs: Vec::new(),
             lists: Vec::new(),
             outputs: Vec::new(),
@@ -89,7 +90,8 @@ impl OnServer {
 
     /// Continues the last run.
     pub(super) fn go_on(&mut self, seconds: i64) -> RunId {
-        let run = self.new_run();
+        let mut run = self.new_run();
+        run.expected = self.ledger.predecessors(&run).unwrap().going_on;
         self.ledger.begin(&run, at(seconds)).unwrap().unwrap().run
     }
 
@@ -132,6 +134,7 @@ impl OnServer {
     ) -> Look<'static> {
         let wanted = Wanted {
             service: self.service,
+            run: None,
             numbers,
             digests,
         };

@@ -18,6 +18,9 @@ pub enum Recall {
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub service: ServiceId,
+    /// A row of this run that an earlier start left open counts as uncertain, though its request
+    /// may still be on its way. Rows of other runs are not known until they are settled, or expire.
+    pub run: Option<RunId>,
     pub numbers: Vec<PhoneNumber>,
     /// The cells of rows that may be known to be bad.
     pub digests: Vec<CellsDigest>,

@@ -28,6 +28,8 @@ pub struct NewRun {
     /// leads are known by run and row, no other run can send them.
     pub reopens: bool,
     pub sending: Sending,
+    /// The run that it continues, as was found before: if that has changed, it does not begin.
+    pub expected: Option<RunId>,
     pub inputs: Vec<InputRecord>,
     pub lists: Vec<ListRecord>,
     /// The files that this start will write, with absolute paths.
@@ -122,6 +124,15 @@ pub struct Begun {
     pub read_to: u64,
     /// The runs whose rows are all rows of this run too.
     pub covers: Vec<RunId>,
+}
+
+/// Why a run has not begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotBegun {
+    /// Another process is at it.
+    Busy(AtWork),
+    /// Another process has begun or completed it since it was looked at.
+    Changed,
 }
 
 /// Earlier runs, as found before a run begins.

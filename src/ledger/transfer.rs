@@ -154,15 +154,17 @@ fn storable(cells: &mut Cells) {
 
 impl Ledger {
     /// Copies everything that is committed now into `to`, which has to be empty, and compares the
-    /// two. A row whose outcome is not known yet is uncertain in the copy.
+    /// two. A row whose outcome is not known yet is uncertain in the copy. If the ledger `moves`, nothing
+    /// is sent meanwhile.
     pub fn transfer(
         &self,
         to: &mut Ledger,
         place: &LedgerPlace,
+        moves: bool,
     ) -> Result<Transferred, LedgerError> {
         let mut source = Tally::default();
         to.fill(|write| {
-            self.each_row(|table, mut cells| {
+            self.each_row(moves, |table, mut cells| {
                 storable(&mut cells);
                 source.add(table, &cells);
                 write(table, cells)
@@ -170,7 +172,7 @@ impl Ledger {
         })?;
         to.skip_runs(self.last_run()?)?;
         let mut copy = Tally::default();
-        to.each_row(|table, cells| {
+        to.each_row(false, |table, cells| {
             copy.add(table, &cells);
             Ok(())
         })?;

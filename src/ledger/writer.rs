@@ -34,8 +34,9 @@ type CommitRequest<B> = (Group, Vec<B>);
 
 #[derive(Debug)]
 pub struct Committed {
-    /// What came back when this group and all groups before it were on disk.
-    pub result: Result<Reply, LedgerError>,
+    /// What came back when this group and all groups before it were on disk; `None` if nothing had
+    /// to be written.
+    pub result: Result<Option<Reply>, LedgerError>,
     /// Whether the batches could be passed on: `false` if the receiver is gone.
     pub is_taken: bool,
 }
@@ -131,9 +132,9 @@ impl<B> Worker<B> {
         self.batches.extend(batches);
         let has_news = !self.group.is_empty() || self.group.learned.is_some();
         let result = if has_news {
-            self.ledger.commit(self.run, &self.group)
+            self.ledger.commit(self.run, &self.group).map(Some)
         } else {
-            Ok(Reply::default())
+            Ok(None)
         };
         let mut is_taken = true;
         if result.is_ok() {

@@ -133,22 +133,23 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.await_commit(rest).await;
     }
 
-    /// Waits for the commit under way. After a signal a ledger
-    /// that is out of reach is not waited for much longer.
-    async fn await_commit(&mut self, mut rest: Option<&mut Rest>) {
+    /// Waits for the commit under way. After a signal a ledger that is out of
+    /// reach is not waited for much longer, and after another one not at all.
+    async fn await_commit(&mut self, rest: Option<&mut Rest>) {
+        let mut interrupts = rest.map(|(_, interrupts)| interrupts);
         while self.commits.is_busy {
             let interrupted = async {
-                match &mut rest {
-                    Some((_, interrupts)) => interrupts.next().await,
+                match &mut interrupts {
+                    Some(interrupts) => interrupts.next().await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 biased;
                 committed = self.commits.committed() => self.take_committed(committed),
-                _ = interrupted => {
-                    self.commits.end_lease();
-                    rest = None;
+                interrupt = interrupted => {
+                    self.commits.end_lease(self.ending.is_interrupted);
+                    self.ending.is_interrupted |= interrupt == Interrupt::Signal;
                 }
             }
         }

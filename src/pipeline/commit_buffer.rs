@@ -100,9 +100,15 @@ impl CommitBuffer {
         self.lease.away_since()
     }
 
-    /// Nothing waits for a ledger that is out of reach any more.
-    pub(super) fn end_lease(&self) {
-        self.lease.end();
+    /// A ledger that is out of reach is not waited for much longer, or not at all.
+    pub(super) fn end_lease(&self, at_once: bool) {
+        self.lease.end(at_once);
+    }
+
+    /// Asks for a reply: whether there is a lease, and what is new.
+    pub(super) fn want_reply(&mut self) {
+        self.group.wants_reply = true;
+        self.set_due_in(Duration::ZERO);
     }
 
     pub(super) fn claim(&mut self, mut job: Job) {

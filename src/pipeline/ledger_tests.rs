@@ -32,6 +32,7 @@ impl CommitBuffer {
             defaults: String::new(),
             reopens: false,
             sending: Sending::default(),
+            expected: None,
             inputs: Vec::new(),
             lists: Vec::new(),
             outputs: Vec::new(),

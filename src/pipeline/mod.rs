@@ -267,6 +267,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 interrupt = interrupts.next() => {
                     if interrupt == Interrupt::Signal && self.ending.is_interrupted {
                         ends_at_once = true;
+                        self.commits.end_lease(true);
                         break;
                     }
                     self.ending.is_interrupted |= interrupt == Interrupt::Signal;
@@ -352,6 +353,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         if let Some(space) = self.service.rate.take_wish() {
             self.commits.want_starts(space);
         }
+        if self.service.rate.wants_news() {
+            self.commits.want_reply();
+        }
         self.commits.submit(self.progress.counts, known, at_once)
     }
 
@@ -361,9 +365,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             is_taken: true,
         });
         match result {
-            Ok(mut reply) => {
+            Ok(reply) => {
+                let mut reply = reply.unwrap_or_default();
                 let refused = self.commits.finish(Some(&mut reply));
-                self.service.share(reply, self.events);
+                if reply.is_shared {
+                    self.service.share(reply, self.events);
+                }
                 for (job, refusal) in refused {
                     self.take_refusal(job, refusal);
                 }
@@ -438,7 +445,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     }
 
     fn stop(&mut self, stop: Stop) {
-        self.commits.end_lease();
+        if let StopReason::Interrupted(_) = stop.reason {
+            self.commits.end_lease(false);
+        }
         let are_rows_left = self.window.open() > self.in_flight.flights.len() as u64;
         let news = self.ending.stop(stop, are_rows_left);
         self.report_stop(news);

@@ -140,6 +140,12 @@ impl RateController {
         self.limiter.share(is_paced, starts);
     }
 
+    /// Whether something may be new of the pace that all runs share, so that nothing starts
+    /// before the ledger has been asked.
+    pub(super) fn wants_news(&mut self) -> bool {
+        std::mem::take(&mut self.limiter.wants_news)
+    }
+
     /// How far apart start times are to be reserved, if more are needed soon.
     pub(super) fn take_wish(&mut self) -> Option<Duration> {
         self.limiter.take_wish()

@@ -58,7 +58,14 @@ pub(super) struct RateLimiter {
     held_until: Option<Instant>,
     /// Start times that are reserved here, where all runs of a service share them.
     reserved: Option<ReservedStarts>,
+    /// When the ledger has last said what all runs share; `None` where nothing is shared.
+    news_at: Option<Instant>,
+    pub(super) wants_news: bool,
 }
+
+/// How long what the ledger has said of the pace of all runs holds: another run may have
+/// brought a limit since. The ledger counts on it (`shared_pace`).
+const NEWS_HOLD: Duration = Duration::from_secs(1);
 
 impl RateLimiter {
     pub(super) fn new() -> RateLimiter {
@@ -73,6 +80,8 @@ impl RateLimiter {
             starts: VecDeque::new(),
             held_until: None,
             reserved: None,
+            news_at: None,
+            wants_news: false,
         }
     }
 
@@ -133,11 +142,27 @@ impl RateLimiter {
         if let Some(free_at) = free.max().filter(|free_at| elapsed < *free_at) {
             return Err(self.origin + (free_at - BEGIN));
         }
-        if let Some(reserved) = &mut self.reserved {
-            reserved.is_due(now)?;
+        if self.news_at.is_some_and(|at| at + NEWS_HOLD < now) {
+            self.wants_news = true;
+            return Err(now + NEWS_HOLD);
         }
-        self.check(elapsed).map_err(|wait| now + wait)?;
-        self.reserved.as_mut().map(ReservedStarts::take);
+        match &mut self.reserved {
+            None => self.check(elapsed).map_err(|wait| now + wait)?,
+            Some(reserved) => {
+                // Reserved times are far enough apart for every limit, but not for what this
+                // run has found by itself.
+                let own = self.last.map(|last| last + self.space);
+                let is_slower = self
+                    .found
+                    .is_some_and(|pace| self.space == Duration::from_secs_f64(1.0 / pace));
+                if let Some(due) = own.filter(|due| is_slower && elapsed < *due) {
+                    return Err(self.origin + (due - BEGIN));
+                }
+                reserved.is_due(now)?;
+                reserved.take();
+                self.last = Some(elapsed);
+            }
+        }
         self.starts.push_front(elapsed);
         self.starts.truncate(self.remembered());
         Ok(())
@@ -162,10 +187,11 @@ impl RateLimiter {
 
     /// Whether a run has a limit that all share, and the start times that were reserved here.
     pub(super) fn share(&mut self, is_paced: bool, starts: Vec<Instant>) {
+        self.news_at = Some(Instant::now());
         if is_paced {
             self.reserved.get_or_insert_default().add(starts);
-        } else {
-            self.reserved = None;
+        } else if self.reserved.take().is_some() {
+            self.keep_distance();
         }
     }
 

@@ -101,6 +101,7 @@ impl Service {
             return;
         }
         let why = ErrorCode::Http(http_status);
+        self.outage.started(now);
         self.rate.limiter.hold(now + wait);
         self.throttle.wait(now + wait, Some(wait), why);
         events(RunEvent::Held { wait, why });

@@ -53,13 +53,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
             match self.permit() {
                 Permit::Start => {}
                 Permit::ClaimAgain => {
-                    self.schedule
-                        .next
-                        .take()
-                        .map(|job| self.commits.claim_again(job));
+                    if let Some(job) = self.schedule.next.take() {
+                        self.commits.claim_again(job);
+                    }
                     continue;
                 }
-                Permit::Wait => return Some(Instant::now() + ASK_AGAIN),
+                Permit::Wait => {
+                    self.commits.want_reply();
+                    return Some(Instant::now() + ASK_AGAIN);
+                }
             }
             let now = match self.service.try_start(self.in_flight.starts()) {
                 Ok(now) => now,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use leadload::sandbox::Sandbox;
 
 use crate::cluster::{Cluster, Database};
-use crate::shared_ledger::{TAKES_ALL, import, requests, rows};
+use crate::shared_ledger::{TAKES_ALL, requests, rows, with_ledger};
 use crate::util::{Folder, Output, scenario};
 
 const RATE: usize = 100;
@@ -34,6 +34,10 @@ impl Sender<'_> {
         let rate = format!("{RATE}/s");
         let concurrency = CONCURRENCY.to_string();
         let args = [
+            "import",
+            "leads.csv",
+            "--campaign",
+            "101",
             "--rate",
             &rate,
             "--concurrency",
@@ -44,8 +48,8 @@ impl Sender<'_> {
             self.on_uncertain,
             "--wait",
         ];
-        let run = import(&self.folder, self.service, self.database, &args);
-        self.child = Some(run.start());
+        let run = self.folder.leadload(&args).at(self.service);
+        self.child = Some(with_ledger(run, self.database).start());
     }
 
     fn is_done(&mut self) -> bool {

@@ -36,7 +36,7 @@ pub(super) fn run(
     };
     let to = place_of(&args.to, options).or_stopped(StoppedBy::Usage)?;
     if let LedgerPlace::Server(_) = to {
-        return to_server(&ledger, &to, format);
+        return to_server(&ledger, &to, args.from.is_some(), format);
     }
     let to = &args.to;
     if place.owns(to) {
@@ -53,7 +53,7 @@ pub(super) fn run(
     let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
     let copied = match ledger.copy_into(part.path()) {
         Some(copied) => copied,
-        None => by_transfer(&ledger, to)?
+        None => by_transfer(&ledger, to, args.from.is_some())?
             .copy_into(part.path())
             .unwrap_or(Ok(0)),
     };
@@ -85,21 +85,26 @@ impl Transfer {
     }
 }
 
-fn by_transfer(ledger: &Ledger, to: &Path) -> Result<Transfer, Failure> {
+fn by_transfer(ledger: &Ledger, to: &Path, moves: bool) -> Result<Transfer, Failure> {
     let folder = tempfile::Builder::new()
         .prefix(".leadload-")
         .tempdir_in(folder_of(to))
         .map_err(|error| not_written(to, &error))?;
     let place = LedgerPlace::file(folder.path().join("copy"));
     let mut copy = Ledger::open(&place)?;
-    ledger.transfer(&mut copy, &LedgerPlace::file(to))?;
+    ledger.transfer(&mut copy, &LedgerPlace::file(to), moves)?;
     Ok(Transfer {
         ledger: copy,
         _folder: folder,
     })
 }
 
-fn to_server(ledger: &Ledger, to: &LedgerPlace, format: Format) -> Result<String, Failure> {
+fn to_server(
+    ledger: &Ledger,
+    to: &LedgerPlace,
+    moves: bool,
+    format: Format,
+) -> Result<String, Failure> {
     let mut copy = Ledger::open(to)?;
     if !copy.is_empty()? {
         return Err(Failure::usage(
@@ -107,7 +112,7 @@ fn to_server(ledger: &Ledger, to: &LedgerPlace, format: Format) -> Result<String
             "`leadload runs copy` needs one that is empty: name another database with `--to`",
         ));
     }
-    let copied = ledger.transfer(&mut copy, to)?;
+    let copied = ledger.transfer(&mut copy, to, moves)?;
     Ok(match format {
         Format::Text => transferred_text(to, copied),
         Format::Json => transferred_json(to, copied),

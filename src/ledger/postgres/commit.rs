@@ -5,17 +5,17 @@
 //! claim that is there already under this lease is granted, an outcome is written once more, and
 //! what is added up is counted once for each number of a group.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::pin::Pin;
 
 use futures::future::join_all;
-use tokio::time::Instant;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
 use super::claims::{ClaimColumns, Resolved, holds, resolve};
-use super::pace::{self, RESERVE, learned, left_ms, micros, pause_of, reserved};
+use super::pace::{self, RESERVE, learned, left_ms, micros, pause_of};
 use super::record::{get, storable};
 use super::sender::{RENEW, Sender, millis};
 use super::session::{BEGIN, Session, Value, int8, typed};
@@ -23,11 +23,11 @@ use crate::lead::{RowId, RunId, Status};
 use crate::ledger::coding::status_code;
 use crate::ledger::lease::Moment;
 use crate::ledger::shared_pace::AHEAD;
-use crate::ledger::{Claim, Group, LedgerError, Refusal, Reply, Settlement};
+use crate::ledger::{Claim, Group, LedgerError, Refusal, Reply, SenderId, Settlement};
 use crate::rate::Rate;
 
-/// Claims rows under a lease that is under way. A row whose number has a claim is left out, and so
-/// is one that was claimed before.
+/// Claims rows under a lease that is under way. A row is left out if another one has the claim of
+/// its number, is its lead or may be, and if it was claimed before.
 const CLAIM: &str = "
 WITH lease AS (
     SELECT id FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE
@@ -37,16 +37,19 @@ INSERT INTO leadload.sent (run, row, number, service, campaign, holds, holds_ser
 SELECT $2, row, number, $3, campaign, $4, $5, true, lease.id, file, line_offset
 FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
     AS t (row, number, campaign, file, line_offset), lease
-WHERE $5 IS NULL OR NOT EXISTS (
+WHERE $4 IS NULL OR NOT EXISTS (
     SELECT 1 FROM leadload.sent AS other
-    WHERE other.number = t.number AND other.service = $3 AND other.holds
+    WHERE other.number = t.number AND other.service = $3
+        AND ($5 OR other.campaign = t.campaign)
+        AND (other.holds OR other.status IN (0, 1, $11))
 )
 ORDER BY number, campaign, row
 ON CONFLICT DO NOTHING
 RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
-/// both over all else; that only counts if no other sender has claimed the row since.
+/// both over all else; that only counts if no other sender has claimed the row since. (Sender 0:
+/// this process never heard whether it was granted the claim, and has not started it.)
 const SETTLE: &str = "
 UPDATE leadload.sent AS s SET is_open = false,
     holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
@@ -61,7 +64,7 @@ WHERE s.run = $1 AND s.row = t.row AND CASE
     WHEN t.status = 0 THEN true
     WHEN s.status = 1 THEN false
     WHEN t.status = 1 THEN true
-    ELSE s.sender = t.sender
+    ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($12)
 END";
 
 /// A row that was sent before stays what it was; any other one is as if never claimed.
@@ -113,6 +116,7 @@ impl PostgresLedger {
         let Some(sender) = &self.sender else {
             return Err(LedgerError::lost_run(self.place()));
         };
+        let mut lease = sender.id();
         let asked = Moment::now();
         let written = write(&self.session, sender, run, &group)?;
         let mut reply = self.read_reply(&written)?;
@@ -124,30 +128,46 @@ impl PostgresLedger {
         let mut not_granted = group.claims.clone();
         not_granted.retain(|claim| !written.granted.contains(&claim.row));
         reply.refused = self.resolve_all(&not_granted)?;
+        while self.sender_id() != lease {
+            // There is another lease by now, under which all of them have to be claimed.
+            lease = self.sender_id();
+            reply.refused = self.resolve_all(&group.claims)?;
+        }
         if let Some(limits) = &group.limits {
             self.keep_to(limits)?;
             reply.is_paced |= !limits.is_empty();
         }
-        reply.sender = self.sender.as_ref().map(Sender::id).unwrap_or_default();
+        reply.sender = lease;
         Ok(reply)
     }
 
-    fn read_reply(&self, written: &Written) -> Result<Reply, LedgerError> {
+    fn sender_id(&self) -> SenderId {
+        self.sender.as_ref().map(Sender::id).unwrap_or_default()
+    }
+
+    fn read_reply(&mut self, written: &Written) -> Result<Reply, LedgerError> {
         let Some(news) = &written.news else {
             return Err(LedgerError::lost_run(self.place()));
         };
-        let starts = written.starts.as_ref();
-        let starts = starts.map(|(row, received)| reserved(row, *received));
         let read = || -> Result<Reply, String> {
             Ok(Reply {
+                is_shared: true,
                 is_paced: get(news, 0)?,
                 pause: pause_of(get(news, 1)?, get(news, 2)?),
                 ..Reply::default()
             })
         };
+        let reply = self.readable(read())?;
+        let now = self.readable(get(news, 4))?;
+        let Some(sender) = &mut self.sender else {
+            return Ok(reply);
+        };
+        sender.clock.see(now);
+        let starts = written.starts.as_ref();
+        let starts = starts.map(|row| sender.clock.reserved(row)).transpose();
         Ok(Reply {
-            starts: self.readable(starts.transpose())?.unwrap_or_default(),
-            ..self.readable(read())?
+            starts: self.readable(starts)?.unwrap_or_default(),
+            ..reply
         })
     }
 
@@ -183,24 +203,26 @@ impl PostgresLedger {
 }
 
 /// Leaves out claims that the group itself ends: no request was started for them.
-fn without_ended_claims(group: &Group) -> std::borrow::Cow<'_, Group> {
-    let is_ended = |claim: &Claim| group.releases.contains(&claim.row);
-    if group.releases.is_empty() || !group.claims.iter().any(is_ended) {
-        return std::borrow::Cow::Borrowed(group);
+fn without_ended_claims(group: &Group) -> Cow<'_, Group> {
+    let settled = group.settlements.iter().map(|settled| settled.claim.row);
+    let ended: HashSet<RowId> = settled.chain(group.releases.iter().copied()).collect();
+    let is_ended = |claim: &Claim| ended.contains(&claim.row);
+    if !group.claims.iter().any(is_ended) {
+        return Cow::Borrowed(group);
     }
     let mut kept = group.clone();
     kept.claims.retain(|claim| !is_ended(claim));
-    std::borrow::Cow::Owned(kept)
+    Cow::Owned(kept)
 }
 
 /// What came back for a group.
 #[derive(Debug, Default)]
 struct Written {
-    granted: std::collections::HashSet<RowId>,
+    granted: HashSet<RowId>,
     is_renewed: bool,
     has_lease: bool,
     news: Option<Row>,
-    starts: Option<(Row, Instant)>,
+    starts: Option<Row>,
 }
 
 /// One statement of a group, with the values that it owns.
@@ -254,7 +276,6 @@ async fn send(client: &Client, statements: &[Statement]) -> Result<Option<Writte
     let answers: Result<Vec<Vec<Row>>, Error> = join_all(sent).await.into_iter().collect();
     // The first error is the reason; after it the server has undone everything.
     let answers = answers?;
-    let received = Instant::now();
     let mut written = Written::default();
     for (statement, rows) in statements.iter().zip(answers.into_iter().skip(1)) {
         let first = rows.first();
@@ -274,7 +295,7 @@ async fn send(client: &Client, statements: &[Statement]) -> Result<Option<Writte
                 written.news = rows.into_iter().next();
             }
             Answers::Starts => {
-                written.starts = rows.into_iter().next().map(|row| (row, received));
+                written.starts = rows.into_iter().next();
             }
         }
     }
@@ -300,7 +321,7 @@ fn statements(session: &Session, sender: &Sender, run: RunId, group: &Group) -> 
         all.push(claim(sender, run_id, group));
     }
     if !group.settlements.is_empty() {
-        all.push(settle(run_id, &group.settlements));
+        all.push(settle(sender, run_id, &group.settlements));
     }
     if !group.releases.is_empty() {
         let rows: Vec<i64> = group
@@ -369,9 +390,10 @@ fn claim(sender: &Sender, run: i64, group: &Group) -> Statement {
         .list(columns.campaigns, Type::INT8_ARRAY)
         .list(columns.files, Type::INT4_ARRAY)
         .list(columns.line_offsets, Type::INT8_ARRAY)
+        .value(Status::Uncertain as i16, Type::INT2)
 }
 
-fn settle(run: i64, settlements: &[Settlement]) -> Statement {
+fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
     // Of several outcomes of one row the last one counts.
     let last: BTreeMap<RowId, &Settlement> = settlements
         .iter()
@@ -406,6 +428,7 @@ fn settle(run: i64, settlements: &[Settlement]) -> Statement {
         .list(codes, Type::TEXT_ARRAY)
         .value(Status::Uncertain as i16, Type::INT2)
         .list(errors, Type::TEXT_ARRAY)
+        .list(sender.all_ids(), Type::INT8_ARRAY)
 }
 
 fn whole_seconds(time: jiff::Timestamp) -> jiff::Timestamp {
@@ -463,12 +486,13 @@ fn add_bad_rows(all: &mut Vec<Statement>, service: i64, run: i64, group: &Group)
     }
 }
 
-/// Counts the group's requests, each by how many seconds ago it started.
+/// Counts the group's requests, each by how many milliseconds ago it started.
 fn count(sender: &Sender, run: i64, group: &Group) -> Statement {
-    let now = jiff::Timestamp::now().as_second();
+    let now = jiff::Timestamp::now().as_millisecond();
     let mut by_second: BTreeMap<i64, i64> = BTreeMap::new();
     for starts in &group.starts {
-        let ago = (starts.second - now).min(0);
+        // The least that it can be.
+        let ago = (now - (starts.second + 1) * 1000).max(0);
         *by_second.entry(ago).or_default() += i64::from(starts.requests);
     }
     Statement::new(pace::COUNT, Answers::Nothing)

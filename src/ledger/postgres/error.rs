@@ -61,6 +61,8 @@ fn is_lasting(error: &Error) -> bool {
     is_tls
         || text.starts_with("error deserializing")
         || text.starts_with("error serializing")
+        || text.starts_with("error encoding")
+        || text.starts_with("authentication error")
         || text.starts_with("invalid configuration")
         || text.starts_with("query returned an unexpected number")
 }

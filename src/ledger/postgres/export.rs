@@ -4,12 +4,13 @@ use std::pin::pin;
 
 use futures::TryStreamExt;
 use futures::executor::block_on;
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
 
 use super::PostgresLedger;
 use super::history::run_id;
-use super::record::{COLUMNS, SENDER, Unreadable, get, record, without_answer};
+use super::place::ServerPlace;
+use super::record::{COLUMNS, Unreadable, get, record, without_answer};
 use super::session::{Value, typed};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{ExportedRow, LedgerError, Selection};
@@ -17,7 +18,7 @@ use crate::ledger::{ExportedRow, LedgerError, Selection};
 /// Rows that were sent; a claim without an outcome comes as an open one.
 fn sent() -> String {
     format!(
-        "SELECT {COLUMNS}, s.is_open FROM leadload.sent AS s {SENDER}
+        "SELECT {COLUMNS}, s.is_open FROM leadload.sent AS s
         WHERE s.run = ANY($1) AND ($2::bigint IS NULL OR s.campaign = $2)
         ORDER BY s.run, s.row"
     )
@@ -48,7 +49,7 @@ impl PostgresLedger {
         let invalid = self.query(INVALID, &values)?;
         let invalid = self.read_all(&invalid, invalid_row)?;
         let mut invalid = invalid.into_iter().peekable();
-        self.stream(&sent(), &values, |row| {
+        let pass_on = |row: Row| {
             let row = self.readable(sent_row(&row))?;
             let place = (row.run, row.row);
             while let Some(bad) = invalid.next_if(|bad| (bad.run, bad.row) <= place) {
@@ -58,33 +59,32 @@ impl PostgresLedger {
                 }
             }
             give(row)
-        })?;
+        };
+        self.session
+            .with_client(|client| stream(self.place(), client, &sent(), &values, pass_on))??;
         invalid.try_for_each(give)
     }
+}
 
-    /// Passes the rows of a query on as they come: all of them may not fit into memory. Nothing is
-    /// repeated if the connection breaks.
-    pub(super) fn stream<E: From<LedgerError>>(
-        &self,
-        sql: &str,
-        values: &[Value<'_>],
-        mut each: impl FnMut(Row) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let values = values.iter().map(|(value, of)| (*value, of.clone()));
-        let values: Vec<_> = values.collect();
-        let place = self.place().clone();
-        let failed = |error| E::from(LedgerError::of_server(&place, &error));
-        self.session.with_client(|client| {
-            block_on(async {
-                let rows = client.query_typed_raw(sql, values).await.map_err(failed)?;
-                let mut rows = pin!(rows);
-                while let Some(row) = rows.try_next().await.map_err(failed)? {
-                    each(row)?;
-                }
-                Ok(())
-            })
-        })?
+/// Passes the rows of a query on as they come: all of them may not fit into memory. Nothing is
+/// repeated if the connection breaks.
+pub(super) fn stream<E: From<LedgerError>>(
+    place: &ServerPlace,
+    client: &Client,
+    sql: &str,
+    values: &[Value<'_>],
+    mut each: impl FnMut(Row) -> Result<(), E>,
+) -> Result<(), E> {
+    let values = values.iter().map(|(value, of)| (*value, of.clone()));
+    let values: Vec<_> = values.collect();
+    let failed = |error| E::from(LedgerError::of_server(place, &error));
+    let rows = block_on(client.query_typed_raw(sql, values)).map_err(failed)?;
+    let mut rows = pin!(rows);
+    // What is done with a row may wait for a server too, so that is not done within.
+    while let Some(row) = block_on(rows.try_next()).map_err(failed)? {
+        each(row)?;
     }
+    Ok(())
 }
 
 fn sent_row(row: &Row) -> Result<ExportedRow, Unreadable> {

@@ -6,7 +6,7 @@ use super::place::ServerPlace;
 use super::record::Unreadable;
 use super::schema;
 use super::sender::Sender;
-use super::session::{Session, int8, text};
+use super::session::{Session, text};
 use crate::ledger::{Lease, LedgerError, ServiceId};
 
 const SERVICE: &str = "SELECT id FROM leadload.services WHERE address = $1";
@@ -120,12 +120,5 @@ impl PostgresLedger {
         read: impl FnMut(&Row) -> Result<T, Unreadable>,
     ) -> Result<Vec<T>, LedgerError> {
         self.readable(rows.iter().map(read).collect())
-    }
-
-    /// How many runs are being sent now.
-    pub(super) fn is_sending(&self, service: ServiceId) -> Result<bool, LedgerError> {
-        let live = "SELECT 1 FROM leadload.senders
-            WHERE service = $1 AND until > clock_timestamp() LIMIT 1";
-        Ok(!self.query(live, &[int8(&service.0)])?.is_empty())
     }
 }

@@ -8,6 +8,7 @@
 //! What was started before a limit counts too: a run that brings a stricter limit than the others
 //! had moves the next free time forward ([`first_free`]). All times are those of the server.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use tokio_postgres::{Client, Error, Row};
 use super::PostgresLedger;
 use super::record::get;
 use super::sender::millis;
-use super::session::{Value, int4, int8};
+use super::session::{int4, int8};
 use crate::ledger::shared_pace::TOLERANCE;
 use crate::ledger::{AskedPause, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
@@ -35,8 +36,7 @@ const UNAWARE: Duration = Duration::from_millis(1500);
 const MICROS: i64 = 1_000_000;
 
 /// Reserves start times. A run that is slower by itself than all together gets one at a time.
-/// Returns the end of what is reserved, how many times that are, the space, and the time now, in
-/// microseconds since 1970.
+/// Returns the end of what is reserved, how many times that are, and the space, in microseconds.
 pub(super) const RESERVE: &str = "
 WITH shared AS (
     SELECT greatest(max(space_us), 1) AS space FROM leadload.senders
@@ -49,9 +49,7 @@ WITH shared AS (
         + count * space * interval '1 microsecond'
     FROM wish WHERE service = $1 RETURNING next_start, count, space
 )
-SELECT (extract(epoch FROM next_start) * 1000000)::bigint, count, space,
-    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-FROM reserved";
+SELECT (extract(epoch FROM next_start) * 1000000)::bigint, count, space FROM reserved";
 
 /// What has changed for a sender: whether starts have to be reserved, the wait that the service
 /// asked for, and whether the lease is under way.
@@ -83,27 +81,28 @@ WITH is_new AS (
     WHERE run = $3 AND start = $4 AND committed < $5 RETURNING 1
 )
 INSERT INTO leadload.recent_starts (service, second, requests)
-SELECT $1, second + extract(epoch FROM clock_timestamp())::bigint, requests
-FROM unnest($2::bigint[], $6::bigint[]) AS t (second, requests), is_new
-ORDER BY second
+SELECT $1, floor(extract(epoch FROM clock_timestamp()) - ago_ms / 1000.0)::bigint AS second,
+    sum(requests)
+FROM unnest($2::bigint[], $6::bigint[]) AS t (ago_ms, requests), is_new
+GROUP BY second ORDER BY second
 ON CONFLICT (service, second) DO UPDATE
 SET requests = recent_starts.requests + excluded.requests";
 
 pub(super) const FORGET_OLD: &str = "
 DELETE FROM leadload.recent_starts
-WHERE service = $1 AND second < extract(epoch FROM clock_timestamp())::bigint - 86400";
+WHERE service = $1 AND second < floor(extract(epoch FROM clock_timestamp()))::bigint - 86400";
 
 const COUNT_NOW: &str = "
 INSERT INTO leadload.recent_starts (service, second, requests)
-VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, $2)
+VALUES ($1, floor(extract(epoch FROM clock_timestamp()))::bigint, $2)
 ON CONFLICT (service, second) DO UPDATE
 SET requests = recent_starts.requests + excluded.requests";
 
 /// The requests of the last seconds, the newest first, each counted from now.
 const RECENT: &str = "
-SELECT second - extract(epoch FROM clock_timestamp())::bigint AS ago, requests
+SELECT second - floor(extract(epoch FROM clock_timestamp()))::bigint AS ago, requests
 FROM leadload.recent_starts
-WHERE service = $1 AND second >= extract(epoch FROM clock_timestamp())::bigint - $2
+WHERE service = $1 AND second >= floor(extract(epoch FROM clock_timestamp()))::bigint - $2
 ORDER BY second DESC";
 
 /// Whether another run has no limit, or one that is not as strict.
@@ -208,26 +207,49 @@ pub(super) async fn count_now(
     Ok(())
 }
 
-/// What an answer to [`RESERVE`] says: the start times, by the clock of this computer. `received`
-/// is when the answer came: whatever it took to get here makes the times later, never earlier.
-pub(super) fn reserved(row: &Row, received: Instant) -> Result<Vec<Instant>, Error> {
-    let (end, count): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    let (space, now): (i64, i64) = (row.try_get(2)?, row.try_get(3)?);
-    let times = (0..count).map(|index| {
-        let at = end - (count - index) * space;
-        let ahead = Duration::from_micros((at - now).max(0).cast_unsigned());
-        received + ahead
-    });
-    Ok(times.collect())
+/// The server's clock, as this computer sees it. What an answer takes to get here makes the server's
+/// time look earlier than it is, so the answer that took least counts, of those of the last minute.
+#[derive(Debug)]
+pub(super) struct ServerClock {
+    origin: Instant,
+    /// How far this computer's time since `origin` was ahead of the server's, in microseconds,
+    /// when the answer came.
+    seen: VecDeque<(Instant, i64)>,
 }
 
-/// The values of [`RESERVE`]: this run's own distance, and how far ahead.
-pub(super) fn reserve_values<'a>(
-    service: &'a ServiceId,
-    own: &'a i64,
-    ahead: &'a i64,
-) -> [Value<'a>; 3] {
-    [int8(&service.0), int8(own), int8(ahead)]
+const REMEMBERED: Duration = Duration::from_secs(60);
+
+impl ServerClock {
+    pub(super) fn new() -> ServerClock {
+        ServerClock {
+            origin: Instant::now(),
+            seen: VecDeque::new(),
+        }
+    }
+
+    /// Takes the server's time, in microseconds since 1970, from an answer that came now.
+    pub(super) fn see(&mut self, server: i64) {
+        let now = Instant::now();
+        let ahead = micros(now - self.origin) - server;
+        self.seen
+            .retain(|(at, more)| *at + REMEMBERED > now && *more < ahead);
+        self.seen.push_back((now, ahead));
+    }
+
+    /// When it is this time on the server; never earlier.
+    fn local(&self, server: i64) -> Instant {
+        let ahead = self.seen.front().map_or(0, |(_, ahead)| *ahead);
+        let since = (server + ahead).max(0).cast_unsigned();
+        self.origin + Duration::from_micros(since)
+    }
+
+    /// The start times that an answer to [`RESERVE`] gives.
+    pub(super) fn reserved(&self, row: &Row) -> Result<Vec<Instant>, Error> {
+        let (end, count): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let space: i64 = row.try_get(2)?;
+        let times = (0..count).map(|index| self.local(end - (count - index) * space));
+        Ok(times.collect())
+    }
 }
 
 pub(super) fn micros(time: Duration) -> i64 {
@@ -307,12 +329,17 @@ impl PostgresLedger {
     ) -> Result<Instant, LedgerError> {
         let none = SenderId::default();
         let (own, ahead) = (i64::MAX, 1);
-        let times = self.session.transact(async |client| {
+        let row = self.session.transact(async |client| {
             join(client, service, none, limits).await?;
-            let values = reserve_values(&service, &own, &ahead);
-            let row = client.query_typed_one(RESERVE, &values).await?;
-            reserved(&row, Instant::now())
+            let values = [int8(&service.0), int8(&own), int8(&ahead)];
+            client.query_typed_one(RESERVE, &values).await
         })?;
+        let mut clock = ServerClock::new();
+        let news = self.query(NEWS, &[int8(&service.0), int8(&0)])?;
+        if let Some(news) = news.first() {
+            clock.see(self.readable(get(news, 4))?);
+        }
+        let times = self.readable(clock.reserved(&row))?;
         Ok(times.first().copied().unwrap_or_else(Instant::now))
     }
 }

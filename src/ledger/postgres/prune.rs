@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::PostgresLedger;
+use super::export::stream;
 use super::record::get;
 use super::session::{int8, typed};
 use crate::lead::RunId;
@@ -16,10 +17,17 @@ use crate::ledger::{LedgerError, Pruned, ServiceId};
 use crate::phone::PhoneNumber;
 
 /// Keeps leases from being acquired and renewed until the transaction ends.
-const STOP_SENDERS: &str = "LOCK TABLE leadload.senders IN SHARE ROW EXCLUSIVE MODE";
+pub(super) const STOP_SENDERS: &str = "LOCK TABLE leadload.senders IN SHARE ROW EXCLUSIVE MODE";
 
-const IS_SENDING: &str =
-    "SELECT EXISTS (SELECT 1 FROM leadload.senders WHERE until > clock_timestamp())";
+/// Whether a run is being sent, or one that was killed may have a request on its way.
+const IS_SENDING: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM leadload.senders AS e WHERE until > clock_timestamp()
+        OR until + timeout_ms * interval '1 ms' > clock_timestamp() AND EXISTS (
+            SELECT 1 FROM leadload.sent AS s
+            WHERE s.run = e.run AND s.sender = e.id AND s.is_open
+        )
+)";
 
 /// Runs that were last active before a given time, and were active since they were
 /// last pruned. A start without an end was killed: the time of its beginning counts.
@@ -65,17 +73,25 @@ FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
 WHERE bad.run = t.run AND bad.row = t.row";
 
 /// The tables that hold what is removed.
-const REBUILD: [&str; 6] = ["sent", "invalid_rows", "inputs", "lists", "outputs", "runs"];
+const REBUILD: [&str; 9] = [
+    "sent",
+    "invalid_rows",
+    "known_bad",
+    "inputs",
+    "lists",
+    "outputs",
+    "senders",
+    "starts",
+    "runs",
+];
 
 impl PostgresLedger {
     /// A service that a run is being sent to; `None` if none is sent.
     pub fn busy_service(&self) -> Result<Option<ServiceId>, LedgerError> {
-        for service in self.services()? {
-            if self.is_sending(service)? {
-                return Ok(Some(service));
-            }
-        }
-        Ok(None)
+        let live = "SELECT service FROM leadload.senders WHERE until > clock_timestamp() LIMIT 1";
+        let rows = self.query(live, &[])?;
+        let busy = self.read_all(&rows, |row| get(row, 0).map(ServiceId))?;
+        Ok(busy.into_iter().next())
     }
 
     /// Removes cells, texts and file names of runs that ended before `older_than`, or that began
@@ -133,15 +149,17 @@ impl PostgresLedger {
     /// Returns how many leads it had that were created or duplicates.
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         let digits = number.key().to_string();
-        let cells = self.query(CELLS, &[])?;
         let (mut runs, mut rows): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
-        for row in &cells {
-            // Such a row may have a valid number: it may have too many cells, for example.
-            if may_be_number(self.readable(get(row, 2))?, &digits) {
-                runs.push(self.readable(get(row, 0))?);
-                rows.push(self.readable(get(row, 1))?);
-            }
-        }
+        self.session.with_client(|client| {
+            stream(self.place(), client, CELLS, &[], |row| {
+                // Such a row may have a valid number: it may have too many cells, for example.
+                if may_be_number(self.readable(get(&row, 2))?, &digits) {
+                    runs.push(self.readable(get(&row, 0))?);
+                    rows.push(self.readable(get(&row, 1))?);
+                }
+                Ok::<(), LedgerError>(())
+            })
+        })??;
         let key = number.key().cast_signed();
         let leads = self.alone(async |client| {
             let leads = client

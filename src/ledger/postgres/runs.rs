@@ -5,7 +5,7 @@
 //! all of that, and a key that the process makes up tells whether it has happened already.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gethostname::gethostname;
 use jiff::Timestamp;
@@ -14,16 +14,16 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::PostgresLedger;
-use super::pace::{self, space_of};
+use super::pace::{self, ServerClock};
 use super::record::{get, storable, storable_json};
-use super::sender::{self, Sender, acquire};
+use super::sender::{self, LOCK, Sender, acquire};
 use super::session::{bytes, int4, int8, text, typed};
 use crate::lead::{Counts, RunId};
 use crate::ledger::coding::place;
 use crate::ledger::lease::Moment;
 use crate::ledger::{
-    AtWork, Begun, Ending, Lease, LedgerError, LockHolder, NewRun, Predecessors, SenderId,
-    ServiceId, Unfinished,
+    AtWork, Begun, Ending, Lease, LedgerError, LockHolder, NewRun, NotBegun, Predecessors,
+    SenderId, ServiceId, Unfinished,
 };
 
 /// How often a lease of another process is looked at.
@@ -72,7 +72,7 @@ ORDER BY runs.id DESC LIMIT 1";
 
 const LEASE: &str = "
 SELECT s.run, process, host, began_at,
-    (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, s.id
+    (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, until
 FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
 WHERE s.run = $1 AND until > clock_timestamp() ORDER BY until DESC LIMIT 1";
 
@@ -91,6 +91,11 @@ RETURNING start";
 const NOTE_KILLED: &str = "
 UPDATE leadload.starts SET stopped_by = 'killed'
 WHERE run = $1 AND ended_at IS NULL AND stopped_by IS NULL AND start < $2";
+
+/// Leases from long ago: an open claim whose sender is not there counts as expired.
+const FORGET_EXPIRED: &str = "
+DELETE FROM leadload.senders WHERE service = $1
+    AND until + timeout_ms * interval '1 ms' < clock_timestamp() - interval '1 hour'";
 
 /// Rows of killed starts: for each of them a request may have left that is not counted yet.
 const COUNT_OPEN: &str = "SELECT count(*) FROM leadload.sent WHERE run = $1 AND is_open";
@@ -112,7 +117,7 @@ const INSERT_OUTPUT: &str =
 #[derive(Debug, Clone)]
 pub(super) struct LiveLease {
     pub(super) at_work: AtWork,
-    sender: SenderId,
+    until: Timestamp,
     /// How long it lasts from now on, by the server's clock.
     left: Duration,
 }
@@ -120,7 +125,7 @@ pub(super) struct LiveLease {
 /// What beginning a run came to.
 enum Started {
     Begun(Box<Begun>, SenderId),
-    Busy(AtWork),
+    NotBegun(NotBegun),
 }
 
 impl PostgresLedger {
@@ -156,15 +161,13 @@ impl PostgresLedger {
     /// Waits until no process has a lease of the run: while one is at it, or, if `waits` is not
     /// set, until it is certain that one is. Returns that process.
     pub fn await_turn(&self, run: RunId, waits: bool) -> Result<Option<AtWork>, LedgerError> {
-        let mut first: Option<(SenderId, Instant)> = None;
+        let mut first: Option<Timestamp> = None;
         loop {
             let Some(lease) = self.lease_of(run)? else {
                 return Ok(None);
             };
-            let ends = Instant::now() + lease.left;
-            let (sender, seen) = *first.get_or_insert((lease.sender, ends));
-            // A lease that ends later than it did was renewed, so its process lives.
-            let is_renewed = lease.sender != sender || ends > seen + LOOK_EVERY;
+            // One that ends at another time was renewed, so its process lives.
+            let is_renewed = *first.get_or_insert(lease.until) != lease.until;
             if is_renewed && !waits {
                 return Ok(Some(lease.at_work));
             }
@@ -183,20 +186,20 @@ impl PostgresLedger {
     }
 
     /// Continues the latest run of this identity, or begins a new one if that run is complete.
-    /// If another process has a lease of the run, returns that process, and nothing has begun.
+    /// If another process has come before this one, returns how, and nothing has begun.
     pub fn begin(
         &mut self,
         run: &NewRun,
         now: Timestamp,
-    ) -> Result<Result<Begun, AtWork>, LedgerError> {
+    ) -> Result<Result<Begun, NotBegun>, LedgerError> {
         let key = fastrand::u128(..).to_be_bytes();
         let lease = self.place().lease;
         let asked = Moment::now();
         let started = self
             .session
-            .transact_long(async |client| begin(client, run, &key, lease, now).await)?;
+            .begin_within(async |client| begin(client, run, &key, lease, now).await)?;
         let (begun, sender) = match started {
-            Started::Busy(at_work) => return Ok(Err(at_work)),
+            Started::NotBegun(why) => return Ok(Err(why)),
             Started::Begun(begun, sender) => (*begun, sender),
         };
         let lease = Lease::granted(sender, lease, asked);
@@ -210,6 +213,7 @@ impl PostgresLedger {
             lease,
             asked,
             group: 0,
+            clock: ServerClock::new(),
         });
         Ok(Ok(begun))
     }
@@ -252,7 +256,7 @@ fn live_lease(row: &tokio_postgres::Row) -> Result<LiveLease, Error> {
                 since: row.try_get(3)?,
             },
         },
-        sender: SenderId(row.try_get(5)?),
+        until: row.try_get(5)?,
         left: Duration::from_millis(left.max(0).cast_unsigned()),
     })
 }
@@ -281,9 +285,7 @@ async fn begin(
     lease: Duration,
     now: Timestamp,
 ) -> Result<Started, Error> {
-    // Two starts of one run wait for each other here.
-    let lock = "SELECT 1 FROM leadload.services WHERE id = $1 FOR NO KEY UPDATE";
-    client.query_typed(lock, &[int8(&new.service.0)]).await?;
+    client.query_typed(LOCK, &[int8(&new.service.0)]).await?;
     let key = key.as_slice();
     let before = client.query_typed_opt(BEGUN_BEFORE, &[bytes(&key)]).await?;
     if let Some(row) = before {
@@ -292,11 +294,14 @@ async fn begin(
         return Ok(Started::Begun(begun.into(), SenderId(row.try_get(2)?)));
     }
     let unfinished = going_on(client, (new.service.0, new.identity, new.reopens)).await?;
+    if unfinished != new.expected {
+        return Ok(Started::NotBegun(NotBegun::Changed));
+    }
     if let Some(run) = unfinished {
         let id = run.0.cast_signed();
         let live = client.query_typed_opt(LEASE, &[int8(&id)]).await?;
         if let Some(lease) = live.as_ref().map(live_lease).transpose()? {
-            return Ok(Started::Busy(lease.at_work));
+            return Ok(Started::NotBegun(NotBegun::Busy(lease.at_work)));
         }
     }
     let run = match unfinished {
@@ -307,12 +312,13 @@ async fn begin(
     let start = insert_start(client, run, &key, now).await?;
     insert_lists(client, run, start, new).await?;
     insert_outputs(client, run, new).await?;
-    let space = space_of(&new.sending.limits);
-    let terms = (lease, new.sending.timeout, space);
+    client
+        .execute_typed(FORGET_EXPIRED, &[int8(&new.service.0)])
+        .await?;
     let who = (new.service, run, start.cast_unsigned());
-    let sender = acquire(client, who, terms).await?.unwrap_or_default();
     count_lost_starts(client, new.service, run, start).await?;
-    pace::join(client, new.service, sender, &new.sending.limits).await?;
+    let sender = acquire(client, who, lease, &new.sending).await?;
+    let sender = sender.unwrap_or_default();
     let begun = begun(client, run, start, unfinished.is_some()).await?;
     Ok(Started::Begun(begun.into(), sender))
 }
@@ -485,7 +491,8 @@ async fn end(
         client.execute_typed(update, &values).await?;
     }
     // A start that stopped early may have counted fewer rows than the one before it.
-    let update = "UPDATE leadload.runs SET completed_at = CASE WHEN $2 THEN $3 END,
+    let update = "UPDATE leadload.runs
+        SET completed_at = CASE WHEN $2 THEN $3 ELSE completed_at END,
         read_to = greatest(read_to, $6),
         counts = CASE WHEN $2 OR $5 >= counted THEN $4::text::json ELSE counts END,
         counted = CASE WHEN $2 OR $5 >= counted THEN $5 ELSE counted END

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio_postgres::{Client, Error};
 
 use super::PostgresLedger;
+use super::pace::{self, ServerClock};
 use super::session::{int4, int8};
 use crate::lead::RunId;
 use crate::ledger::lease::Moment;
@@ -46,6 +47,7 @@ pub(super) struct Sender {
     pub(super) asked: Moment,
     /// The number of the last group.
     pub(super) group: i64,
+    pub(super) clock: ServerClock,
 }
 
 impl Sender {
@@ -59,18 +61,24 @@ impl Sender {
     }
 }
 
+/// Two starts of one service, and two leases, wait for each other here.
+pub(super) const LOCK: &str = "SELECT 1 FROM leadload.services WHERE id = $1 FOR NO KEY UPDATE";
+
 pub(super) fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Inserts a lease; `None` if another process has one for the run.
+/// Inserts a lease, whose limits hold for all from now on; `None` if another process has a lease of
+/// the run. Within a transaction that holds [`LOCK`].
 pub(super) async fn acquire(
     client: &Client,
     (service, run, start): (ServiceId, RunId, u32),
-    (lease, timeout, space): (Duration, Duration, Option<i64>),
+    lease: Duration,
+    terms: &Sending,
 ) -> Result<Option<SenderId>, Error> {
     let (run, start) = (run.0.cast_signed(), start.cast_signed());
-    let (lease, timeout) = (millis(lease), millis(timeout));
+    let (lease, timeout) = (millis(lease), millis(terms.timeout));
+    let space = pace::space_of(&terms.limits);
     let values = [
         int8(&service.0),
         int8(&run),
@@ -79,8 +87,12 @@ pub(super) async fn acquire(
         int8(&timeout),
         super::session::typed(&space, tokio_postgres::types::Type::INT8),
     ];
-    let row = client.query_typed_opt(ACQUIRE, &values).await?;
-    row.map(|row| row.try_get(0).map(SenderId)).transpose()
+    let Some(row) = client.query_typed_opt(ACQUIRE, &values).await? else {
+        return Ok(None);
+    };
+    let sender = SenderId(row.try_get(0)?);
+    pace::join(client, service, sender, &terms.limits).await?;
+    Ok(Some(sender))
 }
 
 impl PostgresLedger {
@@ -119,12 +131,12 @@ impl PostgresLedger {
             return Ok(());
         };
         let who = (sender.service, sender.run, sender.start);
-        let space = super::pace::space_of(&sender.terms.limits);
-        let terms = (self.place().lease, sender.terms.timeout, space);
+        let (service, lease, terms) = (sender.service.0, self.place().lease, &sender.terms);
         let asked = Moment::now();
-        let acquired = self
-            .session
-            .run(async |client| acquire(client, who, terms).await)?;
+        let acquired = self.session.transact(async |client| {
+            client.query_typed(LOCK, &[int8(&service)]).await?;
+            acquire(client, who, lease, terms).await
+        })?;
         let Some(new) = acquired else {
             return Err(self.taken_over(sender.run)?);
         };

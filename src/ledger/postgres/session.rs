@@ -16,6 +16,7 @@ use futures::executor::block_on;
 use futures::future::{Either, select};
 use futures_timer::Delay;
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
 use tracing::{info, warn};
@@ -23,6 +24,7 @@ use tracing::{info, warn};
 use super::error::{Trouble, reason};
 use super::place::ServerPlace;
 use super::tls;
+use crate::ledger::lease::Ends;
 use crate::ledger::{Lease, LedgerError};
 
 /// How long a command waits for the server before it has begun a run.
@@ -39,6 +41,9 @@ const LAST_ANSWER: Duration = Duration::from_secs(5);
 
 /// The same for work that goes through whole tables.
 const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
+
+/// The same for the beginning of a run, which may count the rows of an earlier start.
+const BEGINNING: Duration = Duration::from_secs(60);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -61,10 +66,16 @@ pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Session {
     pub(super) place: ServerPlace,
-    client: RefCell<Option<Client>>,
+    connection: RefCell<Option<Connection>>,
     shared: Arc<Mutex<Shared>>,
     /// Whether the lease depends on this connection, and not on another one.
     keeps_lease: bool,
+}
+
+/// A client, and what keeps the thread of its connection alive.
+struct Connection {
+    client: Client,
+    _ends_when_dropped: oneshot::Sender<()>,
 }
 
 /// What all connections of a run share.
@@ -93,7 +104,7 @@ impl Session {
     pub(super) fn new(place: &ServerPlace) -> Session {
         Session {
             place: place.clone(),
-            client: RefCell::new(None),
+            connection: RefCell::new(None),
             shared: Arc::new(Mutex::new(Shared {
                 patience: PATIENCE,
                 lease: Lease::unlimited(),
@@ -156,6 +167,14 @@ impl Session {
         self.transact_within(LONG_ANSWER, work)
     }
 
+    /// The same for the beginning of a run.
+    pub(super) fn begin_within<T>(
+        &self,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        self.transact_within(BEGINNING, work)
+    }
+
     fn transact_within<T>(
         &self,
         answer: Duration,
@@ -172,11 +191,10 @@ impl Session {
     /// Gives a connected client to work that is not repeated.
     pub(super) fn with_client<T>(&self, work: impl FnOnce(&Client) -> T) -> Result<T, LedgerError> {
         self.run(async |client| client.check_connection().await)?;
-        let client = self.client.take();
-        let client = client.ok_or_else(LedgerError::broke_off)?;
-        let value = work(&client);
-        self.client.replace(Some(client));
-        Ok(value)
+        let connection = self.connection.take();
+        let connection = connection.ok_or_else(LedgerError::broke_off)?;
+        // It may be left within a transaction, so it is not used again.
+        Ok(work(&connection.client))
     }
 
     fn persist<T>(
@@ -201,7 +219,7 @@ impl Session {
                 Err(failed) => failed,
             };
             // Whatever it has begun is undone by the server when the connection ends.
-            self.client.replace(None);
+            self.connection.replace(None);
             let why = match &failed {
                 Failed::Ledger(error) => return Err(error.clone()),
                 Failed::Silent => "it does not answer".to_owned(),
@@ -246,10 +264,10 @@ impl Session {
 
     fn patience(&self) -> Duration {
         let Shared { patience, lease } = &*self.shared();
-        if lease.is_ending() {
-            LAST_PATIENCE.min(*patience)
-        } else {
-            *patience
+        match lease.ends() {
+            None => *patience,
+            Some(Ends::Soon) => LAST_PATIENCE.min(*patience),
+            Some(Ends::AtOnce) => Duration::ZERO,
         }
     }
 
@@ -258,23 +276,22 @@ impl Session {
         answer: Duration,
         work: &impl AsyncFn(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Failed> {
-        let is_ending = self.lease().is_ending();
-        let answer = if is_ending {
-            LAST_ANSWER.min(answer)
-        } else {
-            answer
+        let answer = match self.lease().ends() {
+            None => answer,
+            Some(_) => LAST_ANSWER.min(answer),
         };
-        let mut client = match self.client.take().filter(|client| !client.is_closed()) {
-            Some(client) => client,
+        let is_usable = |connection: &Connection| !connection.client.is_closed();
+        let mut connection = match self.connection.take().filter(is_usable) {
+            Some(connection) => connection,
             None => connect(&self.place, ANSWER.min(answer))?,
         };
-        let done = within(answer, work(&mut client));
+        let done = within(answer, work(&mut connection.client));
         let value = done.ok_or_else(|| {
             self.lose_touch();
             Failed::Silent
         })?;
         let value = value.map_err(Failed::Server)?;
-        self.client.replace(Some(client));
+        self.connection.replace(Some(connection));
         Ok(value)
     }
 }
@@ -288,31 +305,39 @@ fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Connects. The connection lives on a thread of its own until the client is dropped.
-fn connect(place: &ServerPlace, limit: Duration) -> Result<Client, Failed> {
+/// Connects. The connection has a thread of its own until it is dropped, whatever the server does.
+fn connect(place: &ServerPlace, limit: Duration) -> Result<Connection, Failed> {
     let tls = tls::connector(place).map_err(Failed::Ledger)?;
     let config = place.config();
     let (give, take) = mpsc::channel();
+    let (end, ended) = oneshot::channel::<()>();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
-            match config.connect(tls).await {
-                Ok((client, connection)) => {
+            match tokio::time::timeout(limit, config.connect(tls)).await {
+                Ok(Ok((client, connection))) => {
                     // Without a receiver nobody waits any more.
                     if give.send(Ok(client)).is_ok() {
                         // How it ends is known from the work that meets it.
-                        let _ = connection.await;
+                        tokio::select! {
+                            _ = connection => {}
+                            _ = ended => {}
+                        }
                     }
                 }
-                Err(error) => drop(give.send(Err(error))),
+                Ok(Err(error)) => drop(give.send(Err(error))),
+                Err(_) => {}
             }
         });
     });
-    match take.recv_timeout(limit) {
-        Ok(connected) => connected.map_err(Failed::Server),
+    match take.recv() {
+        Ok(connected) => Ok(Connection {
+            client: connected.map_err(Failed::Server)?,
+            _ends_when_dropped: end,
+        }),
         Err(_) => Err(Failed::Silent),
     }
 }

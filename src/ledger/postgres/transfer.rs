@@ -5,8 +5,10 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
+use super::export::stream;
+use super::prune::STOP_SENDERS;
 use super::record::{NO_ANSWER, Unreadable, get};
-use super::session::{BEGIN, Value, int8};
+use super::session::{Value, int8};
 use crate::lead::Status;
 use crate::ledger::LedgerError;
 use crate::ledger::coding::status_code;
@@ -15,7 +17,8 @@ use crate::ledger::transfer::{Cell, Cells, Column, Kind, TABLES, Table, Write};
 /// How many rows one statement inserts.
 const AT_ONCE: usize = 4096;
 
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// All that is read is of one moment.
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ";
 
 /// Which of the rows of a number has its claim: the earliest lead, or else the latest row that
 /// may be one.
@@ -43,28 +46,27 @@ const COMPLETE: [&str; 3] = [
 ];
 
 impl PostgresLedger {
-    /// Passes all rows on, as they are at this moment. A row
-    /// that is being sent is uncertain.
+    /// Passes all rows on, as they are at this moment. A row that is being sent is uncertain. If
+    /// the ledger is to move, nothing is sent meanwhile.
     pub(in crate::ledger) fn each_row(
         &self,
+        moves: bool,
         mut each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
-        self.execute_once(SNAPSHOT)?;
-        for table in TABLES {
-            self.stream(&select(table), &[], |row| {
-                let cells = self.readable(cells(table, &row))?;
-                each(table, cells)
-            })?;
-        }
-        self.execute_once("COMMIT")
-    }
-
-    /// Performs a statement in the connection that is there: nothing is repeated.
-    fn execute_once(&self, sql: &str) -> Result<(), LedgerError> {
-        let done = self
-            .session
-            .with_client(|client| block_on(client.batch_execute(sql)))?;
-        done.map_err(|error| LedgerError::of_server(self.place(), &error))
+        let failed = |error: Error| LedgerError::of_server(self.place(), &error);
+        self.session.with_client(|client| {
+            block_on(client.batch_execute(SNAPSHOT)).map_err(failed)?;
+            if moves {
+                block_on(client.batch_execute(STOP_SENDERS)).map_err(failed)?;
+            }
+            for table in TABLES {
+                stream(self.place(), client, &select(table), &[], |row| {
+                    let cells = self.readable(cells(table, &row))?;
+                    each(table, cells)
+                })?;
+            }
+            block_on(client.batch_execute("COMMIT")).map_err(failed)
+        })?
     }
 
     /// The highest number that was ever given to a run, though the run may be forgotten.
@@ -92,7 +94,8 @@ impl PostgresLedger {
         let place = self.place().clone();
         let failed = |error: Error| LedgerError::of_server(&place, &error);
         self.session.with_client(|client| {
-            block_on(client.batch_execute(BEGIN)).map_err(failed)?;
+            // The source may take its time before the first row.
+            block_on(client.batch_execute("BEGIN")).map_err(failed)?;
             let mut waiting: Option<(&'static Table, Vec<Cells>)> = None;
             rows(&mut |table, cells| {
                 let is_full =

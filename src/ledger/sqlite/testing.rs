@@ -37,6 +37,7 @@ impl TestLedger {
             identity: [content; 32],
             options: json!({ "campaign": "101" }),
             defaults: "{}".into(),
+            expected: None,
             inputs: vec![input(content)],
             lists: Vec::new(),
             reopens: false,

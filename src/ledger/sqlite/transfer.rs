@@ -9,9 +9,10 @@ use crate::ledger::transfer::{Cell, Cells, Column, Kind, TABLES, Table, Write};
 
 impl SqliteLedger {
     /// Passes all rows on, as they are at this moment. A row
-    /// that is being sent is uncertain.
+    /// that is being sent is uncertain. Locks keep others from sending if the ledger is to move.
     pub(in crate::ledger) fn each_row(
         &self,
+        _moves: bool,
         mut each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
         let services = self.services()?;
