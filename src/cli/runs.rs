@@ -36,7 +36,7 @@ pub struct RunsArgs {
     /// Ledger to read [default: in your state folder] [env: LEADLOAD_LEDGER]
     #[arg(
         long,
-        value_name = "FILE",
+        value_name = "FILE|URL",
         value_hint = ValueHint::FilePath,
         global = true,
         help_heading = "Service"

@@ -82,7 +82,7 @@ pub enum Refusal {
     /// The row itself was settled meanwhile, or may have been taken: by an earlier start.
     Own(RowOutcome),
     /// Another run has sent the number, or may have: this is known of it.
-    Known(Known),
+    Known(Box<Known>),
     /// Another run has claimed the number, and its outcome is not known yet.
     Busy,
 }

@@ -30,7 +30,8 @@
 //! commits while a run is sent (`writer`). Both are compared with one model in memory (`model`),
 //! and a ledger of one kind is copied into one of the other (`transfer`).
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "../../tests/support/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
@@ -44,7 +45,8 @@ mod known;
 mod lease;
 #[cfg(test)]
 mod model;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod on_server;
 mod place;
 mod postgres;

@@ -314,7 +314,10 @@ impl Subject for Sample {
         killed.recover();
         bad.iter().for_each(|run| killed.record_rejects(*run));
         let mut recall = killed.recall();
-        look(killed.service, &mut Look::File(recall.look().unwrap()));
+        look(
+            killed.service,
+            &mut Look::File(Box::new(recall.look().unwrap())),
+        );
     }
 
     fn filed(&self, run: RunId, row: u64) -> Option<Option<Record>> {

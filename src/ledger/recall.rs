@@ -28,7 +28,7 @@ pub struct Wanted {
 
 /// A series of lookups.
 pub enum Look<'a> {
-    File(SqliteLook<'a>),
+    File(Box<SqliteLook<'a>>),
     Server(PostgresLook),
 }
 
@@ -36,7 +36,7 @@ impl Recall {
     /// Begins a series of lookups: some thousand rows, within tenths of a second.
     pub fn look(&mut self, wanted: &Wanted) -> Result<Look<'_>, LedgerError> {
         match self {
-            Recall::File(recall) => recall.look().map(Look::File),
+            Recall::File(recall) => recall.look().map(|look| Look::File(Box::new(look))),
             Recall::Server(recall) => recall.look(wanted).map(Look::Server),
         }
     }

@@ -103,6 +103,8 @@ fn rounds_of_kills(senders: &mut [Sender<'_>; 2], cluster: &Cluster) -> [usize; 
     killed
 }
 
+// What `--nocapture` shows of many rounds.
+#[allow(clippy::print_stdout)]
 fn survive(on_uncertain: &str) {
     let Some(cluster) = Cluster::start() else {
         return;

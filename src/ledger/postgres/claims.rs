@@ -71,7 +71,7 @@ pub(super) fn decide(
         });
     }
     if known.settled.is_some() {
-        return Decision::Refuse(Refusal::Known(known));
+        return Decision::Refuse(Refusal::Known(Box::new(known)));
     }
     if others
         .iter()
@@ -83,7 +83,7 @@ pub(super) fn decide(
     let is_elsewhere = |record: &Record| record.campaign != claim.campaign;
     let is_doubtful = |record: &Record| !claim.resends || is_elsewhere(record);
     if known.uncertain.as_ref().is_some_and(is_doubtful) {
-        return Decision::Refuse(Refusal::Known(known));
+        return Decision::Refuse(Refusal::Known(Box::new(known)));
     }
     let displaced = others.into_iter().filter(|row| row.holds);
     Decision::Grant {

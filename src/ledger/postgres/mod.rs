@@ -47,7 +47,8 @@ mod ledger;
 mod outputs;
 mod pace;
 mod place;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod promises;
 #[cfg(test)]
 mod protocol;

@@ -330,7 +330,7 @@ impl Model for Protocol {
                 state.now += 1;
                 // A request that has not arrived by its time-out never does, for all we know.
                 let before = state.flights.len();
-                state.flights.retain(|(_, until)| *until >= now + 1);
+                state.flights.retain(|(_, until)| *until > now);
                 state.may_be_taken |= state.flights.len() < before;
             }
             Action::Kill(of) => {

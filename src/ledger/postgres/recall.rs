@@ -73,13 +73,11 @@ impl PostgresRecall {
             true => Vec::new(),
             false => self.ledger.query(&find, &values)?,
         };
-        for found in self
+        let found = self
             .ledger
-            .read_all(&rows, |row| self.known(row, wanted.run))?
-        {
-            if let Some(record) = found {
-                look.records.entry(record.number).or_default().push(record);
-            }
+            .read_all(&rows, |row| self.known(row, wanted.run))?;
+        for record in found.into_iter().flatten() {
+            look.records.entry(record.number).or_default().push(record);
         }
         if !wanted.digests.is_empty() {
             look.bad = self.bad(wanted)?;
