@@ -440,7 +440,7 @@ impl Command {
                 place: args.place.clone(),
                 ledger: LedgerOptions {
                     ledger: args.ledger.clone(),
-                    ledger_password: None,
+                    ..LedgerOptions::default()
                 },
                 output: output(args.format.clone()),
                 log: args.log.clone(),

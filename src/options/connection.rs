@@ -79,8 +79,13 @@ options! {
         #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
         ledger: Given<PathBuf> => Service { variable: Some("LEADLOAD_LEDGER") };
 
-        /// The password of the ledger's database, which only variables give.
+        /// The password that LEADLOAD_LEDGER has in it. Its text is the address without it: it is
+        /// for no other one.
         #[arg(skip)]
         ledger_password: Given<SecretString> => Command { has_flag: false };
+
+        /// What PGPASSWORD says, for whichever database is the ledger.
+        #[arg(skip)]
+        database_password: Given<SecretString> => Command { has_flag: false };
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::ledger::shared_pace::{AHEAD, TOLERANCE};
 
-/// When to ask again though no answer has come: never needed.
+/// When to ask again if the ledger has not answered: its answer wakes the loop before that.
 const NO_ANSWER: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]

@@ -45,8 +45,10 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
             // Only here an address may have a password in it, which is kept where nothing shows it.
             let (without, password) = ServerPlace::split_password(&address.to_string_lossy());
             if let Some(password) = password.filter(|_| ServerPlace::is_meant(&without)) {
+                let mut options = Options::default();
+                options.ledger.ledger_password = Some(Given::new(password, &without));
+                layers.push(Layer::new(Origin::Environment(LEADLOAD_LEDGER), options));
                 *address = without.into();
-                layers.push(password_of_ledger(password, LEADLOAD_LEDGER));
             }
         }
         let mut options = Options::default();
@@ -56,16 +58,13 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
             layers.push(Layer::new(Origin::Environment(name), options));
         }
     }
-    let password = value(PGPASSWORD).map(|text| text.to_string_lossy().into_owned());
-    let password = password.map(|text| password_of_ledger(text.into(), PGPASSWORD));
-    layers.extend(password);
+    if let Some(password) = value(PGPASSWORD) {
+        let password = SecretString::from(password.to_string_lossy().into_owned());
+        let mut options = Options::default();
+        options.ledger.database_password = Some(Given::new(password, PGPASSWORD));
+        layers.push(Layer::new(Origin::Environment(PGPASSWORD), options));
+    }
     layers
-}
-
-fn password_of_ledger(password: SecretString, variable: &'static str) -> Layer {
-    let mut options = Options::default();
-    options.ledger.ledger_password = Some(Given::new(password, variable));
-    Layer::new(Origin::Environment(variable), options)
 }
 
 /// Whether a browser has a screen to open on. Only on Unix a variable says so.

@@ -27,7 +27,10 @@ pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
 pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> {
     let text = file.to_string_lossy();
     if ServerPlace::is_meant(&text) {
-        let password = options.ledger.ledger_password.as_deref().cloned();
+        let of_address = options.ledger.ledger_password.as_ref();
+        let of_address = of_address.filter(|given| given.text() == file.as_os_str());
+        let password = of_address.or(options.ledger.database_password.as_ref());
+        let password = password.map(|given| (**given).clone());
         let server = ServerPlace::parse(&text, password)?;
         return Ok(LedgerPlace::Server(Box::new(server)));
     }

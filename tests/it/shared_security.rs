@@ -66,6 +66,9 @@ fn a_password_comes_from_variables_alone_and_is_shown_nowhere() {
         .leadload(&["config", "show"])
         .env("LEADLOAD_LEDGER", &in_url);
     check(show, 0).shows("postgresql://grace@127.0.0.1");
+    // A password in an address is for no other one.
+    let elsewhere = import(&["--ledger", &format!("{bare}?lease=10s")]);
+    check(elsewhere.env("LEADLOAD_LEDGER", &in_url), 5).tells("PGPASSWORD");
     for query in ["", "?sslmode=disable"] {
         let typed = format!("{in_url}{query}");
         let refused = check(import(&["--ledger", &typed]), 2);

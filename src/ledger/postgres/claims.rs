@@ -2,6 +2,8 @@
 //!
 //! [`decide`] is the protocol's one decision, and pure: the model checks this very function.
 
+use std::collections::HashMap;
+
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Row};
 
@@ -11,6 +13,7 @@ use super::session::{int8, typed};
 use crate::lead::{RowId, RowOutcome, RunId, Status};
 use crate::ledger::coding::line_offset;
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
+use crate::phone::PhoneNumber;
 
 /// A row of the ledger that may stand in the way of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,17 +230,25 @@ pub(super) async fn resolve(
         Ok(found) => found,
         Err(error) => return Ok(Some(Err(error))),
     };
+    let mut by_number: HashMap<PhoneNumber, Vec<&Standing>> = HashMap::new();
+    let mut own_rows: HashMap<RowId, &Standing> = HashMap::new();
+    for row in &found {
+        by_number.entry(row.record.number).or_default().push(row);
+        if row.record.run == sender.run {
+            own_rows.insert(row.record.row, row);
+        }
+    }
     let scope = sender.terms.claims;
     let (mut granted, mut displaced, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for claim in claims {
-        let of_claim: Vec<Standing> = found
-            .iter()
-            .filter(|row| {
-                let is_own = row.record.run == sender.run && row.record.row == claim.row;
-                is_own || row.record.number == claim.number
-            })
-            .cloned()
-            .collect();
+        let of_number = by_number.get(&claim.number).into_iter().flatten();
+        let own = own_rows.get(&claim.row).into_iter();
+        let mut of_claim: Vec<Standing> = of_number.map(|row| (*row).clone()).collect();
+        // A row whose cell was corrected may have been claimed with another number.
+        of_claim.extend(
+            own.filter(|row| row.record.number != claim.number)
+                .map(|row| (*row).clone()),
+        );
         match decide(claim, scope, sender.run, &sender.leases, &of_claim) {
             Decision::Grant { displaced: rows } => {
                 granted.push(*claim);

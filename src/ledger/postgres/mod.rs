@@ -9,7 +9,7 @@
 //! | step | what | why it is safe |
 //! |-|-|-|
 //! | *acquire* | a sender gets a lease for its run, if no other start of the run has one | one row of `senders`; a lease that has run out is never renewed |
-//! | *renew* | the lease is prolonged, at least each third of its length | by the server's clock, if it has not run out |
+//! | *renew* | the lease is prolonged, before two thirds of it are over | by the server's clock, if it has not run out |
 //! | *claim* | a row's number gets this row, if no other row has it | a unique key of `sent`; in one statement with the lease, committed before the request leaves |
 //! | *start* | a request leaves | only within the lease, less a margin, by two clocks of this computer (`lease`), asked immediately before |
 //! | *settle* | an outcome is written | taken from anyone at any time: created over duplicate over all else |
@@ -20,6 +20,9 @@
 //! Whoever was cut off for longer than its lease acquires another one and claims again what it
 //! has not started. `protocol` checks all interleavings of these steps for three processes, with
 //! lost commits, kills and frozen processes; what decides about claims is the same function there.
+//! Each step is one transaction in the model. So it is here, but for a claim: what is not simply
+//! granted is decided in a second transaction, and if the lease has changed by then, all claims of the
+//! group are decided again (`commit`).
 //!
 //! # What remains
 //!

@@ -30,7 +30,8 @@ const DAY: i64 = 24 * 3600;
 /// Spans are so many times longer than limits say: requests take different times to the service.
 const SLACK: f64 = 1.01;
 
-/// How long a run may not know yet that another one has brought a limit.
+/// How long a run may not know yet that another one has brought a limit: nothing starts on what the
+/// ledger has said more than a second ago (`rate_limiter`), and a request takes some time to leave.
 const UNAWARE: Duration = Duration::from_millis(1500);
 
 const MICROS: i64 = 1_000_000;

@@ -29,8 +29,8 @@ pub struct PostgresRecall {
 #[derive(Debug, Default)]
 pub struct PostgresLook {
     records: HashMap<PhoneNumber, Vec<Record>>,
-    /// Digests of bad cells, each with a run whose rejects hold it.
-    bad: HashSet<([u8; 16], RunId)>,
+    /// Digests of bad cells, with the runs whose rejects hold them.
+    bad: HashMap<[u8; 16], HashSet<RunId>>,
 }
 
 impl PostgresLedger {
@@ -99,11 +99,11 @@ impl PostgresRecall {
         Ok(Some(record))
     }
 
-    fn bad(&self, wanted: &Wanted) -> Result<HashSet<([u8; 16], RunId)>, LedgerError> {
+    fn bad(&self, wanted: &Wanted) -> Result<HashMap<[u8; 16], HashSet<RunId>>, LedgerError> {
         let digests: Vec<&[u8]> = wanted.digests.iter().map(|d| d.0.as_slice()).collect();
         let values = [int8(&wanted.service.0), typed(&digests, Type::BYTEA_ARRAY)];
         let rows = self.ledger.query(BAD, &values)?;
-        let bad = self.ledger.read_all(&rows, |row| {
+        let found = self.ledger.read_all(&rows, |row| {
             let digest: &[u8] = get(row, 0)?;
             let digest = digest
                 .try_into()
@@ -111,7 +111,11 @@ impl PostgresRecall {
             let run: i64 = get(row, 1)?;
             Ok((digest, RunId(run.cast_unsigned())))
         })?;
-        Ok(bad.into_iter().collect())
+        let mut bad: HashMap<[u8; 16], HashSet<RunId>> = HashMap::new();
+        for (digest, run) in found {
+            bad.entry(digest).or_default().insert(run);
+        }
+        Ok(bad)
     }
 }
 
@@ -146,7 +150,7 @@ impl PostgresLook {
 
     /// Whether a run other than `run` found these cells bad, and its rejects hold them.
     pub fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
-        let mut bad = self.bad.iter();
-        bad.any(|(of, by)| *of == digest.0 && *by != run)
+        let by = self.bad.get(&digest.0);
+        by.is_some_and(|runs| runs.iter().any(|by| *by != run))
     }
 }

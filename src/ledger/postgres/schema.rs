@@ -12,8 +12,8 @@ pub(super) const VERSION: i32 = 1;
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
 
-/// Whether there is a ledger, and of which version. The server may remember that a name meant
-/// nothing before another program made it, so the catalogue is asked instead.
+/// Whether there is a ledger, and of which version. A session remembers which
+/// names meant nothing (`to_regclass` asks that cache), so the catalogue itself is read.
 const FIND: &str = "
 SELECT EXISTS (
     SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
