@@ -135,6 +135,25 @@ fn a_server_s_ledger_in_use_is_backed_up_but_not_moved() {
 }
 
 #[test]
+fn a_ledger_moves_from_one_server_to_another() {
+    let (Some(from), Some(to)) = (Cluster::database(), Cluster::database()) else {
+        return;
+    };
+    let folder = Folder::with_leads(&rows(0, 30));
+    let service = scenario("");
+    import(&folder, &service, &from, &[]).expect(0);
+    let (old, new) = (from.url(), to.url());
+    folder
+        .leadload(&["runs", "copy", "--from", &old, "--to", &new])
+        .expect(0)
+        .shows("Copied 1 run and 30 rows to");
+    assert_eq!(known(&folder, &old), known(&folder, &new));
+    import(&folder, &service, &to, &[]).expect(0);
+    let statuses = folder.column("leads.results.csv", "status");
+    assert!(statuses.iter().all(|status| status == "already_imported"));
+}
+
+#[test]
 fn nothing_is_copied_into_a_ledger_that_is_in_use() {
     let Some(database) = Cluster::database() else {
         return;
