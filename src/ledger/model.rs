@@ -336,7 +336,7 @@ impl Subject for OnServer {
     }
 
     fn commit(&mut self, run: RunId, mut group: Group) {
-        // Whoever claims a row again knows that it may have been taken.
+        // A row that is claimed again may have been taken, and the pipeline says so.
         group
             .claims
             .iter_mut()

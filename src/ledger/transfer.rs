@@ -39,7 +39,7 @@ pub(super) enum Kind {
     LeadId,
 }
 
-/// A value, whatever the database calls it.
+/// A value of any table, the same for both kinds of ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cell {
     Empty,

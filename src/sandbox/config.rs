@@ -116,7 +116,7 @@ pub struct SandboxConfig {
     #[arg(skip)]
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
-    /// Take every lead, whatever it says of duplicates, as a service without that check does.
+    /// Take duplicates too, as a service without that check does.
     #[arg(skip)]
     pub takes_duplicates: bool,
     /// Keep the variables of each lead, as when not given.

@@ -1,6 +1,6 @@
 //! A PostgreSQL server for tests: a cluster in a temporary folder, on loopback and a socket.
 //!
-//! It ends with the process that started it, however that ends: a shell waits at a pipe and stops
+//! It ends with the process that started it, even if that is killed: a shell waits at a pipe and stops
 //! the server when the pipe closes. As root the server runs as another user, since it refuses root.
 
 // It says what is left out, and fails by panicking.

@@ -94,7 +94,7 @@ pub(super) fn decide(
     }
 }
 
-/// Why a row's own record stands in the way of its claim, if it does.
+/// Why a row cannot be claimed because of its own record; `None` if it can.
 fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Refusal> {
     let outcome = own.outcome();
     match outcome.status {
@@ -143,8 +143,8 @@ UPDATE leadload.sent AS s SET holds = NULL, holds_service = NULL, is_open = fals
 FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
 WHERE s.run = t.run AND s.row = t.row";
 
-/// Claims a row whose number nobody else has now. If an earlier process had the row open, its
-/// request may have been taken, and that stays known whatever becomes of this claim.
+/// Claims a row whose number no other row has. If an earlier process had the row open, its request
+/// may have been taken, and that stays known even if this claim is released.
 const TAKE: &str = "
 INSERT INTO leadload.sent AS s (run, row, number, service, campaign, holds, holds_service,
     is_open, sender, file, line_offset)

@@ -11,7 +11,7 @@ use super::place::ServerPlace;
 use crate::ledger::LedgerError;
 use crate::message::ASK_SETUP;
 
-/// What the page says, whatever the reason.
+/// What the page says of every error.
 const ON_PAGE: &str = "leadload's record of what was sent can't be reached";
 
 /// What an error means for the work that met it.
@@ -106,7 +106,7 @@ impl LedgerError {
                 "give the password in the variable PGPASSWORD, or with the whole address in LEADLOAD_LEDGER".to_owned()
             }
             None if error.to_string().contains("TLS") => {
-                "name the certificate of whoever signed the server's with `sslrootcert=FILE` in the address".to_owned()
+                "name the certificate of the authority that signed the server's with `sslrootcert=FILE` in the address".to_owned()
             }
             _ => "fix that, then run the same command again".to_owned(),
         };

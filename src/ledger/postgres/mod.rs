@@ -17,7 +17,7 @@
 //! | *take over* | another start acquires a lease for the run | when the old lease has run out; rows that are still open are not sent before they expire |
 //! | *displace* | another run claims a number whose row is uncertain | under `--on-uncertain resend` alone |
 //!
-//! Whoever was cut off for longer than its lease acquires another one and claims again what it
+//! A process that was cut off for longer than its lease acquires another one and claims again what it
 //! has not started. `protocol` checks all interleavings of these steps for three processes, with
 //! lost commits, kills and frozen processes; what decides about claims is the same function there.
 //! Each step is one transaction in the model. So it is here, but for a claim: what is not simply

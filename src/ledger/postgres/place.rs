@@ -19,7 +19,7 @@ const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 
 const PORT: u16 = 5432;
 
-/// What stands for the host in an address that names it elsewhere, or not at all.
+/// A placeholder host for the parser, in an address without one.
 const NO_HOST: &str = "_";
 
 /// How long a lease lasts if the address does not say it.
@@ -314,7 +314,7 @@ impl FromStr for TlsMode {
 }
 
 /// Whether the connection is encrypted, and whom it trusts. Off this computer it always is, and
-/// the server's name and certificate are verified whatever word says how.
+/// the server's name and certificate are verified with every `sslmode`.
 fn trust(
     host: &ServerHost,
     mode: Option<TlsMode>,

@@ -1,7 +1,7 @@
 //! A connection to the server, which is made again whenever it is lost.
 //!
 //! The rest of the program calls the ledger from its own threads and waits for it, as it waits
-//! for a disk. So each connection has a thread that moves its bytes, and whoever calls waits.
+//! for a disk. So each connection has a thread that moves its bytes, and the caller waits.
 //! Work is repeated after an error that passes, so all of it must be harmless to repeat: a
 //! commit whose answer is lost may have happened.
 
@@ -305,7 +305,8 @@ fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Connects. The connection has a thread of its own until it is dropped, whatever the server does.
+/// Connects. The connection has a thread of its own, which ends when it is dropped even if the
+/// server does not answer.
 fn connect(place: &ServerPlace, limit: Duration) -> Result<Connection, Failed> {
     let tls = tls::connector(place).map_err(Failed::Ledger)?;
     let config = place.config();
