@@ -203,14 +203,13 @@ impl PostgresLedger {
             Started::Begun(begun, sender) => (*begun, sender),
         };
         let lease = Lease::granted(sender, lease, asked);
-        self.session.begin(lease.clone(), run.sending.patience);
+        self.session.begin(lease, run.sending.patience);
         self.sender = Some(Sender {
             run: begun.run,
             start: begun.start,
             service: run.service,
             terms: run.sending.clone(),
             leases: vec![sender],
-            lease,
             asked,
             group: 0,
             clock: ServerClock::new(),

@@ -12,7 +12,7 @@ use super::pace::{self, ServerClock};
 use super::session::{int4, int8};
 use crate::lead::RunId;
 use crate::ledger::lease::Moment;
-use crate::ledger::{Lease, LedgerError, SenderId, Sending, ServiceId};
+use crate::ledger::{LedgerError, SenderId, Sending, ServiceId};
 
 /// A new lease for a start, while no other start has one for this run.
 pub(super) const ACQUIRE: &str = "
@@ -42,7 +42,6 @@ pub(super) struct Sender {
     pub(super) terms: Sending,
     /// All leases that this process has had for the run; the last one counts.
     pub(super) leases: Vec<SenderId>,
-    pub(super) lease: Lease,
     /// When the last renewal was asked for.
     pub(super) asked: Moment,
     /// The number of the last group.
@@ -120,7 +119,7 @@ impl PostgresLedger {
     pub(super) fn note_renewal(&mut self, asked: Moment) {
         if let Some(sender) = &mut self.sender {
             sender.asked = asked;
-            sender.lease.renewed(sender.id(), asked);
+            self.session.lease().renewed(sender.id(), asked);
         }
     }
 

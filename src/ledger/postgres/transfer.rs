@@ -126,9 +126,8 @@ fn read_as(column: &Column) -> String {
     let name = column.name;
     match column.kind {
         Kind::Whole => format!("s.{name}::bigint"),
-        Kind::Text | Kind::LeadId => format!("s.{name}"),
+        Kind::Text | Kind::LeadId | Kind::Bytes | Kind::Path => format!("s.{name}"),
         Kind::Json => format!("s.{name}::text"),
-        Kind::Bytes | Kind::Path => format!("s.{name}"),
         Kind::YesNo => format!("s.{name}::integer::bigint"),
         Kind::Time => format!("floor(extract(epoch FROM s.{name}))::bigint"),
     }
