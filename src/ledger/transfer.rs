@@ -142,12 +142,16 @@ impl Tally {
 }
 
 /// Text as every kind of ledger can store it: a server knows no NUL.
-fn storable(cells: &mut Cells) {
-    for cell in cells {
-        if let Cell::Text(text) = cell
-            && (text.contains('\0') || text.contains("\\u0000"))
-        {
-            *text = text.replace('\0', "\u{FFFD}").replace("\\u0000", "\\ufffd");
+fn storable(table: &Table, cells: &mut Cells) {
+    for (column, cell) in table.columns.iter().zip(cells) {
+        if let Cell::Text(text) = cell {
+            let (nul, replacement) = match column.kind {
+                Kind::Json => ("\\u0000", "\\ufffd"),
+                _ => ("\0", "\u{FFFD}"),
+            };
+            if text.contains(nul) {
+                *text = text.replace(nul, replacement);
+            }
         }
     }
 }
@@ -165,7 +169,7 @@ impl Ledger {
         let mut source = Tally::default();
         to.fill(|write| {
             self.each_row(moves, |table, mut cells| {
-                storable(&mut cells);
+                storable(table, &mut cells);
                 source.add(table, &cells);
                 write(table, cells)
             })
