@@ -91,7 +91,16 @@ const MAX_REQUESTS: f64 = 1_000_000.0;
 
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
+/// Spans that are kept are so many times longer than limits say: a request that is delayed on its
+/// way and one that is not must not end up in one span at the service.
+const SLACK: f64 = 1.01;
+
 impl Rate {
+    /// The span in which at most `requests` may start, so that no more of them *arrive* within `per`.
+    pub fn kept_span(&self) -> Duration {
+        self.per.mul_f64(SLACK)
+    }
+
     pub const fn per_second(requests: u32) -> Rate {
         Rate::over(requests, Duration::from_secs(1))
     }

@@ -22,11 +22,9 @@ use tokio::time::Instant;
 
 use super::reserved_starts::ReservedStarts;
 use crate::ledger::StartsInSecond;
+use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::rate::Rate;
 
-/// Spans of rates are so many times longer: a request that is delayed on its way and one that is not
-/// must not end up in one span at the service.
-const SLACK: f64 = 1.01;
 /// Nothing is made up for where the distance is as wide as this: a start that comes late by a
 /// millisecond or two costs less than a hundredth of the rate.
 const WIDE: Duration = Duration::from_millis(200);
@@ -62,10 +60,6 @@ pub(super) struct RateLimiter {
     news_at: Option<Instant>,
     pub(super) wants_news: bool,
 }
-
-/// How long what the ledger has said of the pace of all runs holds: another run may have
-/// brought a limit since. The ledger counts on it (`shared_pace`).
-const NEWS_HOLD: Duration = Duration::from_secs(1);
 
 impl RateLimiter {
     pub(super) fn new() -> RateLimiter {
@@ -108,7 +102,7 @@ impl RateLimiter {
 
     /// Keeps the distance of the slowest limit, from the last start on.
     fn keep_distance(&mut self) {
-        let of = |rate: &Rate| rate.per.mul_f64(SLACK) / rate.requests.get();
+        let of = |rate: &Rate| rate.kept_span() / rate.requests.get();
         let given = self.rates.iter().map(of).max().unwrap_or_default();
         let found = self.found.map(|pace| Duration::from_secs_f64(1.0 / pace));
         self.space = given.max(found.unwrap_or_default());
@@ -137,7 +131,7 @@ impl RateLimiter {
         // When one more start is one of N in the span that ends with it.
         let free = self.rates.iter().filter_map(|rate| {
             let nth_last = self.starts.get(rate.requests.get() as usize - 1)?;
-            Some(*nth_last + rate.per.mul_f64(SLACK))
+            Some(*nth_last + rate.kept_span())
         });
         if let Some(free_at) = free.max().filter(|free_at| elapsed < *free_at) {
             return Err(self.origin + (free_at - BEGIN));

@@ -20,19 +20,16 @@ use super::PostgresLedger;
 use super::record::get;
 use super::sender::millis;
 use super::session::{int4, int8};
-use crate::ledger::shared_pace::TOLERANCE;
+use crate::ledger::shared_pace::{NEWS_HOLD, TOLERANCE};
 use crate::ledger::{AskedPause, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
 
 /// The longest span of any rate limit, in seconds.
 const DAY: i64 = 24 * 3600;
 
-/// Spans are so many times longer than limits say: requests take different times to the service.
-const SLACK: f64 = 1.01;
-
-/// How long a run may not know yet that another one has brought a limit: nothing starts on what the
-/// ledger has said more than a second ago (`rate_limiter`), and a request takes some time to leave.
-const UNAWARE: Duration = Duration::from_millis(1500);
+/// How long a run may not know yet that another one has brought a limit: a request takes some time
+/// to leave.
+const UNAWARE: Duration = NEWS_HOLD.saturating_add(Duration::from_millis(500));
 
 const MICROS: i64 = 1_000_000;
 
@@ -133,7 +130,7 @@ fn space(rate: &Rate) -> i64 {
 
 /// The span of a limit with all that is added to it, in microseconds.
 fn span(rate: &Rate) -> i64 {
-    let span = rate.per.mul_f64(SLACK) + TOLERANCE;
+    let span = rate.kept_span() + TOLERANCE;
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
