@@ -10,15 +10,13 @@ use super::PostgresLedger;
 use super::outputs::{self, digest, output};
 use super::record::{Unreadable, get};
 use super::runs::options;
-use super::session::{bytes, int8};
+use super::session::{SNAPSHOT, bytes, int8};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::coding::{os_text, place};
 use crate::ledger::{
     AtWork, InputRecord, LedgerError, ListRecord, LockHolder, OutputRecord, RunRecord, ServiceId,
     Sha256, StartRecord, StoredDefaults,
 };
-
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 const RUNS: &str = "
 SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,

@@ -61,6 +61,9 @@ SET LOCAL lock_timeout = '10s';
 SELECT set_config('synchronous_commit', 'on', true)
 WHERE current_setting('synchronous_commit') = 'off'";
 
+/// Begins a transaction in which all that is read is of one moment.
+pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ";
+
 /// A value of a statement, with its type: so nothing is prepared, which poolers need.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 

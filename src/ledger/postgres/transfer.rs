@@ -8,7 +8,7 @@ use super::PostgresLedger;
 use super::export::stream;
 use super::prune::STOP_SENDERS;
 use super::record::{NO_ANSWER, Unreadable, get};
-use super::session::{Value, int8};
+use super::session::{SNAPSHOT, Value, int8};
 use crate::lead::Status;
 use crate::ledger::LedgerError;
 use crate::ledger::coding::status_code;
@@ -16,9 +16,6 @@ use crate::ledger::transfer::{Cell, Cells, Column, Kind, TABLES, Table, Write};
 
 /// How many rows one statement inserts.
 const AT_ONCE: usize = 4096;
-
-/// All that is read is of one moment.
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ";
 
 /// Which of the rows of a number has its claim: the earliest lead, or else the latest row that
 /// may be one.
