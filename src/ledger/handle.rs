@@ -19,6 +19,7 @@ use super::{
     Selection, ServiceId,
 };
 use crate::lead::{CampaignId, Counts, RunId};
+use crate::paths::folder_of;
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
 
@@ -373,12 +374,22 @@ impl Ledger {
         of_kind!(self, ledger => ledger.fill(rows))
     }
 
-    /// Writes everything that is committed into the file `to`, which has to be empty. Returns
-    /// how many runs the copy knows. `None` if this ledger is no file: it has to be transferred.
-    pub fn copy_into(&self, to: &Path) -> Option<Result<usize, CopyError>> {
+    /// Writes everything that is committed into the file `to`, which has to be empty. Returns how
+    /// many runs the copy knows. If the ledger `moves`, nothing is sent meanwhile.
+    pub fn copy_into(&self, to: &Path, moves: bool) -> Result<usize, CopyError> {
         match self {
-            Ledger::File(ledger) => Some(ledger.copy_into(to)),
-            Ledger::Server(_) => None,
+            Ledger::File(ledger) => ledger.copy_into(to),
+            Ledger::Server(_) => {
+                // A ledger that is being written has a log beside it, so it gets its name last.
+                let folder = tempfile::Builder::new()
+                    .prefix(".leadload-")
+                    .tempdir_in(folder_of(to))
+                    .map_err(CopyError::Output)?;
+                let place = LedgerPlace::file(folder.path().join("copy"));
+                let mut copy = Ledger::open(&place)?;
+                self.transfer(&mut copy, &place, moves)?;
+                copy.copy_into(to, moves)
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 use super::refuse_senders;
 use crate::cli::runs::CopyArgs;
@@ -11,7 +11,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::message::Message;
 use crate::options::{Format, Options};
-use crate::paths::{folder_of, with_reason};
+use crate::paths::with_reason;
 use crate::private_file;
 use crate::report::{copied_json, copied_text, transferred_json, transferred_text};
 use crate::results::what_to_fix;
@@ -51,12 +51,7 @@ pub(super) fn run(
         return Err(already_there(to));
     }
     let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
-    let copied = match ledger.copy_into(part.path()) {
-        Some(copied) => copied,
-        None => by_transfer(&ledger, to, args.from.is_some())?
-            .copy_into(part.path())
-            .unwrap_or(Ok(0)),
-    };
+    let copied = ledger.copy_into(part.path(), args.from.is_some());
     let runs = copied.map_err(|error| match error {
         CopyError::Ledger(error) => error.into(),
         CopyError::Output(error) => not_written(to, &error),
@@ -69,33 +64,6 @@ pub(super) fn run(
     Ok(match format {
         Format::Text => copied_text(backup_of, to, runs, bytes),
         Format::Json => copied_json(to, runs, bytes),
-    })
-}
-
-/// A ledger in a file of a folder beside `to`, with all that this one knows. The folder is removed
-/// when it is dropped.
-struct Transfer {
-    ledger: Ledger,
-    _folder: TempDir,
-}
-
-impl Transfer {
-    fn copy_into(&self, to: &Path) -> Option<Result<usize, CopyError>> {
-        self.ledger.copy_into(to)
-    }
-}
-
-fn by_transfer(ledger: &Ledger, to: &Path, moves: bool) -> Result<Transfer, Failure> {
-    let folder = tempfile::Builder::new()
-        .prefix(".leadload-")
-        .tempdir_in(folder_of(to))
-        .map_err(|error| not_written(to, &error))?;
-    let place = LedgerPlace::file(folder.path().join("copy"));
-    let mut copy = Ledger::open(&place)?;
-    ledger.transfer(&mut copy, &LedgerPlace::file(to), moves)?;
-    Ok(Transfer {
-        ledger: copy,
-        _folder: folder,
     })
 }
 
