@@ -80,8 +80,9 @@ CREATE INDEX runs_by_identity ON leadload.runs (service, identity);
 CREATE TABLE leadload.starts (
     run bigint NOT NULL REFERENCES leadload.runs ON DELETE CASCADE,
     start integer NOT NULL,
-    -- What the process has made up, to know the start again when the answer to its commit is lost.
-    key bytea NOT NULL UNIQUE,
+    -- What the process has made up, to know the start again when the answer to its commit is lost;
+    -- none for one that was copied.
+    key bytea UNIQUE,
     began_at timestamptz NOT NULL,
     ended_at timestamptz,
     process bigint NOT NULL,
@@ -168,7 +169,7 @@ CREATE TABLE leadload.sent (
     -- The same in all campaigns, for `--once service`.
     holds_service boolean CHECK (holds_service),
     -- Whether a request may be on its way, and the sender that claimed the row last.
-    is_open boolean NOT NULL,
+    is_open boolean NOT NULL DEFAULT false,
     sender bigint,
     file integer NOT NULL,
     line_offset bigint NOT NULL,

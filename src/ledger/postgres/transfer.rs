@@ -235,18 +235,9 @@ async fn insert(client: &Client, table: &Table, rows: &[Cells]) -> Result<(), Er
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     let lists: Vec<&str> = written.iter().map(|(_, list, _)| &**list).collect();
     let stored: Vec<&str> = written.iter().map(|(_, _, stored)| &**stored).collect();
-    // What only this kind of ledger has in a table.
-    let (more, of_more) = match table.name {
-        "starts" => (
-            ", key",
-            ", decode(lpad(to_hex(t.run), 16, '0') || lpad(to_hex(t.start), 16, '0'), 'hex')",
-        ),
-        "sent" => (", is_open", ", false"),
-        _ => ("", ""),
-    };
     let names = names.join(", ");
     let sql = format!(
-        "INSERT INTO leadload.{} ({names}{more}) SELECT {}{of_more}
+        "INSERT INTO leadload.{} ({names}) SELECT {}
         FROM unnest({}) WITH ORDINALITY AS t ({names}, nth) ORDER BY nth",
         table.name,
         stored.join(", "),
