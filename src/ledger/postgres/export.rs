@@ -15,19 +15,22 @@ use super::session::{Value, typed};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{ExportedRow, LedgerError, Selection};
 
-/// Rows that were sent; a claim without an outcome comes as an open one.
-fn sent() -> String {
+/// Rows that were sent, the open ones too, and invalid rows, which have no number but a cell. A row
+/// that was invalid, and that a later version could send, is in both tables.
+fn rows() -> String {
     format!(
-        "SELECT {COLUMNS}, s.is_open FROM leadload.sent AS s
+        "SELECT {COLUMNS}, s.is_open, NULL AS cell FROM leadload.sent AS s
         WHERE s.run = ANY($1) AND ($2::bigint IS NULL OR s.campaign = $2)
-        ORDER BY s.run, s.row"
+        UNION ALL
+        SELECT NULL, i.campaign, i.run, i.row, i.file, i.line, NULL, NULL, NULL, NULL, NULL,
+            i.error_code, i.error, false, coalesce(i.cell, '')
+        FROM leadload.invalid_rows AS i
+        WHERE i.run = ANY($1) AND ($2::bigint IS NULL OR i.campaign = $2) AND NOT EXISTS (
+            SELECT 1 FROM leadload.sent AS s WHERE s.run = i.run AND s.row = i.row
+        )
+        ORDER BY run, row"
     )
 }
-
-const INVALID: &str = "
-SELECT run, row, file, line, campaign, coalesce(cell, ''), error_code, error
-FROM leadload.invalid_rows WHERE run = ANY($1) AND ($2::bigint IS NULL OR campaign = $2)
-ORDER BY run, row";
 
 impl PostgresLedger {
     /// Passes every row of the selection to `each`, ordered by run
@@ -42,27 +45,13 @@ impl PostgresLedger {
         let campaign = selection.campaign.map(|campaign| campaign.0);
         let values: [Value<'_>; 2] = [typed(&runs, Type::INT8_ARRAY), typed(&campaign, Type::INT8)];
         let statuses = &selection.statuses;
-        let mut give = |row: ExportedRow| {
+        let pass_on = |row: Row| {
+            let row = self.readable(exported(&row))?;
             let is_meant = statuses.is_empty() || statuses.contains(&row.outcome.status);
             if is_meant { each(row) } else { Ok(()) }
         };
-        let invalid = self.query(INVALID, &values)?;
-        let invalid = self.read_all(&invalid, invalid_row)?;
-        let mut invalid = invalid.into_iter().peekable();
-        let pass_on = |row: Row| {
-            let row = self.readable(sent_row(&row))?;
-            let place = (row.run, row.row);
-            while let Some(bad) = invalid.next_if(|bad| (bad.run, bad.row) <= place) {
-                // A row that was invalid, and that a later version could send, is in both tables.
-                if (bad.run, bad.row) != place {
-                    give(bad)?;
-                }
-            }
-            give(row)
-        };
         self.session
-            .with_client(|client| stream(self.place(), client, &sent(), &values, pass_on))??;
-        invalid.try_for_each(give)
+            .with_client(|client| stream(self.place(), client, &rows(), &values, pass_on))?
     }
 }
 
@@ -87,6 +76,13 @@ pub(super) fn stream<E: From<LedgerError>>(
     Ok(())
 }
 
+fn exported(row: &Row) -> Result<ExportedRow, Unreadable> {
+    match get(row, 14)? {
+        Some(cell) => invalid_row(row, cell),
+        None => sent_row(row),
+    }
+}
+
 fn sent_row(row: &Row) -> Result<ExportedRow, Unreadable> {
     let is_open: bool = get(row, 13)?;
     let record = record(row)?;
@@ -108,17 +104,17 @@ fn sent_row(row: &Row) -> Result<ExportedRow, Unreadable> {
     })
 }
 
-fn invalid_row(row: &Row) -> Result<ExportedRow, Unreadable> {
-    let code: &str = get(row, 6)?;
+fn invalid_row(row: &Row, cell: String) -> Result<ExportedRow, Unreadable> {
+    let code: &str = get(row, 11)?;
     let code: ErrorCode = code.parse()?;
-    let campaign: Option<i64> = get(row, 4)?;
+    let campaign: Option<i64> = get(row, 1)?;
     Ok(ExportedRow {
-        run: run_id(row, 0)?,
-        row: RowId(get::<i64>(row, 1)?.cast_unsigned()),
-        file: get::<i32>(row, 2)?.cast_unsigned() as usize,
-        line: get::<i64>(row, 3)?.cast_unsigned(),
-        phone: get(row, 5)?,
+        run: run_id(row, 2)?,
+        row: RowId(get::<i64>(row, 3)?.cast_unsigned()),
+        file: get::<i32>(row, 4)?.cast_unsigned() as usize,
+        line: get::<i64>(row, 5)?.cast_unsigned(),
+        phone: cell,
         campaign: campaign.map(CampaignId),
-        outcome: RowOutcome::not_sent(Status::Invalid, Some(code), get(row, 7)?),
+        outcome: RowOutcome::not_sent(Status::Invalid, Some(code), get(row, 12)?),
     })
 }
