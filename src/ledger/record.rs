@@ -1,6 +1,6 @@
 //! A row that was sent, as the ledger knows it.
 
-use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,4 +15,23 @@ pub struct Record {
     pub line: u64,
     /// Its outcome; times are whole seconds.
     pub outcome: RowOutcome,
+}
+
+/// Why a claim is uncertain that no answer can come to any more, …
+pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
+
+/// … and one that an answer may still come to.
+pub(super) const NO_ANSWER_YET: &str = "no answer yet, or the run ended before it came";
+
+/// The outcome of a claim without an answer: one attempt may
+/// have left, besides those of earlier starts.
+pub(super) fn without_answer(earlier: u32, why: &str) -> RowOutcome {
+    RowOutcome {
+        attempts: earlier + 1,
+        ..RowOutcome::not_sent(
+            Status::Uncertain,
+            Some(ErrorCode::AnswerLost),
+            Some(why.to_owned()),
+        )
+    }
 }

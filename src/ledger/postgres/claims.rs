@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Row};
 
-use super::record::{COLUMNS, IS_EXPIRED, NO_ANSWER, SENDER, get, record, without_answer};
+use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record};
 use super::sender::Sender;
 use super::session::{int8, typed};
 use crate::lead::{RowId, RowOutcome, RunId, Status};
 use crate::ledger::coding::line_offset;
+use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
 use crate::phone::PhoneNumber;
 
@@ -110,7 +111,7 @@ impl Standing {
     /// Its outcome; an open claim that has expired is uncertain.
     fn outcome(&self) -> RowOutcome {
         if self.is_open {
-            without_answer(self.record.outcome.attempts)
+            without_answer(self.record.outcome.attempts, NO_ANSWER)
         } else {
             self.record.outcome.clone()
         }

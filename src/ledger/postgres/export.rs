@@ -10,9 +10,10 @@ use tokio_postgres::{Client, Row};
 use super::PostgresLedger;
 use super::history::run_id;
 use super::place::ServerPlace;
-use super::record::{COLUMNS, Unreadable, get, record, without_answer};
+use super::record::{COLUMNS, Unreadable, get, record};
 use super::session::{Value, typed};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
+use crate::ledger::record::{NO_ANSWER_YET, without_answer};
 use crate::ledger::{ExportedRow, LedgerError, Selection};
 
 /// Rows that were sent, the open ones too, and invalid rows, which have no number but a cell. A row
@@ -87,10 +88,7 @@ fn sent_row(row: &Row) -> Result<ExportedRow, Unreadable> {
     let is_open: bool = get(row, 13)?;
     let record = record(row)?;
     let outcome = match is_open {
-        true => RowOutcome {
-            error: Some("no answer yet, or the run ended before it came".to_owned()),
-            ..without_answer(record.outcome.attempts)
-        },
+        true => without_answer(record.outcome.attempts, NO_ANSWER_YET),
         false => record.outcome,
     };
     Ok(ExportedRow {

@@ -12,8 +12,8 @@
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 use super::claims::{Decision, Standing, decide};
-use super::record::without_answer;
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
+use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::{Claim, ClaimScope, Record, Refusal, SenderId};
 use crate::phone::PhoneNumber;
 
@@ -256,7 +256,7 @@ fn record(run: usize, status: Option<Answer>) -> Record {
         outcome: match status {
             Some(Answer::Created) => of(Status::Created),
             Some(Answer::Refused) => of(Status::Rejected),
-            Some(Answer::Lost) | None => without_answer(0),
+            Some(Answer::Lost) | None => without_answer(0, NO_ANSWER),
         },
     }
 }

@@ -6,9 +6,10 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
-use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record, without_answer};
+use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record};
 use super::session::{int8, typed};
 use crate::lead::{CampaignId, RowId, RunId};
+use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, Wanted};
 use crate::phone::PhoneNumber;
 
@@ -94,7 +95,7 @@ impl PostgresRecall {
             if !is_shown {
                 return Ok(None);
             }
-            record.outcome = without_answer(record.outcome.attempts);
+            record.outcome = without_answer(record.outcome.attempts, NO_ANSWER);
         }
         Ok(Some(record))
     }

@@ -4,17 +4,15 @@ use jiff::Timestamp;
 use tokio_postgres::types::{FromSql, WasNull};
 use tokio_postgres::{Error, Row};
 
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::Record;
 use crate::ledger::coding::{line, status_of};
+use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::phone::PhoneNumber;
 
 /// The columns of `sent AS s`, in the order of [`record`].
 pub(super) const COLUMNS: &str = "s.number, s.campaign, s.run, s.row, s.file, s.line_offset,
     s.status, s.http_status, s.attempts, s.lead_id, s.settled_at, s.error_code, s.error";
-
-/// What a claim without an answer counts as when its sender cannot be sending any more.
-pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
 
 /// Whether a row's claim is open though its sender cannot have a request on its way any more:
 /// its lease and then its time-out have passed. `e` is the row's sender.
@@ -59,7 +57,7 @@ fn outcome(row: &Row) -> Result<RowOutcome, Unreadable> {
         // None has been counted yet; an open claim is one more.
         return Ok(RowOutcome {
             attempts: 0,
-            ..without_answer(0)
+            ..without_answer(0, NO_ANSWER)
         });
     };
     let code: Option<String> = get(row, 11)?;
@@ -78,18 +76,6 @@ fn outcome(row: &Row) -> Result<RowOutcome, Unreadable> {
         is_suppressed: false,
         is_known_bad: false,
     })
-}
-
-/// The outcome of a claim without an answer, after so many earlier attempts.
-pub(super) fn without_answer(earlier: u32) -> RowOutcome {
-    RowOutcome {
-        attempts: earlier + 1,
-        ..RowOutcome::not_sent(
-            Status::Uncertain,
-            Some(ErrorCode::AnswerLost),
-            Some(NO_ANSWER.to_owned()),
-        )
-    }
 }
 
 /// Reads a column.

@@ -7,11 +7,12 @@ use tokio_postgres::{Client, Error, Row};
 use super::PostgresLedger;
 use super::export::stream;
 use super::prune::STOP_SENDERS;
-use super::record::{NO_ANSWER, Unreadable, get};
+use super::record::{Unreadable, get};
 use super::session::{SNAPSHOT, Value, int8};
 use crate::lead::Status;
 use crate::ledger::LedgerError;
 use crate::ledger::coding::status_code;
+use crate::ledger::record::NO_ANSWER;
 use crate::ledger::transfer::{Cell, Cells, Column, Kind, TABLES, Table, Write};
 
 /// How many rows one statement inserts.

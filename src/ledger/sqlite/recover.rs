@@ -9,7 +9,8 @@ use super::journal::{Replay, follow};
 use super::{
     Claim, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, pace, record,
 };
-use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{RowId, RunId};
+use crate::ledger::record::{NO_ANSWER, without_answer};
 
 /// No process is sending, so a start without an end was killed.
 const NOTE_KILLED: &str = "
@@ -21,8 +22,6 @@ const CLEAR: &str = "DELETE FROM journal WHERE run IN (SELECT id FROM runs WHERE
 const EARLIER_ATTEMPTS: &str = "
 SELECT attempts FROM main.sent
 WHERE number = ?1 AND service = ?2 AND campaign = ?3 AND run = ?4 AND row = ?5";
-
-const NO_ANSWER: &str = "the run ended before the answer came";
 
 impl SqliteLedger {
     /// Cleans up what earlier runs of the service have left, so that the journal
@@ -53,7 +52,7 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     if !is_filed {
         return Ok(None);
     }
-    let mut uncertain = without_answer(change, service, replay.open, NO_ANSWER)?;
+    let mut uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER)?;
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
     // A request that was not counted before the kill was for one of these rows.
@@ -68,9 +67,8 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     Ok(Some(uncertain.len() as u64))
 }
 
-/// The outcomes of open claims, by run and row: one
-/// attempt may have left, besides those of earlier starts.
-pub(super) fn without_answer(
+/// The outcomes of open claims, by run and row.
+pub(super) fn outcomes_of_open(
     db: &Connection,
     service: ServiceId,
     open: BTreeMap<(RunId, RowId), Claim>,
@@ -82,11 +80,7 @@ pub(super) fn without_answer(
         let number = claim.number.key();
         let key = params![number, service.0, claim.campaign.0, run.0, row.0];
         let attempts: Option<u32> = earlier.query_row(key, |row| row.get(0)).optional()?;
-        let (code, why) = (ErrorCode::AnswerLost, why.to_owned());
-        let outcome = RowOutcome {
-            attempts: attempts.unwrap_or_default() + 1,
-            ..RowOutcome::not_sent(Status::Uncertain, Some(code), Some(why))
-        };
+        let outcome = without_answer(attempts.unwrap_or_default(), why);
         let cells = None;
         Ok((
             run,

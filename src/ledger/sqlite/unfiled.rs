@@ -7,8 +7,9 @@
 use rusqlite::Transaction;
 
 use super::journal::{Replay, follow};
-use super::recover::without_answer;
+use super::recover::outcomes_of_open;
 use super::{ServiceId, record};
+use crate::ledger::record::NO_ANSWER_YET;
 
 const CREATE: &str = "
 CREATE TEMP TABLE unfiled (
@@ -27,8 +28,6 @@ SELECT * FROM main.sent AS filed WHERE NOT EXISTS (
 );
 ";
 
-const NO_ANSWER_YET: &str = "no answer yet, or the run ended before it came";
-
 /// Makes the services' rows visible, as they are in this transaction. A claimed
 /// row without an outcome appears as uncertain: it may have been taken.
 pub(super) fn show(
@@ -45,7 +44,7 @@ pub(super) fn show(
             record::store(change, "temp.unfiled", service, &outcomes)?;
             Ok(true)
         })?;
-        let uncertain = without_answer(change, service, replay.open, NO_ANSWER_YET)?;
+        let uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER_YET)?;
         record::store(change, "temp.unfiled", service, &uncertain)?;
     }
     Ok(())
