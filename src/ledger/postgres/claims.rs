@@ -11,7 +11,7 @@ use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record};
 use super::sender::Sender;
 use super::session::{int8, typed};
 use crate::lead::{RowId, RowOutcome, RunId, Status};
-use crate::ledger::coding::line_offset;
+use crate::ledger::coding::{line_offset, status_code};
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
 use crate::phone::PhoneNumber;
@@ -33,9 +33,11 @@ pub(super) struct Standing {
 /// What becomes of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// It is granted, and these rows of other runs lose theirs: they stay uncertain.
     Grant {
-        displaced: Vec<Standing>,
+        /// Open claims that became uncertain, since their senders cannot be sending any more.
+        expired: Vec<(RunId, RowId)>,
+        /// Rows of other runs that lose their claim.
+        displaced: Vec<(RunId, RowId)>,
     },
     Refuse(Refusal),
 }
@@ -49,12 +51,11 @@ pub(super) fn decide(
     scope: ClaimScope,
     run: RunId,
     mine: &[SenderId],
-    found: &[Standing],
+    found: &[&Standing],
 ) -> Decision {
-    let is_own = |row: &&Standing| row.record.run == run && row.record.row == claim.row;
-    if let Some(own) = found.iter().find(is_own)
-        && let Some(refusal) = refused_by_own(claim, mine, own)
-    {
+    let is_own = |row: &Standing| row.place() == (run, claim.row);
+    let own = found.iter().copied().find(|row| is_own(row));
+    if let Some(refusal) = own.and_then(|own| refused_by_own(claim, mine, own)) {
         return Decision::Refuse(refusal);
     }
     let is_in_scope = |row: &&Standing| match scope {
@@ -62,7 +63,7 @@ pub(super) fn decide(
         ClaimScope::Campaign => row.record.campaign == claim.campaign,
         ClaimScope::Service => true,
     };
-    let others = found.iter().filter(|row| !is_own(row));
+    let others = found.iter().copied().filter(|row| !is_own(row));
     let others: Vec<&Standing> = others.filter(is_in_scope).collect();
     let mut known = Known::default();
     for row in &others {
@@ -89,9 +90,13 @@ pub(super) fn decide(
     if known.uncertain.as_ref().is_some_and(is_doubtful) {
         return Decision::Refuse(Refusal::Known(Box::new(known)));
     }
-    let displaced = others.into_iter().filter(|row| row.holds);
+    let displaced = || others.iter().copied().filter(|row| row.holds);
+    // What is open under a lease of this process was never started.
+    let own = own.filter(|own| !mine.contains(&own.sender));
+    let expired = displaced().chain(own).filter(|row| row.is_open);
     Decision::Grant {
-        displaced: displaced.cloned().collect(),
+        expired: expired.map(Standing::place).collect(),
+        displaced: displaced().map(Standing::place).collect(),
     }
 }
 
@@ -108,6 +113,10 @@ fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Re
 }
 
 impl Standing {
+    fn place(&self) -> (RunId, RowId) {
+        (self.record.run, self.record.row)
+    }
+
     /// Its outcome; an open claim that has expired is uncertain.
     fn outcome(&self) -> RowOutcome {
         if self.is_open {
@@ -134,32 +143,34 @@ fn find() -> String {
 pub(super) const HOLD_LEASE: &str = "
 SELECT 1 FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
 
-/// An open claim that has expired becomes uncertain; an uncertain row stays what it is.
-const DISPLACE: &str = "
-UPDATE leadload.sent AS s SET holds = NULL, holds_service = NULL, is_open = false,
-    status = CASE WHEN is_open THEN $3 ELSE status END,
-    attempts = CASE WHEN is_open THEN attempts + 1 ELSE attempts END,
-    error_code = CASE WHEN is_open THEN 'answer_lost' ELSE error_code END,
-    error = CASE WHEN is_open THEN $4 ELSE error END
-FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
+/// The open claims of these rows of `sent AS s` become uncertain: a request may have
+/// been taken, and that stays known even if another claim is released.
+pub(super) fn expire(rows: &str) -> String {
+    let uncertain = status_code(Status::Uncertain);
+    format!(
+        "UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
+            attempts = attempts + 1, lead_id = NULL, settled_at = NULL,
+            error_code = 'answer_lost', error = '{NO_ANSWER}'
+        {rows}"
+    )
+}
+
+/// Rows by the first two parameters: their runs and their numbers.
+const GIVEN: &str = "FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
 WHERE s.run = t.run AND s.row = t.row";
 
-/// Claims a row whose number no other row has. If an earlier process had the row open, its request
-/// may have been taken, and that stays known even if this claim is released.
+const DISPLACE: &str = "UPDATE leadload.sent AS s SET holds = NULL, holds_service = NULL";
+
+/// Claims a row whose number no other row has.
 const TAKE: &str = "
-INSERT INTO leadload.sent AS s (run, row, number, service, campaign, holds, holds_service,
-    is_open, sender, file, line_offset)
+INSERT INTO leadload.sent (run, row, number, service, campaign, holds, holds_service, is_open,
+    sender, file, line_offset)
 SELECT $1, row, number, $2, campaign, $3, $4, true, $5, file, line_offset
 FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
     AS t (row, number, campaign, file, line_offset)
 ON CONFLICT (run, row) DO UPDATE
 SET holds = excluded.holds, holds_service = excluded.holds_service, is_open = true,
-    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign,
-    status = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN $12 ELSE s.status END,
-    attempts = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN s.attempts + 1 ELSE s.attempts END,
-    error_code = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN 'answer_lost'
-        ELSE s.error_code END,
-    error = CASE WHEN s.is_open AND s.sender <> ALL ($11) THEN $13 ELSE s.error END";
+    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign";
 
 /// What a claim writes into `holds` and `holds_service`.
 pub(super) fn holds(scope: ClaimScope) -> (Option<bool>, Option<bool>) {
@@ -240,25 +251,25 @@ pub(super) async fn resolve(
         }
     }
     let scope = sender.terms.claims;
-    let (mut granted, mut displaced, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut granted, mut refused) = (Vec::new(), Vec::new());
+    let (mut all_expired, mut all_displaced) = (Vec::new(), Vec::new());
     for claim in claims {
         let of_number = by_number.get(&claim.number).into_iter().flatten();
-        let own = own_rows.get(&claim.row).into_iter();
-        let mut of_claim: Vec<Standing> = of_number.map(|row| (*row).clone()).collect();
         // A row whose cell was corrected may have been claimed with another number.
-        of_claim.extend(
-            own.filter(|row| row.record.number != claim.number)
-                .map(|row| (*row).clone()),
-        );
+        let own = own_rows.get(&claim.row);
+        let own = own.filter(|row| row.record.number != claim.number);
+        let of_claim: Vec<&Standing> = of_number.chain(own).copied().collect();
         match decide(claim, scope, sender.run, &sender.leases, &of_claim) {
-            Decision::Grant { displaced: rows } => {
+            Decision::Grant { expired, displaced } => {
                 granted.push(*claim);
-                displaced.extend(rows);
+                all_expired.extend(expired);
+                all_displaced.extend(displaced);
             }
             Decision::Refuse(refusal) => refused.push((claim.row, refusal)),
         }
     }
-    displace(client, &displaced).await?;
+    change(client, &expire(GIVEN), &all_expired).await?;
+    change(client, &format!("{DISPLACE} {GIVEN}"), &all_displaced).await?;
     take(client, sender, &granted).await?;
     Ok(Some(Ok(refused)))
 }
@@ -274,21 +285,17 @@ fn standing(row: &Row) -> Result<Standing, String> {
     })
 }
 
-async fn displace(client: &Client, displaced: &[Standing]) -> Result<(), Error> {
-    if displaced.is_empty() {
+async fn change(client: &Client, sql: &str, places: &[(RunId, RowId)]) -> Result<(), Error> {
+    if places.is_empty() {
         return Ok(());
     }
-    let records = displaced.iter().map(|row| &row.record);
-    let runs: Vec<i64> = records.clone().map(|row| row.run.0.cast_signed()).collect();
-    let rows: Vec<i64> = records.map(|row| row.row.0.cast_signed()).collect();
-    let uncertain = Status::Uncertain as i16;
+    let runs: Vec<i64> = places.iter().map(|(run, _)| run.0.cast_signed()).collect();
+    let rows: Vec<i64> = places.iter().map(|(_, row)| row.0.cast_signed()).collect();
     let values = [
         typed(&runs, Type::INT8_ARRAY),
         typed(&rows, Type::INT8_ARRAY),
-        typed(&uncertain, Type::INT2),
-        typed(&NO_ANSWER, Type::TEXT),
     ];
-    client.execute_typed(DISPLACE, &values).await?;
+    client.execute_typed(sql, &values).await?;
     Ok(())
 }
 
@@ -298,8 +305,7 @@ async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), 
     }
     let run = sender.run.0.cast_signed();
     let (holds, holds_service) = holds(sender.terms.claims);
-    let (lease, mine) = (sender.id(), sender.all_ids());
-    let uncertain = Status::Uncertain as i16;
+    let lease = sender.id();
     let columns = ClaimColumns::of(claims);
     let values = [
         int8(&run),
@@ -312,9 +318,6 @@ async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), 
         typed(&columns.campaigns, Type::INT8_ARRAY),
         typed(&columns.files, Type::INT4_ARRAY),
         typed(&columns.line_offsets, Type::INT8_ARRAY),
-        typed(&mine, Type::INT8_ARRAY),
-        typed(&uncertain, Type::INT2),
-        typed(&NO_ANSWER, Type::TEXT),
     ];
     client.execute_typed(TAKE, &values).await?;
     Ok(())

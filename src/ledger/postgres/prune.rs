@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::PostgresLedger;
+use super::claims::expire;
 use super::export::stream;
 use super::record::get;
 use super::session::{int8, typed};
@@ -114,10 +115,13 @@ impl PostgresLedger {
                 .await?;
             let runs = old.iter().map(|row| row.try_get(0));
             let runs: Vec<i64> = runs.collect::<Result<_, _>>()?;
+            // Nothing is sent now, so all open claims have expired.
+            let expire = expire("WHERE s.is_open AND s.run = ANY($1)");
+            let of_runs = [typed(&runs, Type::INT8_ARRAY)];
+            client.execute_typed(&expire, &of_runs).await?;
             let mut changed = [0; PRUNE.len()];
             for (sql, changed) in PRUNE.iter().zip(&mut changed) {
-                let runs = typed(&runs, Type::INT8_ARRAY);
-                *changed = client.execute_typed(sql, &[runs]).await?;
+                *changed = client.execute_typed(sql, &of_runs).await?;
             }
             Ok(Pruned {
                 runs: runs.len() as u64,

@@ -149,13 +149,13 @@ fn select(table: &Table) -> String {
     let uncertain = status_code(Status::Uncertain);
     format!(
         "SELECT {columns} FROM (
-            SELECT run, row, number, service, campaign, file, line_offset,
-                CASE WHEN is_open THEN {uncertain} ELSE status END AS status, http_status,
-                CASE WHEN is_open THEN attempts + 1 ELSE attempts END AS attempts, lead_id,
-                settled_at,
-                CASE WHEN is_open THEN 'answer_lost' ELSE error_code END AS error_code,
-                CASE WHEN is_open THEN '{NO_ANSWER}' ELSE error END AS error
-            FROM leadload.sent
+            SELECT run, row, number, service, campaign, file, line_offset, status, http_status,
+                attempts, lead_id, settled_at, error_code, error
+            FROM leadload.sent WHERE NOT is_open
+            UNION ALL
+            SELECT run, row, number, service, campaign, file, line_offset, {uncertain}, NULL,
+                attempts + 1, NULL, NULL, 'answer_lost', '{NO_ANSWER}'
+            FROM leadload.sent WHERE is_open
         ) AS s ORDER BY {key}"
     )
 }
