@@ -14,8 +14,8 @@ use super::session::{SNAPSHOT, bytes, int8};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::coding::{os_text, place};
 use crate::ledger::{
-    AtWork, InputRecord, LedgerError, ListRecord, LockHolder, OutputRecord, RunRecord, ServiceId,
-    Sha256, StartRecord, StoredDefaults,
+    InputRecord, LedgerError, ListRecord, OutputRecord, RunRecord, ServiceId, Sha256, StartRecord,
+    StoredDefaults,
 };
 
 const RUNS: &str = "
@@ -45,10 +45,6 @@ WHERE service = $1 AND reached > 0 AND (place = $2 OR sha256 = $3)";
 const DEFAULTS: &str = "
 SELECT defaults, address FROM leadload.runs JOIN leadload.services ON services.id = service
 WHERE runs.id = $1";
-
-const AT_WORK: &str = "
-SELECT run, process, began_at, host FROM leadload.senders JOIN leadload.starts USING (run, start)
-WHERE service = $1 AND until > clock_timestamp() ORDER BY began_at DESC LIMIT 1";
 
 /// Rows by their run.
 type ByRun<T> = HashMap<RunId, Vec<T>>;
@@ -118,22 +114,6 @@ impl PostgresLedger {
                 defaults: get(row, 0)?,
                 service: get(row, 1)?,
                 columns: columns.clone(),
-            })
-        })?;
-        Ok(found.into_iter().next())
-    }
-
-    /// A process that sends to the service now.
-    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
-        let rows = self.query(AT_WORK, &[int8(&service.0)])?;
-        let found = self.read_all(&rows, |row| {
-            Ok(AtWork {
-                run: run_id(row, 0)?,
-                by: LockHolder {
-                    process: natural(row, 1)?,
-                    since: get(row, 2)?,
-                    host: get(row, 3)?,
-                },
             })
         })?;
         Ok(found.into_iter().next())

@@ -41,8 +41,11 @@
 //!
 //! Start times are reserved from the server where any run has a limit (`pace`).
 
+mod bad_rows;
 mod claims;
 mod commit;
+mod description;
+mod ending;
 mod error;
 mod export;
 mod history;
@@ -62,6 +65,7 @@ mod runs;
 mod schema;
 mod sender;
 mod session;
+mod statements;
 mod tls;
 mod transfer;
 

@@ -1,16 +1,16 @@
 //! The files that runs have written, recorded so that they are recognized later.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
 use super::record::{Unreadable, get};
 use super::session::{bytes, int8, text, typed};
 use crate::lead::RunId;
 use crate::ledger::coding::{os_text, place};
-use crate::ledger::{LedgerError, OutputKind, OutputRecord};
+use crate::ledger::{LedgerError, OutputKind, OutputRecord, Sha256};
 
 /// The columns of `outputs`, in the order of [`output`].
 pub(super) const COLUMNS: &str = "run, path, kind, sha256, rows";
@@ -25,24 +25,11 @@ impl PostgresLedger {
         run: RunId,
         outputs: &[OutputRecord],
     ) -> Result<(), LedgerError> {
-        let run = run.0.cast_signed();
         self.session.transact(async |client| {
             for output in outputs {
                 let Some(path) = &output.path else { continue };
-                let (kind, place) = (output.kind.as_str(), place(path));
-                let path = path.as_os_str().as_encoded_bytes();
-                let place = place.as_slice();
-                let sha256 = output.sha256.as_ref().map(<[u8; 32]>::as_slice);
-                let rows = output.rows.map(u64::cast_signed);
-                let values = [
-                    int8(&run),
-                    bytes(&path),
-                    text(&kind),
-                    bytes(&sha256),
-                    typed(&rows, Type::INT8),
-                    bytes(&place),
-                ];
-                client.execute_typed(ADD, &values).await?;
+                let content = (output.sha256, output.rows);
+                add(client, run, (path, output.kind), content).await?;
             }
             Ok(())
         })
@@ -65,6 +52,46 @@ impl PostgresLedger {
         }
         Ok(found)
     }
+}
+
+/// Records the files that a start will write. Those that an earlier start
+/// has completed stay recorded: they exist until this start has completed its own.
+pub(super) async fn begin(
+    client: &Client,
+    run: RunId,
+    outputs: &[(PathBuf, OutputKind)],
+) -> Result<(), Error> {
+    let clear = "DELETE FROM leadload.outputs WHERE run = $1 AND sha256 IS NULL";
+    client
+        .execute_typed(clear, &[int8(&run.0.cast_signed())])
+        .await?;
+    for (path, kind) in outputs {
+        add(client, run, (path, *kind), (None, None)).await?;
+    }
+    Ok(())
+}
+
+async fn add(
+    client: &Client,
+    run: RunId,
+    (path, kind): (&Path, OutputKind),
+    (sha256, rows): (Option<Sha256>, Option<u64>),
+) -> Result<(), Error> {
+    let (run, kind, place) = (run.0.cast_signed(), kind.as_str(), place(path));
+    let path = path.as_os_str().as_encoded_bytes();
+    let place = place.as_slice();
+    let sha256 = sha256.as_ref().map(<[u8; 32]>::as_slice);
+    let rows = rows.map(u64::cast_signed);
+    let values = [
+        int8(&run),
+        bytes(&path),
+        text(&kind),
+        bytes(&sha256),
+        typed(&rows, Type::INT8),
+        bytes(&place),
+    ];
+    client.execute_typed(ADD, &values).await?;
+    Ok(())
 }
 
 pub(super) fn output(row: &Row) -> Result<OutputRecord, Unreadable> {

@@ -1,18 +1,21 @@
-//! The lease of the process that sends a run.
+//! Leases of the processes that send runs.
 //!
 //! The steps and their names are those of the model (`protocol`): *acquire* a lease, *renew*
 //! it, *claim* rows under it, and *take over* the run of a sender whose lease has run out.
 
+use std::thread;
 use std::time::Duration;
 
+use jiff::Timestamp;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::PostgresLedger;
 use super::pace::{self, ServerClock};
-use super::session::{int4, int8};
+use super::session::{int4, int8, typed};
 use crate::lead::RunId;
 use crate::ledger::lease::Moment;
-use crate::ledger::{LedgerError, SenderId, Sending, ServiceId};
+use crate::ledger::{AtWork, LedgerError, LockHolder, SenderId, Sending, ServiceId};
 
 /// A new lease for a start, while no other start has one for this run.
 pub(super) const ACQUIRE: &str = "
@@ -32,6 +35,18 @@ WHERE id = $1 AND until > clock_timestamp() RETURNING 1";
 /// Ends a lease. What it has claimed and not settled stays open until its time-out has passed.
 pub(super) const END: &str = "
 UPDATE leadload.senders SET until = least(until, clock_timestamp()) WHERE id = $1";
+
+/// How often a lease of another process is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// A lease that is under way.
+#[derive(Debug, Clone)]
+pub(super) struct LiveLease {
+    pub(super) at_work: AtWork,
+    until: Timestamp,
+    /// How long it lasts from now on, by the server's clock.
+    left: Duration,
+}
 
 /// A run while this process sends it.
 #[derive(Debug)]
@@ -84,7 +99,7 @@ pub(super) async fn acquire(
         int4(&start),
         int8(&lease),
         int8(&timeout),
-        super::session::typed(&space, tokio_postgres::types::Type::INT8),
+        typed(&space, Type::INT8),
     ];
     let Some(row) = client.query_typed_opt(ACQUIRE, &values).await? else {
         return Ok(None);
@@ -146,6 +161,36 @@ impl PostgresLedger {
         Ok(())
     }
 
+    /// Waits until no process has a lease of the run: while one is at it, or, if `waits` is not
+    /// set, until it is certain that one is. Returns that process.
+    pub fn await_turn(&self, run: RunId, waits: bool) -> Result<Option<AtWork>, LedgerError> {
+        let mut first: Option<Timestamp> = None;
+        loop {
+            let Some(lease) = self.lease_of(run)? else {
+                return Ok(None);
+            };
+            // One that ends at another time was renewed, so its process lives.
+            let is_renewed = *first.get_or_insert(lease.until) != lease.until;
+            if is_renewed && !waits {
+                return Ok(Some(lease.at_work));
+            }
+            thread::sleep(lease.left.clamp(Duration::from_millis(10), LOOK_EVERY));
+        }
+    }
+
+    /// The lease of a run, if one is under way.
+    fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
+        self.session.run(async |client| lease_of(client, run).await)
+    }
+
+    /// A process that sends to the service now.
+    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
+        let live = self
+            .session
+            .run(async |client| live_lease(client, "service", service.0).await)?;
+        Ok(live.map(|lease| lease.at_work))
+    }
+
     /// The error for a run that another process sends now.
     fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
         let by = self.lease_of(run)?;
@@ -159,4 +204,35 @@ impl PostgresLedger {
             "Look at “History”.",
         ))
     }
+}
+
+/// The lease of a run, if one is under way.
+pub(super) async fn lease_of(client: &Client, run: RunId) -> Result<Option<LiveLease>, Error> {
+    live_lease(client, "run", run.0.cast_signed()).await
+}
+
+async fn live_lease(client: &Client, of: &str, id: i64) -> Result<Option<LiveLease>, Error> {
+    let sql = format!(
+        "SELECT s.run, process, host, began_at,
+            (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, until
+        FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
+        WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY began_at DESC LIMIT 1"
+    );
+    let Some(row) = client.query_typed_opt(&sql, &[int8(&id)]).await? else {
+        return Ok(None);
+    };
+    let process: i64 = row.try_get(1)?;
+    let left: i64 = row.try_get(4)?;
+    Ok(Some(LiveLease {
+        at_work: AtWork {
+            run: RunId(row.try_get::<_, i64>(0)?.cast_unsigned()),
+            by: LockHolder {
+                process: u32::try_from(process).unwrap_or_default(),
+                host: row.try_get(2)?,
+                since: row.try_get(3)?,
+            },
+        },
+        until: row.try_get(5)?,
+        left: Duration::from_millis(left.max(0).cast_unsigned()),
+    }))
 }

@@ -1,0 +1,282 @@
+//! The statements that write a group, and what each of them promises.
+
+use std::collections::BTreeMap;
+
+use tokio_postgres::types::{ToSql, Type};
+
+use super::bad_rows::add_bad_rows;
+use super::claims::{ClaimColumns, holds};
+use super::pace::{self, RESERVE, learned, left_ms, micros};
+use super::record::storable;
+use super::sender::{RENEW, Sender, millis};
+use super::session::Session;
+use crate::lead::{RowId, RunId, Status};
+use crate::ledger::coding::status_code;
+use crate::ledger::shared_pace::AHEAD;
+use crate::ledger::{Group, Settlement};
+
+/// Claims rows under a lease that is under way. A row is left out if another one has the claim of
+/// its number, is its lead or may be, and if it was claimed before.
+const CLAIM: &str = "
+WITH lease AS (
+    SELECT id FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE
+)
+INSERT INTO leadload.sent (run, row, number, service, campaign, holds, holds_service, is_open,
+    sender, file, line_offset)
+SELECT $2, row, number, $3, campaign, $4, $5, true, lease.id, file, line_offset
+FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
+    AS t (row, number, campaign, file, line_offset), lease
+WHERE $4 IS NULL OR NOT EXISTS (
+    SELECT 1 FROM leadload.sent AS other
+    WHERE other.number = t.number AND other.service = $3
+        AND ($5 OR other.campaign = t.campaign)
+        AND (other.holds OR other.status IN (0, 1, $11))
+)
+ORDER BY number, campaign, row
+ON CONFLICT DO NOTHING
+RETURNING row";
+
+/// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
+/// both over all else; that only counts if no other sender has claimed the row since. (Sender 0:
+/// this process never heard whether it was granted the claim, and has not started it.)
+const SETTLE: &str = "
+UPDATE leadload.sent AS s SET is_open = false,
+    holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
+    holds_service = CASE WHEN t.status IN (0, 1, $10) THEN holds_service END,
+    status = t.status, http_status = t.http_status, attempts = t.attempts, lead_id = t.lead_id,
+    settled_at = t.settled_at, error_code = t.error_code, error = t.error
+FROM unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::integer[], $6::bigint[], $7::text[],
+        $8::timestamptz[], $9::text[], $11::text[])
+    AS t (row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
+WHERE s.run = $1 AND s.row = t.row AND CASE
+    WHEN s.status = 0 THEN false
+    WHEN t.status = 0 THEN true
+    WHEN s.status = 1 THEN false
+    WHEN t.status = 1 THEN true
+    ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($12)
+END";
+
+/// A row that was sent before stays what it was; any other one is as if never claimed.
+const RELEASE: &str = "
+UPDATE leadload.sent SET is_open = false,
+    holds = CASE WHEN status IN (0, 1, $4) THEN holds END,
+    holds_service = CASE WHEN status IN (0, 1, $4) THEN holds_service END
+WHERE run = $1 AND row = ANY($2) AND sender = ANY($3) AND is_open AND status IS NOT NULL";
+
+const DROP: &str = "
+DELETE FROM leadload.sent
+WHERE run = $1 AND row = ANY($2) AND sender = ANY($3) AND is_open AND status IS NULL";
+
+/// A run that continues counts from zero again; the higher
+/// counts of earlier starts stay until it has passed them.
+const PROGRESS: &str = "
+UPDATE leadload.runs SET reached = greatest(reached, $2),
+    counts = CASE WHEN $3 >= counted THEN $4::text::json ELSE counts END,
+    counted = greatest(counted, $3)
+WHERE id = $1
+RETURNING 1";
+
+/// One statement of a group, with the values that it owns.
+pub(super) struct Statement {
+    pub(super) sql: &'static str,
+    pub(super) values: Vec<(Box<dyn ToSql + Sync + Send>, Type)>,
+    pub(super) answers: Answers,
+}
+
+/// What a statement returns, and is read of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answers {
+    Nothing,
+    /// Whether the lease was renewed.
+    Renewal,
+    Claims,
+    /// Whether the run is there.
+    Progress,
+    News,
+    Starts,
+}
+
+impl Statement {
+    pub(super) fn new(sql: &'static str, answers: Answers) -> Statement {
+        Statement {
+            sql,
+            values: Vec::new(),
+            answers,
+        }
+    }
+
+    pub(super) fn value(
+        mut self,
+        value: impl ToSql + Sync + Send + 'static,
+        of: Type,
+    ) -> Statement {
+        self.values.push((Box::new(value), of));
+        self
+    }
+
+    pub(super) fn int8(self, value: i64) -> Statement {
+        self.value(value, Type::INT8)
+    }
+}
+
+/// The statements of a group, in the order in which every process locks what it changes.
+pub(super) fn statements(
+    session: &Session,
+    sender: &Sender,
+    run: RunId,
+    group: &Group,
+) -> Vec<Statement> {
+    let lease = session.place.lease;
+    let run_id = run.0.cast_signed();
+    let service = sender.service.0;
+    let id = sender.id().0;
+    let mut all = Vec::new();
+    if sender.asked.is_older_than(lease / 4) {
+        all.push(
+            Statement::new(RENEW, Answers::Renewal)
+                .int8(id)
+                .int8(millis(lease)),
+        );
+    }
+    all.push(progress(run_id, group));
+    if !group.claims.is_empty() {
+        all.push(claim(sender, run_id, group));
+    }
+    if !group.settlements.is_empty() {
+        all.push(settle(sender, run_id, &group.settlements));
+    }
+    if !group.releases.is_empty() {
+        let rows: Vec<i64> = group
+            .releases
+            .iter()
+            .map(|row| row.0.cast_signed())
+            .collect();
+        let uncertain = Status::Uncertain as i16;
+        let release = Statement::new(RELEASE, Answers::Nothing).int8(run_id);
+        let release = release.value(rows.clone(), Type::INT8_ARRAY);
+        let release = release.value(sender.all_ids(), Type::INT8_ARRAY);
+        all.push(release.value(uncertain, Type::INT2));
+        let drop = Statement::new(DROP, Answers::Nothing).int8(run_id);
+        let drop = drop.value(rows, Type::INT8_ARRAY);
+        all.push(drop.value(sender.all_ids(), Type::INT8_ARRAY));
+    }
+    add_bad_rows(&mut all, service, run_id, group);
+    if !group.starts.is_empty() {
+        all.push(count(sender, run_id, group));
+        all.push(Statement::new(pace::FORGET_OLD, Answers::Nothing).int8(service));
+    }
+    if let Some(known) = group.learned {
+        let (requests, per_ms, is_stated) = learned(known);
+        let learn = Statement::new(pace::LEARN, Answers::Nothing).int8(service);
+        let learn = learn.int8(requests).int8(per_ms);
+        all.push(learn.value(is_stated, Type::BOOL));
+    }
+    if let Some(pause) = group.pause {
+        let wait = Statement::new(pace::PAUSE, Answers::Nothing).int8(service);
+        let wait = wait.int8(left_ms(pause));
+        all.push(wait.value(i32::from(pause.http_status), Type::INT4));
+    }
+    if let Some(own) = group.wants_starts {
+        let reserve = Statement::new(RESERVE, Answers::Starts).int8(service);
+        all.push(reserve.int8(micros(own)).int8(micros(AHEAD)));
+    }
+    all.push(
+        Statement::new(pace::NEWS, Answers::News)
+            .int8(service)
+            .int8(id),
+    );
+    all
+}
+
+fn progress(run: i64, group: &Group) -> Statement {
+    let reached = group.claims.iter().map(|claim| claim.row.0).max();
+    let counts = serde_json::json!(group.counts).to_string();
+    Statement::new(PROGRESS, Answers::Progress)
+        .int8(run)
+        .int8(reached.unwrap_or_default().cast_signed())
+        .int8(group.counts.total().cast_signed())
+        .value(counts, Type::TEXT)
+}
+
+fn claim(sender: &Sender, run: i64, group: &Group) -> Statement {
+    let (holds, holds_service) = holds(sender.terms.claims);
+    let columns = ClaimColumns::of(&group.claims);
+    Statement::new(CLAIM, Answers::Claims)
+        .int8(sender.id().0)
+        .int8(run)
+        .int8(sender.service.0)
+        .value(holds, Type::BOOL)
+        .value(holds_service, Type::BOOL)
+        .value(columns.rows, Type::INT8_ARRAY)
+        .value(columns.numbers, Type::INT8_ARRAY)
+        .value(columns.campaigns, Type::INT8_ARRAY)
+        .value(columns.files, Type::INT4_ARRAY)
+        .value(columns.line_offsets, Type::INT8_ARRAY)
+        .value(Status::Uncertain as i16, Type::INT2)
+}
+
+fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
+    // Of several outcomes of one row the last one counts.
+    let last: BTreeMap<RowId, &Settlement> = settlements
+        .iter()
+        .map(|settled| (settled.claim.row, settled))
+        .collect();
+    let of = |read: fn(&Settlement) -> i64| last.values().map(|s| read(s)).collect::<Vec<i64>>();
+    let outcomes = || last.values().map(|settled| &settled.outcome);
+    let rows = of(|s| s.claim.row.0.cast_signed());
+    let senders = of(|s| s.claim.sender.0);
+    let attempts = of(|s| s.outcome.attempts.into());
+    let statuses = outcomes().map(|o| status_code(o.status) as i16);
+    let statuses: Vec<i16> = statuses.collect();
+    let http: Vec<Option<i32>> = outcomes().map(|o| o.http_status.map(i32::from)).collect();
+    let ids = outcomes().map(|o| o.lead_id.as_deref().map(storable));
+    let ids: Vec<Option<String>> = ids.collect();
+    // Times are whole seconds, as in every kind of ledger.
+    let times = outcomes().map(|o| o.settled_at.map(whole_seconds));
+    let times: Vec<Option<jiff::Timestamp>> = times.collect();
+    let codes = outcomes().map(|o| o.error_code.map(|code| code.to_string()));
+    let codes: Vec<Option<String>> = codes.collect();
+    let errors = outcomes().map(|o| o.error.as_deref().map(storable));
+    let errors: Vec<Option<String>> = errors.collect();
+    Statement::new(SETTLE, Answers::Nothing)
+        .int8(run)
+        .value(rows, Type::INT8_ARRAY)
+        .value(senders, Type::INT8_ARRAY)
+        .value(statuses, Type::INT2_ARRAY)
+        .value(http, Type::INT4_ARRAY)
+        .value(attempts, Type::INT8_ARRAY)
+        .value(ids, Type::TEXT_ARRAY)
+        .value(times, Type::TIMESTAMPTZ_ARRAY)
+        .value(codes, Type::TEXT_ARRAY)
+        .value(Status::Uncertain as i16, Type::INT2)
+        .value(errors, Type::TEXT_ARRAY)
+        .value(sender.all_ids(), Type::INT8_ARRAY)
+}
+
+fn whole_seconds(time: jiff::Timestamp) -> jiff::Timestamp {
+    jiff::Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+/// Counts the group's requests, each by how many milliseconds ago it started.
+fn count(sender: &Sender, run: i64, group: &Group) -> Statement {
+    let now = jiff::Timestamp::now().as_millisecond();
+    let mut by_second: BTreeMap<i64, i64> = BTreeMap::new();
+    for starts in &group.starts {
+        // The least that it can be.
+        let ago = (now - (starts.second + 1) * 1000).max(0);
+        *by_second.entry(ago).or_default() += i64::from(starts.requests);
+    }
+    Statement::new(pace::COUNT, Answers::Nothing)
+        .int8(sender.service.0)
+        .value(
+            by_second.keys().copied().collect::<Vec<i64>>(),
+            Type::INT8_ARRAY,
+        )
+        .int8(run)
+        .value(sender.start.cast_signed(), Type::INT4)
+        .int8(sender.group)
+        .value(
+            by_second.values().copied().collect::<Vec<i64>>(),
+            Type::INT8_ARRAY,
+        )
+}
