@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use crate::listen::listen;
 
@@ -66,7 +67,7 @@ impl Link {
         self.state.send_replace(state);
     }
 
-    /// Each piece takes this long in each direction.
+    /// What is sent arrives this much later, in each direction.
     pub fn delay(&self, delay: Duration) {
         let micros = u64::try_from(delay.as_micros()).unwrap();
         self.delay_us.store(micros, Ordering::Relaxed);
@@ -80,30 +81,44 @@ async fn pass(
     delay_us: &AtomicU64,
     is_answer: bool,
 ) -> std::io::Result<()> {
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let read = tokio::select! {
-            read = from.read(&mut buffer) => read?,
-            cut = state.wait_for(|state| *state == State::Cut) => {
-                drop(cut);
-                return Ok(());
+    // What is on its way, with the time at which it arrives.
+    let (queue, mut queued) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
+    let mut watched = state.clone();
+    let read = async move {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let read = tokio::select! {
+                read = from.read(&mut buffer) => read?,
+                _ = watched.wait_for(|state| *state == State::Cut) => return Ok(()),
+            };
+            if read == 0 {
+                // What was sent before arrives all the same.
+                drop(queue);
+                return std::future::pending().await;
             }
-        };
-        if read == 0 {
-            return Ok(());
+            let delay = Duration::from_micros(delay_us.load(Ordering::Relaxed));
+            queue
+                .send((Instant::now() + delay, buffer[..read].to_vec()))
+                .unwrap();
         }
-        let delay = Duration::from_micros(delay_us.load(Ordering::Relaxed));
-        if !delay.is_zero() {
-            tokio::time::sleep(delay).await;
+    };
+    let write = async move {
+        while let Some((arrives, bytes)) = queued.recv().await {
+            tokio::time::sleep_until(arrives).await;
+            let now = *state
+                .wait_for(|state| *state != State::Frozen)
+                .await
+                .unwrap();
+            match now {
+                State::Cut => break,
+                State::LosingAnswers if is_answer => break,
+                _ => to.write_all(&bytes).await?,
+            }
         }
-        let now = *state
-            .wait_for(|state| *state != State::Frozen)
-            .await
-            .unwrap();
-        match now {
-            State::Cut => return Ok(()),
-            State::LosingAnswers if is_answer => return Ok(()),
-            _ => to.write_all(&buffer[..read]).await?,
-        }
+        Ok(())
+    };
+    tokio::select! {
+        ended = read => ended,
+        ended = write => ended,
     }
 }

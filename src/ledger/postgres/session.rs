@@ -53,11 +53,14 @@ const SAY_AFTER: Duration = Duration::from_secs(2);
 
 /// What every transaction begins with, as one message. The settings hold for it alone, so they
 /// work through poolers too: a transaction of a computer that was cut off holds up no one for
-/// long, and a commit is on disk when it has returned.
+/// long, a commit is on disk when it has returned, and rows are looked up by their keys: for
+/// some thousand rows the server would rather read the whole table or the whole run.
 pub(super) const BEGIN: &str = "
 BEGIN;
 SET LOCAL idle_in_transaction_session_timeout = '10s';
 SET LOCAL lock_timeout = '10s';
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
 SELECT set_config('synchronous_commit', 'on', true)
 WHERE current_setting('synchronous_commit') = 'off'";
 

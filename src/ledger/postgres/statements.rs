@@ -16,7 +16,8 @@ use crate::ledger::shared_pace::AHEAD;
 use crate::ledger::{Group, Settlement};
 
 /// Claims rows under a lease that is under way. A row is left out if another one has the claim of
-/// its number, is its lead or may be, and if it was claimed before.
+/// its number, is its lead or may be, and if it was claimed before. (What the `OFFSET` is for,
+/// `recall` says.)
 const CLAIM: &str = "
 WITH lease AS (
     SELECT id FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE
@@ -31,6 +32,7 @@ WHERE $4 IS NULL OR NOT EXISTS (
     WHERE other.number = t.number AND other.service = $3
         AND ($5 OR other.campaign = t.campaign)
         AND (other.holds OR other.status IN (0, 1, $11))
+    OFFSET 0
 )
 ORDER BY number, campaign, row
 ON CONFLICT DO NOTHING
@@ -38,17 +40,18 @@ RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
 /// both over all else; that only counts if no other sender has claimed the row since. (Sender 0:
-/// this process never heard whether it was granted the claim, and has not started it.)
+/// this process never heard whether it was granted the claim, and has not started it.) The run
+/// stands beside each row: of a run that it has no statistics of, the server would read all rows.
 const SETTLE: &str = "
 UPDATE leadload.sent AS s SET is_open = false,
     holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
     holds_service = CASE WHEN t.status IN (0, 1, $10) THEN holds_service END,
     status = t.status, http_status = t.http_status, attempts = t.attempts, lead_id = t.lead_id,
     settled_at = t.settled_at, error_code = t.error_code, error = t.error
-FROM unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::integer[], $6::bigint[], $7::text[],
-        $8::timestamptz[], $9::text[], $11::text[])
-    AS t (row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
-WHERE s.run = $1 AND s.row = t.row AND CASE
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::integer[], $6::bigint[],
+        $7::text[], $8::timestamptz[], $9::text[], $11::text[])
+    AS t (run, row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
+WHERE s.run = t.run AND s.row = t.row AND CASE
     WHEN s.status = 0 THEN false
     WHEN t.status = 0 THEN true
     WHEN s.status = 1 THEN false
@@ -239,7 +242,7 @@ fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
     let errors = outcomes().map(|o| o.error.as_deref().map(storable));
     let errors: Vec<Option<String>> = errors.collect();
     Statement::new(SETTLE, Answers::Nothing)
-        .int8(run)
+        .value(vec![run; rows.len()], Type::INT8_ARRAY)
         .value(rows, Type::INT8_ARRAY)
         .value(senders, Type::INT8_ARRAY)
         .value(statuses, Type::INT2_ARRAY)
