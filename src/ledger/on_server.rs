@@ -104,6 +104,19 @@ impl OnServer {
         self.ledger = Ledger::open(&self.place).unwrap();
     }
 
+    /// Ends the connections of this process, so that the server counts what they did.
+    pub(super) fn disconnect(self) {
+        let OnServer {
+            ledger, database, ..
+        } = self;
+        drop(ledger);
+        let others = "SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        while database.sql(others) != ["0"] {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
     /// Lets all leases and time-outs pass.
     pub(super) fn expire(&self) {
         self.database

@@ -282,3 +282,31 @@ fn the_highest_row_that_was_claimed_is_known_and_counts_only_grow() {
         assert_eq!(server.database.sql(created), [known]);
     }
 }
+
+#[test]
+fn what_is_read_for_some_rows_does_not_depend_on_how_many_others_there_are() {
+    for analyzes in ["SELECT", "ANALYZE leadload.sent"] {
+        let Some(mut server) = server() else { return };
+        let service = server.service.0;
+        let (run, campaign) = (RUN.0, claim(1).campaign.0);
+        server.database.sql(&format!(
+            "INSERT INTO leadload.sent (run, row, number, service, campaign, holds, file,
+                line_offset, status)
+            SELECT {run}, 10000 + n, 447920000000 + n, {service}, {campaign}, true, 0, 1, 0
+            FROM generate_series(1, 50000) AS n"
+        ));
+        server.database.sql(analyzes);
+        let sender = server.commit(RUN, claims(1..=1000)).sender;
+        let settled = settlements(1..=1000, &created());
+        server.commit(RUN, of_sender(sender, settled));
+        server.look_at((1..=2000).map(number).collect(), Vec::new(), false);
+        assert_eq!(status(&server, 1000), Some(Status::Created));
+        let database = server.database.clone();
+        server.disconnect();
+        let read = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables
+            WHERE relid = 'leadload.sent'::regclass";
+        let read: u64 = database.sql(read)[0].parse().unwrap();
+        // Settled once, and found once.
+        assert!((2001..4000).contains(&read), "{read} rows were read");
+    }
+}
