@@ -206,10 +206,10 @@ async fn begin(
     if unfinished != new.expected {
         return Ok(Started::NotBegun(NotBegun::Changed));
     }
-    if let Some(run) = unfinished {
-        if let Some(lease) = lease_of(client, run).await? {
-            return Ok(Started::NotBegun(NotBegun::Busy(lease.at_work)));
-        }
+    if let Some(run) = unfinished
+        && let Some(lease) = lease_of(client, run).await?
+    {
+        return Ok(Started::NotBegun(NotBegun::Busy(lease.at_work)));
     }
     let run = match unfinished {
         Some(run) => run,
