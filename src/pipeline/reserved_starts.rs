@@ -27,7 +27,8 @@ pub(super) struct ReservedStarts {
 impl ReservedStarts {
     pub(super) fn add(&mut self, times: Vec<Instant>) {
         if !times.is_empty() {
-            self.is_asked = false;
+            // Asked for again only for a request: what nobody uses is lost for all.
+            (self.is_asked, self.is_wanted) = (false, false);
         }
         self.times.extend(times);
     }
@@ -86,6 +87,16 @@ mod tests {
         reserved.take();
         assert_eq!(reserved.is_due(now + 25 * MS), Err(now + 30 * MS));
         assert_eq!(reserved.is_due(now + 36 * MS), Err(now + 40 * MS));
+    }
+
+    #[test]
+    fn without_a_request_no_more_are_asked_for() {
+        let now = Instant::now();
+        let mut reserved = ReservedStarts::default();
+        let _ = reserved.is_due(now);
+        assert!(reserved.ask());
+        reserved.add(vec![now + 10 * MS]);
+        assert!(!reserved.ask());
     }
 
     #[test]

@@ -51,6 +51,22 @@ fn three_senders_together_keep_the_rate_and_use_it() {
 }
 
 #[test]
+fn runs_that_wait_for_each_others_rows_reserve_no_start_that_they_do_not_use() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let service = scenario("latency_ms = 50");
+    let lists = [rows(0, 150), rows(0, 151)].map(|rows| Folder::with_leads(&rows));
+    let runs = lists
+        .each_ref()
+        .map(|folder| start(folder, &service, &database, "40/s"));
+    runs.into_iter().for_each(end);
+    assert_eq!(service.stats().lead_requests, 151);
+    let ahead = "SELECT next_start < clock_timestamp() + interval '1 second' FROM leadload.pace";
+    assert_eq!(database.sql(ahead), ["t"]);
+}
+
+#[test]
 fn the_strictest_rate_of_the_runs_under_way_counts_from_when_it_comes_until_it_goes() {
     let Some(database) = Cluster::database() else {
         return;
