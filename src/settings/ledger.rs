@@ -35,7 +35,7 @@ pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> 
         return Ok(LedgerPlace::Server(Box::new(server)));
     }
     let text = text.to_lowercase();
-    if text.contains("://") {
+    if text.contains("://") || is_mistyped_address(&text) {
         // Not quoted: there may be a password in it.
         let what = "the ledger is neither a file nor an address that begins with `postgresql://`";
         return Err(Message::new(what, NAME_A_FILE));
@@ -47,6 +47,23 @@ pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> 
         return Err(Message::new(what, NAME_A_FILE));
     }
     Ok(LedgerPlace::file(file))
+}
+
+/// Whether a text that is no address is not meant as a file either: it begins like one, has a
+/// password in it, or is in the form of other programs.
+fn is_mistyped_address(text: &str) -> bool {
+    let after_scheme = text.trim_start().strip_prefix("postgres");
+    let after_scheme = after_scheme.map(|rest| rest.strip_prefix("ql").unwrap_or(rest));
+    let begins_like_one =
+        after_scheme.is_some_and(|rest| rest.starts_with([':']) || rest.starts_with("//"));
+    let has_password = text.split(['/', '\\']).any(|part| {
+        part.split_once('@')
+            .is_some_and(|(before, _)| before.contains(':'))
+    });
+    let is_of_libpq = ["dbname=", "password="]
+        .iter()
+        .any(|name| text.contains(name));
+    begins_like_one || has_password || is_of_libpq
 }
 
 fn default_file() -> Result<PathBuf, Message> {
@@ -85,10 +102,27 @@ mod tests {
         for (url, said) in [
             ("postgresql://me:secret@host/db", "has a password in it"),
             ("mysql://me:secret@host/db", "is neither a file nor"),
+            ("postgresql//me:secret@host/db", "is neither a file nor"),
+            ("Postgres:me-secret/db", "is neither a file nor"),
+            ("me:secret@host:5432/db", "is neither a file nor"),
+            ("//me:secret@host/db", "is neither a file nor"),
+            ("host=db password=secret", "is neither a file nor"),
         ] {
             let error = choice(Some(url), false).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
             assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_a_little_like_an_address_is_a_file() {
+        for path in [
+            "postgres/ledger",
+            "postgresql.sqlite3",
+            "me@home/ledger",
+            r"C:\me@home\ledger",
+        ] {
+            assert_eq!(choice(Some(path), false).unwrap(), file(path));
         }
     }
 
