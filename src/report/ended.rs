@@ -72,7 +72,7 @@ impl Ended<'_> {
         match (self.run, self.stop.as_ref().map(Stop::by)) {
             (None, _) => "The same command sends the whole list again",
             (_, Some(StoppedBy::Ledger)) => {
-                "When the ledger is fixed, the same command continues where this stopped"
+                "When the ledger can be used again, the same command continues where this stopped"
             }
             // A list that has changed makes it another run.
             (_, Some(StoppedBy::Input)) => "The same command sends what has not been sent yet",

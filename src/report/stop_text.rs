@@ -202,7 +202,7 @@ pub(super) fn in_words(by: StoppedBy) -> &'static str {
         StoppedBy::Signal => "Ctrl-C or another signal",
         StoppedBy::MaxDuration => "`--max-duration`",
         StoppedBy::Disk => "a file cannot be written",
-        StoppedBy::Ledger => "the ledger cannot be used",
+        StoppedBy::Ledger => "the ledger could not be used",
         StoppedBy::Input => "the list was changed or cannot be read",
         StoppedBy::Busy => "another run is sending",
         StoppedBy::Usage => "something has to be changed first",

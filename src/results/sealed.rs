@@ -122,7 +122,7 @@ impl SealedFile {
         }
         let path = self.file.set_aside()?;
         written.notes.push(format!(
-            "`{}` has rows that the ledger does not have: keep it until the ledger is restored",
+            "`{}` may have rows that the ledger does not have: keep it until the run is complete",
             path.display()
         ));
         Ok(())

@@ -536,7 +536,7 @@ fn a_ledger_that_fails_midway_leaves_the_last_results_alone() {
     let failed = Output::of(child);
     assert_eq!(failed.code, 5, "{}", failed.stderr);
     assert!(
-        failed.stdout.contains(": the ledger cannot be used\n"),
+        failed.stdout.contains(": the ledger could not be used\n"),
         "{}",
         failed.stdout
     );
@@ -636,7 +636,9 @@ fn another_ledger_that_is_copied_over_the_open_one_stays_as_it_is() {
     let stopped = Output::of(child);
     assert_eq!(stopped.code, 5, "{}", stopped.stderr);
     stopped.tells("was replaced or overwritten while it was in use");
-    stopped.shows("\nWhen the ledger is fixed, the same command continues where this stopped");
+    stopped.shows(
+        "\nWhen the ledger can be used again, the same command continues where this stopped",
+    );
     assert!(service.stats().lead_requests < 20);
     assert_unfinished_results_list_all_leads(&folder, &service);
     let other = fs::read(folder.path("elsewhere")).unwrap();
