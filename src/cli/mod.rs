@@ -51,7 +51,8 @@ Environment:
   LEADLOAD_BASE_URL    address of the service
   LEADLOAD_TOKEN       access token
   LEADLOAD_TOKEN_FILE  file with the access token
-  LEADLOAD_LEDGER      the file that records what was sent
+  LEADLOAD_LEDGER      file or database that records what was sent
+  PGPASSWORD           password of that database
   LEADLOAD_CONFIG      settings file
   LEADLOAD_PROFILE     profile in that file
   HTTPS_PROXY          proxy, also HTTP_PROXY, ALL_PROXY and NO_PROXY

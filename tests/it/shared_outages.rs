@@ -295,6 +295,77 @@ fn a_ledger_that_is_emptied_during_a_run_stops_it() {
 }
 
 #[test]
+fn a_ledger_that_goes_back_to_an_older_state_during_a_run_stops_it() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let service = scenario(&format!("{TAKES_ALL}latency_ms = 20"));
+    let folder = Folder::with_leads(&rows(0, 400));
+    let child = import(&folder, &service, &database, &["--concurrency", "2"]).start();
+    wait_for_requests(&service, 20);
+    database.sql(
+        "CREATE SCHEMA backup;
+        CREATE TABLE backup.sent AS TABLE leadload.sent;
+        CREATE TABLE backup.starts AS TABLE leadload.starts;",
+    );
+    // Started requests are counted once a second, if not earlier.
+    wait_for_requests(&service, 200);
+    database.sql(
+        "BEGIN;
+        DELETE FROM leadload.sent;
+        INSERT INTO leadload.sent SELECT * FROM backup.sent;
+        UPDATE leadload.starts SET committed = old.committed FROM backup.starts AS old;
+        COMMIT;",
+    );
+    let output = Output::of(child);
+    assert_eq!(output.code, 5, "{}", output.stderr);
+    output.tells("was emptied, or replaced by an older one, while it was in use");
+}
+
+#[test]
+fn a_database_that_cannot_store_every_name_is_refused() {
+    let Some(mut database) = Cluster::database() else {
+        return;
+    };
+    let latin = format!("{}_latin", database.name);
+    database.sql(&format!(
+        "CREATE DATABASE {latin} ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    ));
+    database.name = latin;
+    let folder = Folder::with_leads(&rows(0, 3));
+    let refused = import(&folder, &scenario(""), &database, &[]).expect(5);
+    refused.tells("has the encoding LATIN1, and cannot store every name");
+}
+
+#[test]
+fn a_database_that_accepts_no_connections_for_a_while_is_waited_for() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let service = scenario(&format!("{TAKES_ALL}latency_ms = 20"));
+    let folder = Folder::with_leads(&rows(0, 200));
+    let child = import(&folder, &service, &database, &["--concurrency", "2"]).start();
+    wait_for_requests(&service, 20);
+    let other = Cluster::database().unwrap();
+    let allow = |allowed: bool| {
+        other.sql(&format!(
+            "ALTER DATABASE {} ALLOW_CONNECTIONS {allowed}",
+            database.name
+        ));
+    };
+    allow(false);
+    other.sql(&format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'",
+        database.name
+    ));
+    std::thread::sleep(Duration::from_secs(1));
+    allow(true);
+    let output = Output::of(child);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(service.stats().lead_requests, 200);
+}
+
+#[test]
 fn a_newer_schema_is_refused() {
     let Some(database) = Cluster::database() else {
         return;

@@ -42,6 +42,9 @@ impl PostgresLedger {
         let mut lease = sender.id();
         let asked = Moment::now();
         let written = write(&self.session, sender, run, &group)?;
+        if let Some(sender) = self.sender.as_mut().filter(|_| !group.starts.is_empty()) {
+            sender.counted = sender.group;
+        }
         let mut reply = self.read_reply(&written)?;
         if written.is_renewed {
             self.note_renewal(asked);

@@ -6,6 +6,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::PostgresLedger;
+use super::record::whole_seconds;
 use super::sender::{self, Sender};
 use super::session::{int4, int8, text, typed};
 use crate::lead::RunId;
@@ -20,6 +21,7 @@ impl PostgresLedger {
         ending: &Ending<'_>,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
+        let now = whole_seconds(now);
         let lease = self.sender.as_ref().map(Sender::id);
         self.session
             .transact(async |client| end(client, (run, start), ending, lease, now).await)

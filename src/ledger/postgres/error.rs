@@ -44,7 +44,9 @@ impl Trouble {
             &SqlState::READ_ONLY_SQL_TRANSACTION
             | &SqlState::QUERY_CANCELED
             | &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-            | &SqlState::IN_FAILED_SQL_TRANSACTION => Trouble::Away,
+            | &SqlState::IN_FAILED_SQL_TRANSACTION
+            // The database does not accept connections at the moment.
+            | &SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => Trouble::Away,
             // Connections; too few of anything (disk, memory, connections); operators.
             _ if matches!(class, "08" | "53" | "57" | "58") => Trouble::Away,
             _ => Trouble::Lasting,
@@ -59,12 +61,17 @@ fn is_lasting(error: &Error) -> bool {
     let is_tls = text.starts_with("error performing TLS handshake")
         && source_of(error).is_some_and(|io| io.kind() == io::ErrorKind::InvalidData);
     is_tls
+        || has_no_tls(error)
         || text.starts_with("error deserializing")
         || text.starts_with("error serializing")
         || text.starts_with("error encoding")
         || text.starts_with("authentication error")
         || text.starts_with("invalid configuration")
         || text.starts_with("query returned an unexpected number")
+}
+
+fn has_no_tls(error: &Error) -> bool {
+    reason(error).contains("server does not support TLS")
 }
 
 fn source_of(error: &Error) -> Option<&io::Error> {
@@ -99,11 +106,17 @@ impl LedgerError {
             Some(&SqlState::INVALID_CATALOG_NAME) => {
                 format!("create it with `createdb {database}`, or name another one")
             }
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) if !why.contains("database") => {
+                format!("let `{user}` own the schema `leadload` and all that is in it")
+            }
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => format!(
                 "let its owner run `GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\"`, or let `{user}` own the schema `leadload`"
             ),
             None if why.contains("password missing") => {
                 "give the password in the variable PGPASSWORD, or with the whole address in LEADLOAD_LEDGER".to_owned()
+            }
+            None if has_no_tls(error) => {
+                "let the server use TLS (`ssl = on` in its settings); on this computer `sslmode` can be left out".to_owned()
             }
             None if error.to_string().contains("TLS") => {
                 "name the certificate of the authority that signed the server's with `sslrootcert=FILE` in the address".to_owned()
@@ -127,6 +140,16 @@ impl LedgerError {
             ON_PAGE,
             "Check the network, then try again. If that does not help, ask the person who set up leadload on this computer.",
         )
+    }
+
+    /// For a database that cannot store all texts.
+    pub(super) fn wrong_encoding(place: &ServerPlace, encoding: &str) -> LedgerError {
+        let database = place.database();
+        LedgerError::new(
+            format!("the database of the ledger `{place}` has the encoding {encoding}, and cannot store every name"),
+            format!("make one with `createdb --encoding=UTF8 --template=template0 {database}`"),
+        )
+        .on_page(ON_PAGE, ASK_SETUP)
     }
 
     pub(super) fn newer_schema(place: &ServerPlace, found: i32, known: i32) -> LedgerError {

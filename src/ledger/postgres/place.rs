@@ -76,6 +76,7 @@ impl fmt::Display for ServerPlace {
         } = self;
         match host {
             ServerHost::Name(name) => {
+                let name = in_brackets(name);
                 write!(f, "postgresql://{user}@{name}:{port}/{database}")
             }
             ServerHost::Socket(folder) => write!(
@@ -143,7 +144,10 @@ impl ServerPlace {
             Some(Host::Ipv4(address)) => Some(ServerHost::Name(address.to_string())),
             Some(Host::Ipv6(address)) => Some(ServerHost::Name(address.to_string())),
         };
-        let mut port = url.port();
+        let mut port = url
+            .port()
+            .map(|port| number(&port.to_string()))
+            .transpose()?;
         let mut user = Some(decoded(url.username())).filter(|user| !user.is_empty());
         let path = decoded(url.path().trim_start_matches('/'));
         let mut database = Some(path).filter(|name| !name.is_empty());
@@ -151,6 +155,7 @@ impl ServerPlace {
         for (name, value) in url.query_pairs() {
             let value = value.into_owned();
             match &*name {
+                "host" if value.is_empty() => {}
                 "host" => host = Some(server_host(value)),
                 "port" => port = Some(number(&value)?),
                 "user" => user = Some(value),
@@ -225,7 +230,7 @@ impl ServerPlace {
     /// The host and the port, for messages.
     pub(super) fn server(&self) -> String {
         match &self.host {
-            ServerHost::Name(name) => format!("{name}:{}", self.port),
+            ServerHost::Name(name) => format!("{}:{}", in_brackets(name), self.port),
             ServerHost::Socket(folder) => format!("{} (port {})", folder.display(), self.port),
         }
     }
@@ -264,6 +269,14 @@ fn server_host(text: String) -> ServerHost {
         .strip_prefix('[')
         .and_then(|text| text.strip_suffix(']'));
     ServerHost::Name(name.map_or_else(|| text.clone(), str::to_owned))
+}
+
+/// A host as it stands before a port.
+fn in_brackets(name: &str) -> String {
+    match name.contains(':') {
+        true => format!("[{name}]"),
+        false => name.to_owned(),
+    }
 }
 
 fn number(text: &str) -> Result<u16, Message> {

@@ -32,6 +32,11 @@ pub(super) fn storable_json(json: &str) -> String {
     json.replace("\\u0000", "\\ufffd")
 }
 
+/// Times are whole seconds, as in every kind of ledger.
+pub(super) fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
 /// Why a stored value cannot be read: no version of the program has written it.
 pub(super) type Unreadable = String;
 

@@ -17,7 +17,7 @@ use super::description::{describe, insert_lists};
 use super::history::run_id;
 use super::outputs;
 use super::pace::{self, ServerClock};
-use super::record::{get, storable};
+use super::record::{get, storable, whole_seconds};
 use super::sender::{LOCK, Sender, acquire, lease_of};
 use super::session::{bytes, int4, int8, text, typed};
 use crate::lead::{Counts, RunId};
@@ -133,6 +133,7 @@ impl PostgresLedger {
         now: Timestamp,
     ) -> Result<Result<Begun, NotBegun>, LedgerError> {
         let key = fastrand::u128(..).to_be_bytes();
+        let now = whole_seconds(now);
         let lease = self.place().lease;
         let asked = Moment::now();
         let started = self
@@ -152,6 +153,7 @@ impl PostgresLedger {
             leases: vec![sender],
             asked,
             group: 0,
+            counted: 0,
             clock: ServerClock::new(),
         });
         Ok(Ok(begun))

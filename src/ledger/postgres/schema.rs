@@ -225,6 +225,16 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
     if version(session)? == Some(VERSION) {
         return Ok(());
     }
+    let encoding = session.run(async |client| {
+        let row = client
+            .query_typed_one("SELECT current_setting('server_encoding')", &[])
+            .await?;
+        row.try_get::<_, String>(0)
+    })?;
+    // The second one stores all texts as they are.
+    if !["UTF8", "SQL_ASCII"].contains(&&*encoding) {
+        return Err(LedgerError::wrong_encoding(&session.place, &encoding));
+    }
     let found = session.transact(async |client| {
         let lock = "SELECT pg_advisory_xact_lock($1)";
         client.query_typed(lock, &[int8(&LOCK)]).await?;

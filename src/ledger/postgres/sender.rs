@@ -59,8 +59,9 @@ pub(super) struct Sender {
     pub(super) leases: Vec<SenderId>,
     /// When the last renewal was asked for.
     pub(super) asked: Moment,
-    /// The number of the last group.
+    /// The number of the last group, and of the last one that has counted requests.
     pub(super) group: i64,
+    pub(super) counted: i64,
     pub(super) clock: ServerClock,
 }
 

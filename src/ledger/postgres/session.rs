@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::error::{Trouble, reason};
 use super::place::ServerPlace;
@@ -215,7 +215,7 @@ impl Session {
             let failed = match self.attempt(answer, &work) {
                 Ok(value) => {
                     if has_said {
-                        info!(event = "ledger_back", "the ledger is in reach again");
+                        warn!(event = "ledger_back", "the ledger is in reach again");
                     }
                     if self.keeps_lease {
                         self.lease().in_touch();

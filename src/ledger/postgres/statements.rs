@@ -7,7 +7,7 @@ use tokio_postgres::types::{ToSql, Type};
 use super::bad_rows::add_bad_rows;
 use super::claims::{ClaimColumns, holds};
 use super::pace::{self, RESERVE, learned, left_ms, micros};
-use super::record::storable;
+use super::record::{storable, whole_seconds};
 use super::sender::{RENEW, Sender, millis};
 use super::session::Session;
 use crate::lead::{RowId, RunId, Status};
@@ -70,13 +70,16 @@ const DROP: &str = "
 DELETE FROM leadload.sent
 WHERE run = $1 AND row = ANY($2) AND sender = ANY($3) AND is_open AND status IS NULL";
 
-/// A run that continues counts from zero again; the higher
-/// counts of earlier starts stay until it has passed them.
+/// A run that continues counts from zero again; the higher counts of earlier starts stay until
+/// it has passed them. Returns nothing if the run is not there, or the last group that this start
+/// has counted requests in: then the ledger was replaced by an older one.
 const PROGRESS: &str = "
 UPDATE leadload.runs SET reached = greatest(reached, $2),
     counts = CASE WHEN $3 >= counted THEN $4::text::json ELSE counts END,
     counted = greatest(counted, $3)
-WHERE id = $1
+WHERE id = $1 AND EXISTS (
+    SELECT 1 FROM leadload.starts WHERE run = $1 AND start = $5 AND committed >= $6
+)
 RETURNING 1";
 
 /// One statement of a group, with the values that it owns.
@@ -141,7 +144,7 @@ pub(super) fn statements(
                 .int8(millis(lease)),
         );
     }
-    all.push(progress(run_id, group));
+    all.push(progress(sender, run_id, group));
     if !group.claims.is_empty() {
         all.push(claim(sender, run_id, group));
     }
@@ -191,7 +194,7 @@ pub(super) fn statements(
     all
 }
 
-fn progress(run: i64, group: &Group) -> Statement {
+fn progress(sender: &Sender, run: i64, group: &Group) -> Statement {
     let reached = group.claims.iter().map(|claim| claim.row.0).max();
     let counts = serde_json::json!(group.counts).to_string();
     Statement::new(PROGRESS, Answers::Progress)
@@ -199,6 +202,8 @@ fn progress(run: i64, group: &Group) -> Statement {
         .int8(reached.unwrap_or_default().cast_signed())
         .int8(group.counts.total().cast_signed())
         .value(counts, Type::TEXT)
+        .value(sender.start.cast_signed(), Type::INT4)
+        .int8(sender.counted)
 }
 
 fn claim(sender: &Sender, run: i64, group: &Group) -> Statement {
@@ -234,7 +239,6 @@ fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
     let http: Vec<Option<i32>> = outcomes().map(|o| o.http_status.map(i32::from)).collect();
     let ids = outcomes().map(|o| o.lead_id.as_deref().map(storable));
     let ids: Vec<Option<String>> = ids.collect();
-    // Times are whole seconds, as in every kind of ledger.
     let times = outcomes().map(|o| o.settled_at.map(whole_seconds));
     let times: Vec<Option<jiff::Timestamp>> = times.collect();
     let codes = outcomes().map(|o| o.error_code.map(|code| code.to_string()));
@@ -254,10 +258,6 @@ fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
         .value(Status::Uncertain as i16, Type::INT2)
         .value(errors, Type::TEXT_ARRAY)
         .value(sender.all_ids(), Type::INT8_ARRAY)
-}
-
-fn whole_seconds(time: jiff::Timestamp) -> jiff::Timestamp {
-    jiff::Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 /// Counts the group's requests, each by how many milliseconds ago it started.
