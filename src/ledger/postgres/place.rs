@@ -381,7 +381,7 @@ mod tests {
             ),
             (
                 "postgresql://ada@[::1]/leads",
-                "postgresql://ada@::1:5432/leads",
+                "postgresql://ada@[::1]:5432/leads",
             ),
             (
                 "postgresql://ada@/leads?host=/run/pg&port=5433",
@@ -448,6 +448,8 @@ mod tests {
         for (text, said) in [
             ("postgresql://db.example/leads", "names no user"),
             ("postgresql://ada@/leads", "names no host"),
+            ("postgresql://ada@/leads?host=", "names no host"),
+            ("postgresql://ada@h:0/leads", "has a port that is none"),
             ("postgresql://ada@h:70000/leads", "cannot be read"),
             ("postgresql://ada@h/leads?sslmode=on", "`sslmode`"),
             ("postgresql://ada@h/leads?lease=1ms", "`lease`"),
