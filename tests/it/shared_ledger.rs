@@ -86,6 +86,18 @@ fn an_import_does_with_a_server_what_it_does_with_a_file() {
 }
 
 #[test]
+fn rejects_that_a_run_did_not_need_are_not_shown_as_begun() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let folder = Folder::with_leads(&rows(0, 3));
+    import(&folder, &scenario(""), &database, &[]).expect(0);
+    let shown = with_ledger(folder.leadload(&["runs", "show", "1"]), &database).expect(0);
+    shown.shows("results.csv, 3 rows");
+    assert!(!shown.stdout.contains("rejects"), "{}", shown.stdout);
+}
+
+#[test]
 fn two_runs_at_once_send_no_number_twice_and_know_each_others_leads() {
     let Some(database) = Cluster::database() else {
         return;

@@ -18,6 +18,8 @@ pub(super) const COLUMNS: &str = "run, path, kind, sha256, rows";
 const ADD: &str = "
 INSERT INTO leadload.outputs (run, path, kind, sha256, rows, place) VALUES ($1, $2, $3, $4, $5, $6)";
 
+const CLEAR: &str = "DELETE FROM leadload.outputs WHERE run = $1 AND sha256 IS NULL";
+
 impl PostgresLedger {
     /// Records the content of files before they get their final names.
     pub fn record_outputs(
@@ -26,6 +28,9 @@ impl PostgresLedger {
         outputs: &[OutputRecord],
     ) -> Result<(), LedgerError> {
         self.session.transact(async |client| {
+            // Every file that this start began is either complete now or does not exist.
+            let id = run.0.cast_signed();
+            client.execute_typed(CLEAR, &[int8(&id)]).await?;
             for output in outputs {
                 let Some(path) = &output.path else { continue };
                 let content = (output.sha256, output.rows);
@@ -61,10 +66,8 @@ pub(super) async fn begin(
     run: RunId,
     outputs: &[(PathBuf, OutputKind)],
 ) -> Result<(), Error> {
-    let clear = "DELETE FROM leadload.outputs WHERE run = $1 AND sha256 IS NULL";
-    client
-        .execute_typed(clear, &[int8(&run.0.cast_signed())])
-        .await?;
+    let id = run.0.cast_signed();
+    client.execute_typed(CLEAR, &[int8(&id)]).await?;
     for (path, kind) in outputs {
         add(client, run, (path, *kind), (None, None)).await?;
     }
