@@ -27,7 +27,7 @@ pub(super) struct ReservedStarts {
 impl ReservedStarts {
     pub(super) fn add(&mut self, times: Vec<Instant>) {
         if !times.is_empty() {
-            // Asked for again only for a request: what nobody uses is lost for all.
+            // More are asked for only when a request waits: what nobody uses is lost for all.
             (self.is_asked, self.is_wanted) = (false, false);
         }
         self.times.extend(times);

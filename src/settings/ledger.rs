@@ -11,6 +11,9 @@ use crate::text::shown_name;
 const NAME_A_FILE: &str =
     "name a file with `--ledger` or LEADLOAD_LEDGER, or write `none` for no ledger";
 
+const NAME_EITHER: &str =
+    "name a file, or write an address like `postgresql://user@host:5432/database`";
+
 /// The ledger that the options name, or else the user's own; the sandbox has none unless one
 /// is named. Without one, earlier runs are unknown.
 pub fn ledger_place(options: &Options) -> Result<Option<LedgerPlace>, Message> {
@@ -38,7 +41,7 @@ pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> 
     if text.contains("://") || is_mistyped_address(&text) {
         // Not quoted: there may be a password in it.
         let what = "the ledger is neither a file nor an address that begins with `postgresql://`";
-        return Err(Message::new(what, NAME_A_FILE));
+        return Err(Message::new(what, NAME_EITHER));
     }
     // To SQLite these are not files, and a ledger in memory would be lost.
     if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
@@ -49,15 +52,15 @@ pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> 
     Ok(LedgerPlace::file(file))
 }
 
-/// Whether a text that is no address is not meant as a file either: it begins like one, has a
+/// Whether a text is a mistyped address and not a file: it begins like an address, has a
 /// password in it, or is in the form of other programs.
 fn is_mistyped_address(text: &str) -> bool {
     let after_scheme = text.trim_start().strip_prefix("postgres");
     let after_scheme = after_scheme.map(|rest| rest.strip_prefix("ql").unwrap_or(rest));
     let begins_like_one =
-        after_scheme.is_some_and(|rest| rest.starts_with([':']) || rest.starts_with("//"));
+        after_scheme.is_some_and(|rest| rest.starts_with(':') || rest.starts_with("//"));
     let has_password = text.split(['/', '\\']).any(|part| {
-        part.split_once('@')
+        part.rsplit_once('@')
             .is_some_and(|(before, _)| before.contains(':'))
     });
     let is_of_libpq = ["dbname=", "password="]
@@ -106,6 +109,7 @@ mod tests {
             ("Postgres:me-secret/db", "is neither a file nor"),
             ("me:secret@host:5432/db", "is neither a file nor"),
             ("//me:secret@host/db", "is neither a file nor"),
+            ("me@org:secret@host/db", "is neither a file nor"),
             ("host=db password=secret", "is neither a file nor"),
         ] {
             let error = choice(Some(url), false).unwrap_err().to_string();

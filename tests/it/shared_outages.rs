@@ -312,6 +312,7 @@ fn a_ledger_that_goes_back_to_an_older_state_during_a_run_stops_it() {
     wait_for_requests(&service, 200);
     database.sql(
         "BEGIN;
+        LOCK TABLE leadload.runs, leadload.sent, leadload.starts;
         DELETE FROM leadload.sent;
         INSERT INTO leadload.sent SELECT * FROM backup.sent;
         UPDATE leadload.starts SET committed = old.committed FROM backup.starts AS old;

@@ -53,7 +53,7 @@ pub(super) fn decide(
     mine: &[SenderId],
     found: &[&Standing],
 ) -> Decision {
-    let is_own = |row: &Standing| row.place() == (run, claim.row);
+    let is_own = |row: &Standing| row.key() == (run, claim.row);
     let own = found.iter().copied().find(|row| is_own(row));
     if let Some(refusal) = own.and_then(|own| refused_by_own(claim, mine, own)) {
         return Decision::Refuse(refusal);
@@ -95,8 +95,8 @@ pub(super) fn decide(
     let own = own.filter(|own| !mine.contains(&own.sender));
     let expired = displaced().chain(own).filter(|row| row.is_open);
     Decision::Grant {
-        expired: expired.map(Standing::place).collect(),
-        displaced: displaced().map(Standing::place).collect(),
+        expired: expired.map(Standing::key).collect(),
+        displaced: displaced().map(Standing::key).collect(),
     }
 }
 
@@ -113,7 +113,7 @@ fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Re
 }
 
 impl Standing {
-    fn place(&self) -> (RunId, RowId) {
+    fn key(&self) -> (RunId, RowId) {
         (self.record.run, self.record.row)
     }
 
@@ -128,19 +128,26 @@ impl Standing {
 }
 
 /// All rows of the numbers that are claimed, and of the rows themselves.
+const FOUND: &str = "s.service = $1 AND s.number = ANY($2) OR s.run = $3 AND s.row = ANY($4)";
+
+/// Nobody changes these rows until the transaction ends. They are read afterwards, by a statement
+/// of its own: where this one has waited, it sees new versions of rows beside old senders.
+fn lock_found() -> String {
+    format!(
+        "SELECT 1 FROM leadload.sent AS s WHERE {FOUND}
+        ORDER BY s.number, s.campaign, s.run, s.row FOR UPDATE"
+    )
+}
+
 fn find() -> String {
     format!(
         "SELECT {COLUMNS}, s.is_open, {IS_EXPIRED}, s.sender, s.holds IS NOT NULL
-        FROM leadload.sent AS s {SENDER}
-        WHERE s.service = $1 AND s.number = ANY($2)
-            OR s.run = $3 AND s.row = ANY($4)
-        ORDER BY s.number, s.campaign, s.run, s.row
-        FOR UPDATE OF s"
+        FROM leadload.sent AS s {SENDER} WHERE {FOUND}"
     )
 }
 
 /// The lease, which is kept from being taken over until the transaction ends.
-pub(super) const HOLD_LEASE: &str = "
+const HOLD_LEASE: &str = "
 SELECT 1 FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
 
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
@@ -155,7 +162,7 @@ pub(super) fn expire(rows: &str) -> String {
     )
 }
 
-/// Rows by the first two parameters: their runs and their numbers.
+/// Rows by the first two parameters: their runs and their rows in them.
 const GIVEN: &str = "FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
 WHERE s.run = t.run AND s.row = t.row";
 
@@ -236,6 +243,7 @@ pub(super) async fn resolve(
         int8(&run),
         typed(&columns.rows, Type::INT8_ARRAY),
     ];
+    client.query_typed(&lock_found(), &values).await?;
     let rows = client.query_typed(&find(), &values).await?;
     let found: Result<Vec<Standing>, String> = rows.iter().map(standing).collect();
     let found = match found {
@@ -268,8 +276,8 @@ pub(super) async fn resolve(
             Decision::Refuse(refusal) => refused.push((claim.row, refusal)),
         }
     }
-    change(client, &expire(GIVEN), &all_expired).await?;
-    change(client, &format!("{DISPLACE} {GIVEN}"), &all_displaced).await?;
+    update_given(client, &expire(GIVEN), &all_expired).await?;
+    update_given(client, &format!("{DISPLACE} {GIVEN}"), &all_displaced).await?;
     take(client, sender, &granted).await?;
     Ok(Some(Ok(refused)))
 }
@@ -285,12 +293,12 @@ fn standing(row: &Row) -> Result<Standing, String> {
     })
 }
 
-async fn change(client: &Client, sql: &str, places: &[(RunId, RowId)]) -> Result<(), Error> {
-    if places.is_empty() {
+async fn update_given(client: &Client, sql: &str, keys: &[(RunId, RowId)]) -> Result<(), Error> {
+    if keys.is_empty() {
         return Ok(());
     }
-    let runs: Vec<i64> = places.iter().map(|(run, _)| run.0.cast_signed()).collect();
-    let rows: Vec<i64> = places.iter().map(|(_, row)| row.0.cast_signed()).collect();
+    let runs: Vec<i64> = keys.iter().map(|(run, _)| run.0.cast_signed()).collect();
+    let rows: Vec<i64> = keys.iter().map(|(_, row)| row.0.cast_signed()).collect();
     let values = [
         typed(&runs, Type::INT8_ARRAY),
         typed(&rows, Type::INT8_ARRAY),

@@ -3,7 +3,9 @@
 //! A group is one transaction, sent as a whole without waiting for what comes back, so that it
 //! takes one round trip. It may be committed though its answer is lost, and is then repeated: a
 //! claim that is there already under this lease is granted, an outcome is written once more, and
-//! what is added up is counted once for each number of a group.
+//! its starts are counted once. (If the server stays away for so long that the writer gives the
+//! group back, it gets another number with the next one, and its starts may count twice: then the
+//! pace is slower for a while.)
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -43,7 +45,7 @@ impl PostgresLedger {
         let asked = Moment::now();
         let written = write(&self.session, sender, run, &group)?;
         if let Some(sender) = self.sender.as_mut().filter(|_| !group.starts.is_empty()) {
-            sender.counted = sender.group;
+            sender.last_counted_group = sender.group;
         }
         let mut reply = self.read_reply(&written)?;
         if written.is_renewed {

@@ -47,6 +47,8 @@ impl Trouble {
             | &SqlState::IN_FAILED_SQL_TRANSACTION
             // The database does not accept connections at the moment.
             | &SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => Trouble::Away,
+            // `transaction_timeout` of PostgreSQL 17, which has no name here yet.
+            _ if code.code() == "25P04" => Trouble::Away,
             // Connections; too few of anything (disk, memory, connections); operators.
             _ if matches!(class, "08" | "53" | "57" | "58") => Trouble::Away,
             _ => Trouble::Lasting,

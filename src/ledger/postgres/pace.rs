@@ -33,7 +33,10 @@ const UNAWARE: Duration = NEWS_HOLD.saturating_add(Duration::from_millis(500));
 
 const MICROS: i64 = 1_000_000;
 
-/// Reserves start times. A run that is slower by itself than all together gets one at a time.
+/// What is read after this is as new as the lock: a run that joins holds it until it has.
+pub(super) const LOCK: &str = "SELECT 1 FROM leadload.pace WHERE service = $1 FOR NO KEY UPDATE";
+
+/// Reserves start times, under [`LOCK`]. A run that is slower by itself than all together gets one at a time.
 /// Returns the end of what is reserved, how many times that are, and the space, in microseconds.
 pub(super) const RESERVE: &str = "
 WITH shared AS (
@@ -329,6 +332,7 @@ impl PostgresLedger {
         let (own, ahead) = (i64::MAX, 1);
         let row = self.session.transact(async |client| {
             join(client, service, none, limits).await?;
+            client.query_typed(LOCK, &[int8(&service.0)]).await?;
             let values = [int8(&service.0), int8(&own), int8(&ahead)];
             client.query_typed_one(RESERVE, &values).await
         })?;

@@ -155,7 +155,7 @@ impl ServerPlace {
         for (name, value) in url.query_pairs() {
             let value = value.into_owned();
             match &*name {
-                "host" if value.is_empty() => {}
+                "host" | "user" | "dbname" if value.is_empty() => {}
                 "host" => host = Some(server_host(value)),
                 "port" => port = Some(number(&value)?),
                 "user" => user = Some(value),

@@ -319,7 +319,34 @@ fn what_is_read_for_some_rows_does_not_depend_on_how_many_others_there_are() {
         server.disconnect();
         let read = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables
             WHERE relid = 'leadload.sent'::regclass";
-        // Settled once, and found once.
+        // A thousand settled and then found, and one of them found again.
         assert_eq!(database.sql(read), ["2001"]);
     }
+}
+
+#[test]
+fn a_claim_that_changes_hands_while_it_is_waited_for_is_not_taken_for_expired() {
+    let Some(mut server) = server() else { return };
+    server.commit(RUN, claims([1]));
+    server.expire();
+    let (mut other, run) = server.another();
+    let database = server.database.clone();
+    // The first run has another lease, and claims its row again.
+    let claiming = std::thread::spawn(move || {
+        database.sql(
+            "WITH lease AS (
+                INSERT INTO leadload.senders (service, run, start, until, timeout_ms)
+                SELECT service, run, start, clock_timestamp() + interval '1 hour', timeout_ms
+                FROM leadload.senders WHERE run = 1 RETURNING id
+            )
+            UPDATE leadload.sent SET sender = lease.id FROM lease;
+            SELECT pg_sleep(1)",
+        )
+    });
+    let is_claiming = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'
+        AND datname = current_database()";
+    while server.database.sql(is_claiming) != ["1"] {}
+    let reply = claim_by(&mut other, run, 1, true);
+    assert_eq!(reply.refused, [(RowId(1), Refusal::Busy)]);
+    claiming.join().unwrap();
 }

@@ -1,7 +1,7 @@
 //! Looks up what the ledger knows about numbers, many in one round trip.
 //!
-//! The server looks one after the other up in an index, no matter how many they are: of a subquery with
-//! an `OFFSET` it makes no join, for which it would read the whole table.
+//! The server looks each number up in an index. `OFFSET 0` keeps it from turning the subquery into
+//! a join, for which it might read the whole table.
 
 use std::collections::{HashMap, HashSet};
 use std::pin::pin;

@@ -153,7 +153,7 @@ impl PostgresLedger {
             leases: vec![sender],
             asked,
             group: 0,
-            counted: 0,
+            last_counted_group: 0,
             clock: ServerClock::new(),
         });
         Ok(Ok(begun))

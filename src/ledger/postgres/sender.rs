@@ -61,7 +61,7 @@ pub(super) struct Sender {
     pub(super) asked: Moment,
     /// The number of the last group, and of the last one that has counted requests.
     pub(super) group: i64,
-    pub(super) counted: i64,
+    pub(super) last_counted_group: i64,
     pub(super) clock: ServerClock,
 }
 

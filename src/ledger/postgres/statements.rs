@@ -16,8 +16,8 @@ use crate::ledger::shared_pace::AHEAD;
 use crate::ledger::{Group, Settlement};
 
 /// Claims rows under a lease that is under way. A row is left out if another one has the claim of
-/// its number, is its lead or may be, and if it was claimed before. (What the `OFFSET` is for,
-/// `recall` says.)
+/// its number, is its lead or may be, and if it was claimed before. (`recall` says what the
+/// `OFFSET` is for.)
 const CLAIM: &str = "
 WITH lease AS (
     SELECT id FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE
@@ -39,9 +39,9 @@ ON CONFLICT DO NOTHING
 RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
-/// both over all else; that only counts if no other sender has claimed the row since. (Sender 0:
-/// this process never heard whether it was granted the claim, and has not started it.) The run
-/// stands beside each row: of a run that it has no statistics of, the server would read all rows.
+/// both over all else; any other outcome counts only if no other sender has claimed the row since.
+/// (Sender 0: this process never heard whether it was granted the claim, and has not started it.)
+/// The run stands beside each row: without statistics about a run the server would read all of it.
 const SETTLE: &str = "
 UPDATE leadload.sent AS s SET is_open = false,
     holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
@@ -82,6 +82,9 @@ WHERE id = $1 AND EXISTS (
 )
 RETURNING 1";
 
+/// The status in statements that compare with it.
+const UNCERTAIN: i16 = Status::Uncertain as i16;
+
 /// One statement of a group, with the values that it owns.
 pub(super) struct Statement {
     pub(super) sql: &'static str,
@@ -89,7 +92,7 @@ pub(super) struct Statement {
     pub(super) answers: Answers,
 }
 
-/// What a statement returns, and is read of it.
+/// What to read from a statement's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answers {
     Nothing,
@@ -152,25 +155,24 @@ pub(super) fn statements(
         all.push(settle(sender, run_id, &group.settlements));
     }
     if !group.releases.is_empty() {
-        let rows: Vec<i64> = group
-            .releases
-            .iter()
-            .map(|row| row.0.cast_signed())
-            .collect();
-        let uncertain = Status::Uncertain as i16;
-        let release = Statement::new(RELEASE, Answers::Nothing).int8(run_id);
-        let release = release.value(rows.clone(), Type::INT8_ARRAY);
-        let release = release.value(sender.all_ids(), Type::INT8_ARRAY);
-        all.push(release.value(uncertain, Type::INT2));
-        let drop = Statement::new(DROP, Answers::Nothing).int8(run_id);
-        let drop = drop.value(rows, Type::INT8_ARRAY);
-        all.push(drop.value(sender.all_ids(), Type::INT8_ARRAY));
+        all.extend(release(sender, run_id, &group.releases));
     }
     add_bad_rows(&mut all, service, run_id, group);
     if !group.starts.is_empty() {
         all.push(count(sender, run_id, group));
         all.push(Statement::new(pace::FORGET_OLD, Answers::Nothing).int8(service));
     }
+    add_pace(&mut all, service, group);
+    all.push(
+        Statement::new(pace::NEWS, Answers::News)
+            .int8(service)
+            .int8(id),
+    );
+    all
+}
+
+/// Adds what was learned about the service, its waits, and the start times that are asked for.
+fn add_pace(all: &mut Vec<Statement>, service: i64, group: &Group) {
     if let Some(known) = group.learned {
         let (requests, per_ms, is_stated) = learned(known);
         let learn = Statement::new(pace::LEARN, Answers::Nothing).int8(service);
@@ -183,15 +185,24 @@ pub(super) fn statements(
         all.push(wait.value(i32::from(pause.http_status), Type::INT4));
     }
     if let Some(own) = group.wants_starts {
+        all.push(Statement::new(pace::LOCK, Answers::Nothing).int8(service));
         let reserve = Statement::new(RESERVE, Answers::Starts).int8(service);
         all.push(reserve.int8(micros(own)).int8(micros(AHEAD)));
     }
-    all.push(
-        Statement::new(pace::NEWS, Answers::News)
-            .int8(service)
-            .int8(id),
-    );
-    all
+}
+
+fn release(sender: &Sender, run: i64, rows: &[RowId]) -> [Statement; 2] {
+    let rows: Vec<i64> = rows.iter().map(|row| row.0.cast_signed()).collect();
+    let release = Statement::new(RELEASE, Answers::Nothing)
+        .int8(run)
+        .value(rows.clone(), Type::INT8_ARRAY)
+        .value(sender.all_ids(), Type::INT8_ARRAY)
+        .value(UNCERTAIN, Type::INT2);
+    let drop = Statement::new(DROP, Answers::Nothing)
+        .int8(run)
+        .value(rows, Type::INT8_ARRAY)
+        .value(sender.all_ids(), Type::INT8_ARRAY);
+    [release, drop]
 }
 
 fn progress(sender: &Sender, run: i64, group: &Group) -> Statement {
@@ -203,7 +214,7 @@ fn progress(sender: &Sender, run: i64, group: &Group) -> Statement {
         .int8(group.counts.total().cast_signed())
         .value(counts, Type::TEXT)
         .value(sender.start.cast_signed(), Type::INT4)
-        .int8(sender.counted)
+        .int8(sender.last_counted_group)
 }
 
 fn claim(sender: &Sender, run: i64, group: &Group) -> Statement {
@@ -220,7 +231,7 @@ fn claim(sender: &Sender, run: i64, group: &Group) -> Statement {
         .value(columns.campaigns, Type::INT8_ARRAY)
         .value(columns.files, Type::INT4_ARRAY)
         .value(columns.line_offsets, Type::INT8_ARRAY)
-        .value(Status::Uncertain as i16, Type::INT2)
+        .value(UNCERTAIN, Type::INT2)
 }
 
 fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
@@ -255,7 +266,7 @@ fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
         .value(ids, Type::TEXT_ARRAY)
         .value(times, Type::TIMESTAMPTZ_ARRAY)
         .value(codes, Type::TEXT_ARRAY)
-        .value(Status::Uncertain as i16, Type::INT2)
+        .value(UNCERTAIN, Type::INT2)
         .value(errors, Type::TEXT_ARRAY)
         .value(sender.all_ids(), Type::INT8_ARRAY)
 }

@@ -153,7 +153,7 @@ fn select(table: &Table) -> String {
                 attempts, lead_id, settled_at, error_code, error
             FROM leadload.sent WHERE NOT is_open
             UNION ALL
-            SELECT run, row, number, service, campaign, file, line_offset, {uncertain}, NULL,
+            SELECT run, row, number, service, campaign, file, line_offset, {uncertain}::smallint, NULL,
                 attempts + 1, NULL, NULL, 'answer_lost', '{NO_ANSWER}'
             FROM leadload.sent WHERE is_open
         ) AS s ORDER BY {key}"
