@@ -336,8 +336,8 @@ fn a_claim_that_changes_hands_while_it_is_waited_for_is_not_taken_for_expired() 
         database.sql(
             "WITH lease AS (
                 INSERT INTO leadload.senders (service, run, start, until, timeout_ms)
-                SELECT service, run, start, clock_timestamp() + interval '1 hour', timeout_ms
-                FROM leadload.senders WHERE run = 1 RETURNING id
+                SELECT service, id, 1, clock_timestamp() + interval '1 hour', 1000
+                FROM leadload.runs WHERE id = 1 RETURNING id
             )
             UPDATE leadload.sent SET sender = lease.id FROM lease;
             SELECT pg_sleep(1)",
