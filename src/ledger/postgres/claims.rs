@@ -16,7 +16,7 @@ use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
 use crate::phone::PhoneNumber;
 
-/// A row of the ledger that may stand in the way of a claim.
+/// A row of the ledger that may be a reason to refuse a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) record: Record,

@@ -146,10 +146,9 @@ impl LedgerError {
 
     /// For a database that cannot store all texts.
     pub(super) fn wrong_encoding(place: &ServerPlace, encoding: &str) -> LedgerError {
-        let database = place.database();
         LedgerError::new(
             format!("the database of the ledger `{place}` has the encoding {encoding}, and cannot store every name"),
-            format!("make one with `createdb --encoding=UTF8 --template=template0 {database}`"),
+            "make another one, `createdb --encoding=UTF8 --template=template0 NAME`, and name that in the address",
         )
         .on_page(ON_PAGE, ASK_SETUP)
     }

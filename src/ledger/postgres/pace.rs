@@ -33,10 +33,11 @@ const UNAWARE: Duration = NEWS_HOLD.saturating_add(Duration::from_millis(500));
 
 const MICROS: i64 = 1_000_000;
 
-/// What is read after this is as new as the lock: a run that joins holds it until it has.
+/// Waits for a run that is just joining, so that the next statement sees its limits.
 pub(super) const LOCK: &str = "SELECT 1 FROM leadload.pace WHERE service = $1 FOR NO KEY UPDATE";
 
-/// Reserves start times, under [`LOCK`]. A run that is slower by itself than all together gets one at a time.
+/// Reserves start times, under [`LOCK`]. A run that is slower by itself than all together gets
+/// one at a time.
 /// Returns the end of what is reserved, how many times that are, and the space, in microseconds.
 pub(super) const RESERVE: &str = "
 WITH shared AS (

@@ -144,10 +144,10 @@ impl ServerPlace {
             Some(Host::Ipv4(address)) => Some(ServerHost::Name(address.to_string())),
             Some(Host::Ipv6(address)) => Some(ServerHost::Name(address.to_string())),
         };
-        let mut port = url
-            .port()
-            .map(|port| number(&port.to_string()))
-            .transpose()?;
+        let mut port = url.port();
+        if port == Some(0) {
+            return Err(wrong_port());
+        }
         let mut user = Some(decoded(url.username())).filter(|user| !user.is_empty());
         let path = decoded(url.path().trim_start_matches('/'));
         let mut database = Some(path).filter(|name| !name.is_empty());
@@ -281,7 +281,11 @@ fn in_brackets(name: &str) -> String {
 
 fn number(text: &str) -> Result<u16, Message> {
     let port = text.parse().ok().filter(|port| *port > 0);
-    port.ok_or_else(|| wrong("has a port that is none", "a port is a number up to 65535"))
+    port.ok_or_else(wrong_port)
+}
+
+fn wrong_port() -> Message {
+    wrong("has a port that is none", "a port is a number up to 65535")
 }
 
 fn lease_of(text: &str) -> Result<Duration, Message> {

@@ -3,9 +3,10 @@
 //!
 //! One number is on the lists of two runs. Run 1 is sent by one process, or by two: the second is
 //! started while the first may be dead, frozen or cut off. The steps are those of the
-//! module's introduction, and [`decide`](super::claims::decide) is the code's own. Any process may be killed at any time,
-//! the answer to any commit may be lost, and a process may be frozen between the question whether
-//! it may start and its request. Time passes in steps: a lease takes two, a request one.
+//! module's introduction, and [`decide`](super::claims::decide) is the code's own. Any process may
+//! be killed at any time, the answer to any commit may be lost, and a process may be frozen between
+//! the question whether it may start and its request. Time passes in steps: a lease takes two, a
+//! request one.
 //!
 //! That the model can fail is shown by models with a flaw: each of them does.
 

@@ -224,7 +224,7 @@ impl State {
             .is_some_and(|(_, until)| *until > self.now)
     }
 
-    /// What stands in the way of a claim, as the ledger shows it.
+    /// The rows that have the number, as a claim finds them.
     fn found(&self, flaw: Flaw) -> Vec<Standing> {
         let has_expired = |until: u8| match flaw {
             Flaw::ExpiresAtOnce => until <= self.now,
