@@ -132,5 +132,5 @@ fn the_country_is_asked_for_until_the_question_was_shown() {
         "{}",
         asked.body
     );
-    assert_eq!(next(), None);
+    assert_eq!(next(), Some(format!("{list}/problems")));
 }

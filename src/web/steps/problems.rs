@@ -43,10 +43,7 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob, RawQuery(query): Ra
     let page = page_number(asked.get("page").map(|page| &**page));
     if asked.contains_key("next") {
         checked(&visit, &job).await?;
-        let next = next_step(&job);
-        if next != "problems" {
-            return Ok(see_other(&visit.job_path(job.id, next)));
-        }
+        return Ok(see_other(&visit.job_path(job.id, next_step(&job))));
     }
     let refused = refused(&visit, &job, asked.contains_key(CORRECTED)).await?;
     // All corrections could be kept.
