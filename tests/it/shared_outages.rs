@@ -211,12 +211,16 @@ fn after_the_longest_outage_the_run_stops_and_the_same_command_goes_on() {
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);
     output.tells("out of reach");
+    // The rows whose answers, if they came, could not be recorded any more.
+    let doubtful = database.sql("SELECT '+' || number FROM leadload.sent WHERE is_open");
     link.set(State::Passing);
     start().expect(0);
     let requests = requests(&service);
     assert_eq!(requests.len(), 200);
-    let twice = requests.values().filter(|times| **times > 1).count();
-    assert!(twice <= 12, "only what was in doubt: {twice}");
+    for (number, times) in requests {
+        let most = 1 + usize::from(doubtful.contains(&number));
+        assert!(times <= most, "{number}: {times} times");
+    }
 }
 
 #[test]
