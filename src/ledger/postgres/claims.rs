@@ -250,17 +250,34 @@ pub(super) async fn resolve(
         Ok(found) => found,
         Err(error) => return Ok(Some(Err(error))),
     };
+    let decided = decide_all(sender, claims, &found);
+    update_given(client, &expire(GIVEN), &decided.expired).await?;
+    update_given(client, &format!("{DISPLACE} {GIVEN}"), &decided.displaced).await?;
+    take(client, sender, &decided.granted).await?;
+    Ok(Some(Ok(decided.refused)))
+}
+
+/// What becomes of several claims.
+#[derive(Debug, Default)]
+struct Decisions {
+    granted: Vec<Claim>,
+    refused: Vec<(RowId, Refusal)>,
+    expired: Vec<(RunId, RowId)>,
+    displaced: Vec<(RunId, RowId)>,
+}
+
+/// Decides about each claim by what was found of its number and its row.
+fn decide_all(sender: &Sender, claims: &[Claim], found: &[Standing]) -> Decisions {
     let mut by_number: HashMap<PhoneNumber, Vec<&Standing>> = HashMap::new();
     let mut own_rows: HashMap<RowId, &Standing> = HashMap::new();
-    for row in &found {
+    for row in found {
         by_number.entry(row.record.number).or_default().push(row);
         if row.record.run == sender.run {
             own_rows.insert(row.record.row, row);
         }
     }
     let scope = sender.terms.claims;
-    let (mut granted, mut refused) = (Vec::new(), Vec::new());
-    let (mut all_expired, mut all_displaced) = (Vec::new(), Vec::new());
+    let mut decided = Decisions::default();
     for claim in claims {
         let of_number = by_number.get(&claim.number).into_iter().flatten();
         // A row whose cell was corrected may have been claimed with another number.
@@ -269,17 +286,14 @@ pub(super) async fn resolve(
         let of_claim: Vec<&Standing> = of_number.chain(own).copied().collect();
         match decide(claim, scope, sender.run, &sender.leases, &of_claim) {
             Decision::Grant { expired, displaced } => {
-                granted.push(*claim);
-                all_expired.extend(expired);
-                all_displaced.extend(displaced);
+                decided.granted.push(*claim);
+                decided.expired.extend(expired);
+                decided.displaced.extend(displaced);
             }
-            Decision::Refuse(refusal) => refused.push((claim.row, refusal)),
+            Decision::Refuse(refusal) => decided.refused.push((claim.row, refusal)),
         }
     }
-    update_given(client, &expire(GIVEN), &all_expired).await?;
-    update_given(client, &format!("{DISPLACE} {GIVEN}"), &all_displaced).await?;
-    take(client, sender, &granted).await?;
-    Ok(Some(Ok(refused)))
+    decided
 }
 
 fn standing(row: &Row) -> Result<Standing, String> {

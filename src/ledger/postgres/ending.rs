@@ -35,21 +35,8 @@ async fn end(
     lease: Option<SenderId>,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let (run, start) = (run.0.cast_signed(), start.cast_signed());
-    let exit_code = i32::from(ending.exit_code);
-    let requests = ending.requests.cast_signed();
-    let values = [
-        int8(&run),
-        int4(&start),
-        typed(&now, Type::TIMESTAMPTZ),
-        int4(&exit_code),
-        text(&ending.stopped_by),
-        int8(&requests),
-    ];
-    let ended = "UPDATE leadload.starts
-        SET ended_at = $3, exit_code = $4, stopped_by = $5, requests = $6
-        WHERE run = $1 AND start = $2";
-    client.execute_typed(ended, &values).await?;
+    let run = run.0.cast_signed();
+    end_start(client, run, start, ending, now).await?;
     let last_read = ending.last_read.cast_signed();
     if ending.has_rejects {
         // Rows after the last one that was read are in no file of this start.
@@ -57,24 +44,7 @@ async fn end(
         let values = [int8(&run), int8(&last_read)];
         client.execute_typed(update, &values).await?;
     }
-    // A start that stopped early may have counted fewer rows than the one before it.
-    let update = "UPDATE leadload.runs
-        SET completed_at = CASE WHEN $2 THEN $3 ELSE completed_at END,
-        read_to = greatest(read_to, $6),
-        counts = CASE WHEN $2 OR $5 >= counted THEN $4::text::json ELSE counts END,
-        counted = CASE WHEN $2 OR $5 >= counted THEN $5 ELSE counted END
-        WHERE id = $1";
-    let counts = json!(ending.counts).to_string();
-    let total = ending.counts.total().cast_signed();
-    let values = [
-        int8(&run),
-        typed(&ending.complete, Type::BOOL),
-        typed(&now, Type::TIMESTAMPTZ),
-        text(&counts),
-        int8(&total),
-        int8(&last_read),
-    ];
-    client.execute_typed(update, &values).await?;
+    end_run(client, run, ending, now).await?;
     for (position, rows) in (0_i32..).zip(&ending.input_rows) {
         let update = "UPDATE leadload.inputs SET rows = coalesce($3, rows)
             WHERE run = $1 AND position = $2";
@@ -85,5 +55,58 @@ async fn end(
     if let Some(lease) = lease {
         client.execute_typed(sender::END, &[int8(&lease.0)]).await?;
     }
+    Ok(())
+}
+
+async fn end_start(
+    client: &Client,
+    run: i64,
+    start: u32,
+    ending: &Ending<'_>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let start = start.cast_signed();
+    let exit_code = i32::from(ending.exit_code);
+    let requests = ending.requests.cast_signed();
+    let values = [
+        int8(&run),
+        int4(&start),
+        typed(&now, Type::TIMESTAMPTZ),
+        int4(&exit_code),
+        text(&ending.stopped_by),
+        int8(&requests),
+    ];
+    let update = "UPDATE leadload.starts
+        SET ended_at = $3, exit_code = $4, stopped_by = $5, requests = $6
+        WHERE run = $1 AND start = $2";
+    client.execute_typed(update, &values).await?;
+    Ok(())
+}
+
+/// A start that stopped early may have counted fewer rows than the one before it.
+async fn end_run(
+    client: &Client,
+    run: i64,
+    ending: &Ending<'_>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let last_read = ending.last_read.cast_signed();
+    let counts = json!(ending.counts).to_string();
+    let total = ending.counts.total().cast_signed();
+    let values = [
+        int8(&run),
+        typed(&ending.complete, Type::BOOL),
+        typed(&now, Type::TIMESTAMPTZ),
+        text(&counts),
+        int8(&total),
+        int8(&last_read),
+    ];
+    let update = "UPDATE leadload.runs
+        SET completed_at = CASE WHEN $2 THEN $3 ELSE completed_at END,
+        read_to = greatest(read_to, $6),
+        counts = CASE WHEN $2 OR $5 >= counted THEN $4::text::json ELSE counts END,
+        counted = CASE WHEN $2 OR $5 >= counted THEN $5 ELSE counted END
+        WHERE id = $1";
+    client.execute_typed(update, &values).await?;
     Ok(())
 }

@@ -136,14 +136,7 @@ impl ServerPlace {
     /// `sslrootcert` starts in the current folder.
     pub fn parse(text: &str, password: Option<SecretString>) -> Result<ServerPlace, Message> {
         let url = read(text).map_err(|_| wrong("cannot be read", FORM))?;
-        let mut host = match url.host() {
-            None => None,
-            Some(Host::Domain(NO_HOST)) => None,
-            // In a scheme that the parser does not know, an IP address is a name too.
-            Some(Host::Domain(name)) => Some(server_host(decoded(name))),
-            Some(Host::Ipv4(address)) => Some(ServerHost::Name(address.to_string())),
-            Some(Host::Ipv6(address)) => Some(ServerHost::Name(address.to_string())),
-        };
+        let mut host = host_of(&url);
         let mut port = url.port();
         if port == Some(0) {
             return Err(wrong_port());
@@ -255,6 +248,16 @@ fn read(text: &str) -> Result<Url, url::ParseError> {
         ""
     };
     Url::parse(&format!("{scheme}://{who}{no_host}{what}"))
+}
+
+fn host_of(url: &Url) -> Option<ServerHost> {
+    match url.host()? {
+        Host::Domain(NO_HOST) => None,
+        // In a scheme that the parser does not know, an IP address is a name too.
+        Host::Domain(name) => Some(server_host(decoded(name))),
+        Host::Ipv4(address) => Some(ServerHost::Name(address.to_string())),
+        Host::Ipv6(address) => Some(ServerHost::Name(address.to_string())),
+    }
 }
 
 fn decoded(text: &str) -> String {
