@@ -37,7 +37,7 @@ pub(super) fn line(row: i64, offset: i64) -> u64 {
 
 /// The number of a status: its place among all. 0 and 1 take no space in the table: they are
 /// those that occur by the million.
-pub(super) fn status_code(status: Status) -> i64 {
+pub(super) const fn status_code(status: Status) -> i64 {
     status as i64
 }
 

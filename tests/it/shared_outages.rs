@@ -7,11 +7,11 @@ use crate::link::{Link, State};
 use crate::shared_ledger::{TAKES_ALL, import, requests, rows, with_ledger};
 use crate::util::{Folder, Output, scenario, signal, wait_for_requests};
 
-/// Runs an import of 300 leads, and breaks something in its midst. Every row must be sent once
+/// Runs an import of 600 leads, and breaks something in its midst. Every row must be sent once
 /// and recorded, and nothing may start while it is broken.
 fn survives(url: &str, break_it: impl FnOnce(), mend_it: impl FnOnce()) {
     let service = scenario(&format!("{TAKES_ALL}latency_ms = 10"));
-    let folder = Folder::with_leads(&rows(0, 300));
+    let folder = Folder::with_leads(&rows(0, 600));
     let run = folder.import_leads(&service, &["--concurrency", "4", "--timeout", "2s"]);
     let child = run.env("LEADLOAD_LEDGER", url).start();
     wait_for_requests(&service, 50);
@@ -21,12 +21,12 @@ fn survives(url: &str, break_it: impl FnOnce(), mend_it: impl FnOnce()) {
     let sent = service.stats().lead_requests;
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(service.stats().lead_requests, sent, "nothing starts");
-    assert!(sent < 300, "it was broken in the midst");
+    assert!(sent < 600, "it was broken in the midst");
     mend_it();
     let output = Output::of(child);
     assert_eq!(output.code, 0, "{}", output.stderr);
     let requests = requests(&service);
-    assert_eq!(requests.len(), 300);
+    assert_eq!(requests.len(), 600);
     assert!(requests.values().all(|times| *times == 1), "{requests:?}");
     let statuses = folder.column("leads.results.csv", "status");
     assert!(
@@ -78,20 +78,21 @@ fn commits_whose_answers_are_lost_are_repeated_and_count_once() {
     let lose = || link.set(State::LosingAnswers);
     survives(&url, lose, || link.set(State::Passing));
     let counted = "SELECT sum(requests) FROM leadload.recent_starts";
-    assert_eq!(database.sql(counted), ["300"]);
+    assert_eq!(database.sql(counted), ["600"]);
 }
 
 #[test]
-fn a_connection_that_goes_silent_for_longer_than_the_lease_costs_no_row() {
+fn a_network_that_is_cut_for_half_a_minute_costs_no_row() {
     let Some((database, link)) = linked() else {
         return;
     };
     let url = database.url_at(link.port(), "lease=2s");
-    survives(
-        &url,
-        || link.set(State::Frozen),
-        || link.set(State::Passing),
-    );
+    let heal = || {
+        // Longer than the lease, and longer than an answer is waited for.
+        std::thread::sleep(Duration::from_secs(26));
+        link.set(State::Passing);
+    };
+    survives(&url, || link.set(State::Frozen), heal);
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn a_ledger_that_goes_back_to_an_older_state_during_a_run_stops_it() {
         return;
     };
     let service = scenario(&format!("{TAKES_ALL}latency_ms = 20"));
-    let folder = Folder::with_leads(&rows(0, 400));
+    let folder = Folder::with_leads(&rows(0, 1000));
     let child = import(&folder, &service, &database, &["--concurrency", "2"]).start();
     wait_for_requests(&service, 20);
     database.sql(

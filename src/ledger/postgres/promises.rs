@@ -331,7 +331,8 @@ fn a_claim_that_changes_hands_while_it_is_waited_for_is_not_taken_for_expired() 
     server.expire();
     let (mut other, run) = server.another();
     let database = server.database.clone();
-    // The first run has another lease, and claims its row again.
+    // The first run has another lease, and claims its row again: a transaction that ends when
+    // another one waits for it.
     let claiming = std::thread::spawn(move || {
         database.sql(
             "WITH lease AS (
@@ -340,11 +341,19 @@ fn a_claim_that_changes_hands_while_it_is_waited_for_is_not_taken_for_expired() 
                 FROM leadload.runs WHERE id = 1 RETURNING id
             )
             UPDATE leadload.sent SET sender = lease.id FROM lease;
-            SELECT pg_sleep(1)",
+            SELECT pg_advisory_xact_lock(1);
+            DO $$ BEGIN
+                WHILE NOT EXISTS (
+                    SELECT FROM pg_locks
+                    WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
+                ) LOOP
+                    PERFORM pg_sleep(0.01);
+                END LOOP;
+            END $$",
         )
     });
-    let is_claiming = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'
-        AND datname = current_database()";
+    let is_claiming = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     while server.database.sql(is_claiming) != ["1"] {}
     let reply = claim_by(&mut other, run, 1, true);
     assert_eq!(reply.refused, [(RowId(1), Refusal::Busy)]);

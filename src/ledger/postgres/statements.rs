@@ -83,7 +83,7 @@ WHERE id = $1 AND EXISTS (
 RETURNING 1";
 
 /// The status in statements that compare with it.
-const UNCERTAIN: i16 = Status::Uncertain as i16;
+const UNCERTAIN: i16 = status_code(Status::Uncertain) as i16;
 
 /// One statement of a group, with the values that it owns.
 pub(super) struct Statement {
