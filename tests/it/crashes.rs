@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, Run, contacts, scenario};
+use crate::util::{Folder, Output, Run, contacts, replaced, scenario};
 
 /// How often the program is killed before it may finish.
 fn rounds() -> usize {
@@ -179,7 +179,8 @@ fn a_row_whose_answer_a_kill_has_lost_is_held_until_it_is_said_to_be_sent_again(
     child.kill().unwrap();
     child.wait().unwrap();
 
-    let service = quick(service);
+    // The same service without its delay.
+    let service = replaced(service, "");
     let statuses = |args: &[&str], code| {
         folder.import_leads(&service, args).expect(code);
         folder.column("leads.results.csv", "status")
@@ -196,11 +197,4 @@ fn a_row_whose_answer_a_kill_has_lost_is_held_until_it_is_said_to_be_sent_again(
     assert_eq!(statuses(&[], 0), ["created", "already_imported"]);
     let codes = folder.column("leads.results.csv", "error_code");
     assert_eq!(codes, ["answer_lost", ""]);
-}
-
-/// Replaces the service with the same service without its delay.
-fn quick(service: Sandbox) -> Sandbox {
-    let address = service.addr();
-    drop(service);
-    scenario(&format!("listen = '{address}'"))
 }

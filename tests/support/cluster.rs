@@ -270,9 +270,12 @@ fn keeper(programs: &Path, folder: &Path, as_other: bool) -> (Child, ChildStdin)
     (shell, pipe)
 }
 
+/// A port below those that systems give to connections and to listeners without a port of their
+/// own, so that no other test takes it before the server starts, or while it is down.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let mut ports = std::iter::repeat_with(|| fastrand::u16(10_000..30_000));
+    ports.find(is_free).unwrap()
 }
 
 fn run(command: &mut Command) {
