@@ -11,7 +11,8 @@ use std::time::Duration;
 use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 
-use super::faults::{Fault, FaultFlags, Faults};
+use super::faults::{Fault, FaultFlags, Faults, share};
+use super::lead_list::{LeadCalls, LeadIds, LeadTimes, ListForm};
 use super::packing::Packing;
 use super::rate_limit::RateLimit;
 use super::replies::RateLimitHint;
@@ -116,6 +117,36 @@ pub struct SandboxConfig {
     #[arg(skip)]
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
+    /// Offer the calls about leads that exist: `both` of them, the `list` alone, or `none`
+    /// [default: both]
+    #[arg(long, value_name = "CALLS", value_enum)]
+    pub lead_calls: LeadCalls,
+    /// The status with which a call that is not offered is answered; 404 when not given.
+    #[arg(skip)]
+    pub not_offered_status: Option<u16>,
+    /// The form of the list of leads: `pages`, `meta`, `data` or `bare` [default: pages]
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub lead_list: ListForm,
+    #[arg(skip)]
+    pub lead_ids: LeadIds,
+    /// How the list of leads writes the time at which each was made.
+    #[arg(skip)]
+    pub lead_times: LeadTimes,
+    /// Time until a new lead appears in the list of leads, such as `5s`
+    #[arg(id = "list-delay", long, value_name = "DURATION", value_parser = milliseconds)]
+    pub list_delay_ms: u64,
+    /// Share of leads that cannot be deleted, since a call is under way
+    #[arg(id = "share-in-call", long, value_name = "P", value_parser = share)]
+    pub in_call: f64,
+    /// Shares of calls about leads that exist which meet each fault; as `faults` when not given.
+    #[arg(skip)]
+    pub call_faults: Option<Faults>,
+    /// Each token has an account of its own, with the same campaigns and its own leads.
+    #[arg(skip)]
+    pub accounts_by_token: bool,
+    /// How far the service's clock is ahead, in seconds.
+    #[arg(skip)]
+    pub clock_ahead_s: i64,
     /// Take duplicates too, as a service without that check does.
     #[arg(skip)]
     pub takes_duplicates: bool,
@@ -174,6 +205,11 @@ impl SandboxConfig {
             "`outage.for_s` must be a number of seconds"
         );
         self.faults.check()?;
+        self.call_faults.as_ref().map_or(Ok(()), Faults::check)?;
+        ensure!(
+            (0.0..=1.0).contains(&self.in_call),
+            "`in_call` must be between 0 and 1"
+        );
         self.rate_limits.iter().try_for_each(RateLimit::check)?;
         self.rules.iter().try_for_each(Rule::check)
     }

@@ -93,7 +93,7 @@ pub struct FaultFlags {
 }
 
 /// `0.02` or `2%`.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = match text.strip_suffix('%') {
         Some(percent) => (percent, 100.0),
         None => (text, 1.0),

@@ -12,10 +12,13 @@
 //! | `server` | HTTP, and how a connection ends without an answer |
 //! | `wire` | strict parsing of a request |
 //! | `state`, `store`, `rate_limit`, `stats` | what the sandbox remembers, behind one mutex |
+//! | `lead_calls`, `lead_list` | the calls about leads that exist, which the document does not have |
 //! | `replies`, `packing` | its answers |
 
 mod config;
 mod faults;
+mod lead_calls;
+mod lead_list;
 #[cfg(test)]
 pub(crate) mod memory;
 mod packing;
@@ -42,6 +45,7 @@ use tokio::sync::oneshot;
 
 pub use config::{Campaign, Outage, SandboxConfig};
 pub use faults::{Fault, Faults};
+pub use lead_list::{LeadCalls, LeadIds, LeadTimes, ListForm};
 pub use packing::Packing;
 pub use rate_limit::{OtherUser, RateLimit, Shape};
 pub use replies::RateLimitHint;
@@ -110,8 +114,9 @@ impl Sandbox {
         self.shared.config.token()
     }
 
+    /// The leads of all accounts.
     pub fn leads(&self) -> Vec<StoredLead> {
-        self.shared.state().store.leads().collect()
+        self.shared.state().leads()
     }
 
     pub fn stats(&self) -> Stats {

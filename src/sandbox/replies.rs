@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::config::SandboxConfig;
 use super::faults::Fault;
@@ -59,7 +59,7 @@ impl Reply {
     }
 
     /// Invalid headers are ignored: the headers of a scenario are checked at its start.
-    fn with_header(mut self, name: &str, value: &str) -> Self {
+    pub(super) fn with_header(mut self, name: &str, value: &str) -> Self {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
             self.response.headers_mut().insert(name, value);
         }
@@ -126,12 +126,35 @@ pub(super) fn duplicate() -> Reply {
     )
 }
 
-pub(super) fn created(id: u64) -> Reply {
-    let data = json!({ "id": id.to_string() });
+pub(super) fn created(id: &Value) -> Reply {
+    let data = json!({ "id": id });
     json(
         200,
         &json!({ "message": "Lead created successfully", "data": data }),
     )
+}
+
+pub(super) fn deleted() -> Reply {
+    message(200, "Lead deleted successfully")
+}
+
+pub(super) fn unknown_lead() -> Reply {
+    message(404, "Lead not found")
+}
+
+pub(super) fn in_call() -> Reply {
+    message(409, "A call to this lead is under way.")
+}
+
+/// A path that the service does not have; 405 if it has it for other methods.
+pub(super) fn not_offered(status: u16, method: &str, path: &str) -> Reply {
+    match status {
+        405 => message(
+            405,
+            &format!("The {method} method is not supported for route {path}."),
+        ),
+        status => message(status, &format!("The route {path} could not be found.")),
+    }
 }
 
 /// Tells the caller to retry `wait_s` seconds after `now`.

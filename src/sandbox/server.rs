@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_ENCODING;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::serve::ListenerExt;
 use futures::stream;
 use futures_timer::Delay;
@@ -54,6 +54,8 @@ fn routes(shared: Arc<Shared>) -> Router {
     Router::new()
         .route(CAMPAIGNS, get(list_campaigns))
         .route("/api/user/lead", post(create_lead))
+        .route("/api/user/leads", get(list_leads))
+        .route("/api/user/leads/{id}", delete(delete_lead))
         .route("/_sandbox/leads", get(show_leads))
         .route("/_sandbox/stats", get(show_stats))
         .with_state(shared)
@@ -78,6 +80,23 @@ async fn create_lead(State(shared): SharedState, request: Request) -> Response {
     let reply = shared
         .state()
         .decide(arrival, &head.headers, body.as_deref());
+    finish(&shared, reply).await
+}
+
+async fn list_leads(State(shared): SharedState, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let now = shared.now_us();
+    let reply = shared.state().list(query, request.headers(), now);
+    finish(&shared, reply).await
+}
+
+async fn delete_lead(
+    State(shared): SharedState,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let now = shared.now_us();
+    let reply = shared.state().delete(&id, request.headers(), now);
     finish(&shared, reply).await
 }
 
@@ -132,7 +151,7 @@ fn campaign_page(shared: &Shared, request: &Request) -> Reply {
 }
 
 async fn show_leads(State(shared): SharedState) -> Response {
-    show(&shared.state().store.leads().collect::<Vec<_>>())
+    show(&shared.state().leads())
 }
 
 async fn show_stats(State(shared): SharedState) -> Response {

@@ -4,10 +4,12 @@
 //! is stored when its request has been read, before the latency. So if the
 //! caller gives up in between, the lead exists, as with a real service.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -17,7 +19,7 @@ use super::rate_limit::{Limiter, Quota};
 use super::replies::{self, Reply, UNAUTHENTICATED};
 use super::rule::Then;
 use super::stats::Stats;
-use super::store::{NewLead, Store};
+use super::store::{NewLead, Store, StoredLead};
 use super::{RecordedRequest, wire};
 
 /// The purposes of [`faults::chance`].
@@ -70,8 +72,11 @@ impl Drop for InFlight<'_> {
 }
 
 pub(super) struct State {
-    config: Arc<SandboxConfig>,
-    pub(super) store: Store,
+    pub(super) config: Arc<SandboxConfig>,
+    /// By token; all in one without a name if tokens have no accounts of their own.
+    accounts: BTreeMap<String, Store>,
+    /// How often each call about a lead that exists was made, by its words.
+    pub(super) calls: HashMap<String, u64>,
     pub(super) stats: Stats,
     pub(super) requests: Vec<RecordedRequest>,
     limiters: Vec<Limiter>,
@@ -95,7 +100,8 @@ impl State {
     fn new(config: Arc<SandboxConfig>) -> Self {
         let limits = config.rate_limits.iter().copied();
         Self {
-            store: Store::new(config.keep_variables.unwrap_or(true)),
+            accounts: BTreeMap::new(),
+            calls: HashMap::new(),
             stats: Stats::default(),
             requests: Vec::new(),
             limiters: limits.map(Limiter::new).collect(),
@@ -106,8 +112,23 @@ impl State {
         }
     }
 
+    /// The leads of all accounts.
+    pub(super) fn leads(&self) -> Vec<StoredLead> {
+        self.accounts.values().flat_map(Store::leads).collect()
+    }
+
+    /// The account of the caller.
+    pub(super) fn account(&mut self, headers: &HeaderMap) -> &mut Store {
+        let token = headers.get(AUTHORIZATION).and_then(|t| t.to_str().ok());
+        let token = token.filter(|_| self.config.accounts_by_token);
+        let keeps_details = self.config.keep_variables.unwrap_or(true);
+        let new = || Store::new(keeps_details);
+        let name = token.unwrap_or_default().to_owned();
+        self.accounts.entry(name).or_insert_with(new)
+    }
+
     /// The time of day this many microseconds after the start.
-    fn time_of_day(&self, us: u64) -> SystemTime {
+    pub(super) fn time_of_day(&self, us: u64) -> SystemTime {
         self.started + Duration::from_micros(us)
     }
 
@@ -141,7 +162,7 @@ impl State {
         self.in_flight
     }
 
-    fn outage(&mut self, now: u64) -> Option<Reply> {
+    pub(super) fn outage(&mut self, now: u64) -> Option<Reply> {
         let outage = self.config.outage?;
         let end = now.saturating_add((outage.for_s * 1e6) as u64);
         if self.stats.lead_requests <= outage.after_requests
@@ -153,7 +174,7 @@ impl State {
         Some(self.faulty(outage.style, replies::server_error(), now))
     }
 
-    fn throttle(&mut self, now: u64) -> (Option<Reply>, Option<Quota>) {
+    pub(super) fn throttle(&mut self, now: u64) -> (Option<Reply>, Option<Quota>) {
         let Some(quota) = self.tightest(now) else {
             return (None, None);
         };
@@ -180,7 +201,7 @@ impl State {
         quotas.min_by_key(|quota| (quota.remaining, std::cmp::Reverse(quota.reset_us)))
     }
 
-    fn revoked(&self) -> Option<Reply> {
+    pub(super) fn revoked(&self) -> Option<Reply> {
         let after = self.config.token_revoked_after?;
         (self.stats.lead_requests >= after).then(|| replies::message(401, UNAUTHENTICATED))
     }
@@ -212,16 +233,16 @@ impl State {
 
     fn look_into(&mut self, headers: &HeaderMap, body: Option<&[u8]>, now: u64) -> Reply {
         let mut reply = match wire::check_lead(headers, body, &self.config) {
-            Ok(lead) => self.judge(&lead, now),
+            Ok(lead) => self.judge(&lead, headers, now),
             Err((status, text)) => replies::message(status, &text),
         };
         reply.delay += self.config.latency(now);
         reply
     }
 
-    fn judge(&mut self, lead: &NewLead, now: u64) -> Reply {
+    fn judge(&mut self, lead: &NewLead, headers: &HeaderMap, now: u64) -> Reply {
         let config = Arc::clone(&self.config);
-        let attempt = self.store.next_attempt(lead);
+        let attempt = self.account(headers).next_attempt(lead);
         let chance = |purpose| {
             let attempt = attempt.into();
             faults::chance([config.seed, lead.campaign, lead.phone, attempt, purpose])
@@ -231,10 +252,12 @@ impl State {
         let mut reply = match rule.map(|rule| &rule.reply) {
             Some(script) if script.then != Then::Usual => {
                 self.stats.count_fault("rule");
-                let stored = script.store.then(|| self.insert(lead, attempt));
+                let stored = script
+                    .store
+                    .then(|| self.insert(lead, headers, attempt, now));
                 replies::scripted(script, stored.flatten())
             }
-            _ => self.judge_usual(lead, attempt, chance(FAULT), now),
+            _ => self.judge_usual(lead, headers, (attempt, chance(FAULT)), now),
         };
         let scripted = rule.map_or(0, |rule| rule.reply.delay_ms);
         let jitter = chance(JITTER) * config.latency_jitter_ms as f64;
@@ -242,7 +265,13 @@ impl State {
         reply
     }
 
-    fn judge_usual(&mut self, lead: &NewLead, attempt: u16, chance: f64, now: u64) -> Reply {
+    fn judge_usual(
+        &mut self,
+        lead: &NewLead,
+        headers: &HeaderMap,
+        (attempt, chance): (u16, f64),
+        now: u64,
+    ) -> Reply {
         let config = Arc::clone(&self.config);
         if !config.campaigns.0.iter().any(|c| c.id == lead.campaign) {
             return replies::unknown_campaign();
@@ -256,8 +285,8 @@ impl State {
         let fault = config.faults.pick(chance);
         let usual = if !fault.is_none_or(Fault::stores) {
             replies::server_error()
-        } else if let Some(id) = self.insert(lead, attempt) {
-            replies::created(id)
+        } else if let Some(id) = self.insert(lead, headers, attempt, now) {
+            replies::created(&config.lead_ids.json(id))
         } else {
             replies::duplicate()
         };
@@ -268,13 +297,20 @@ impl State {
         self.faulty(fault, usual, now)
     }
 
-    fn faulty(&self, fault: Fault, usual: Reply, now: u64) -> Reply {
+    pub(super) fn faulty(&self, fault: Fault, usual: Reply, now: u64) -> Reply {
         replies::faulty(fault, &self.config, usual, self.time_of_day(now))
     }
 
-    fn insert(&mut self, lead: &NewLead, attempt: u16) -> Option<u64> {
+    fn insert(
+        &mut self,
+        lead: &NewLead,
+        headers: &HeaderMap,
+        attempt: u16,
+        now: u64,
+    ) -> Option<u64> {
         let takes_duplicates = self.config.takes_duplicates;
-        let id = self.store.insert(lead, attempt, takes_duplicates);
+        let account = self.account(headers);
+        let id = account.insert(lead, attempt, takes_duplicates, now);
         match id {
             Some(_) => self.stats.created += 1,
             None => self.stats.duplicates_refused += 1,

@@ -14,7 +14,12 @@ pub struct Stats {
     pub lead_requests: u64,
     /// Requests for the campaign list (each page counts).
     pub campaign_requests: u64,
+    /// Requests for the list of leads (each page counts), with any result.
+    pub list_requests: u64,
+    /// Requests to delete a lead, with any result.
+    pub delete_requests: u64,
     pub created: u64,
+    pub deleted: u64,
     /// Leads not stored because the campaign has the number, whatever answer was sent.
     pub duplicates_refused: u64,
     /// Answers to requests for leads with a status of 400 or more, by status.
@@ -23,8 +28,8 @@ pub struct Stats {
     pub faults: BTreeMap<String, u64>,
     /// The most requests for leads that were unanswered at the same time.
     pub peak_in_flight: u64,
-    /// When the head of each request for a lead arrived, in microseconds
-    /// since the start, ascending.
+    /// When the head of each request for a lead, for the list of leads, or to delete one arrived,
+    /// in microseconds since the start, ascending.
     #[serde(skip)]
     pub arrivals_us: Vec<u64>,
 }

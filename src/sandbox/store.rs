@@ -1,7 +1,7 @@
-//! The leads created, and which numbers each campaign has seen.
+//! The leads of an account, and which numbers each campaign has seen.
 //!
 //! Rule: compact. The sandbox may share a process with an import of millions of
-//! rows, so, without variables, a lead takes 24 bytes and a number in a campaign 16.
+//! rows, so, without details, a lead takes 24 bytes and a number in a campaign 16.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -70,28 +70,44 @@ struct Lead {
     campaign: u64,
     attempt: u16,
     allow_duplicate: bool,
+    is_deleted: bool,
 }
 
 #[derive(Default)]
 struct Seen {
     attempts: u16,
-    stored: bool,
+    /// How many of its leads the campaign has.
+    leads: u16,
+}
+
+struct Details {
+    /// The variables as one JSON object.
+    variables: Option<Box<str>>,
+    /// In microseconds from the start.
+    created_us: u64,
+}
+
+/// A lead as the service lists it.
+pub(super) struct ListedLead {
+    pub(super) id: u64,
+    pub(super) campaign: u64,
+    pub(super) phone: String,
+    pub(super) created_us: u64,
 }
 
 pub(super) struct Store {
     leads: Vec<Lead>,
-    /// One JSON object for each lead, with the same indexes as `leads`;
-    /// `None` if variables are not kept.
-    variables: Option<Vec<Option<Box<str>>>>,
+    /// With the same indexes as `leads`; `None` if details are not kept.
+    details: Option<Vec<Details>>,
     /// The numbers that were requested, for each campaign.
     seen: BTreeMap<u64, HashMap<u64, Seen>>,
 }
 
 impl Store {
-    pub(super) fn new(keeps_variables: bool) -> Self {
+    pub(super) fn new(keeps_details: bool) -> Self {
         Self {
             leads: Vec::new(),
-            variables: keeps_variables.then(Vec::new),
+            details: keeps_details.then(Vec::new),
             seen: BTreeMap::new(),
         }
     }
@@ -114,30 +130,70 @@ impl Store {
         lead: &NewLead,
         attempt: u16,
         takes_duplicates: bool,
+        now: u64,
     ) -> Option<u64> {
         let seen = self.seen(lead);
-        if seen.stored && !lead.allow_duplicate && !takes_duplicates {
+        if seen.leads > 0 && !lead.allow_duplicate && !takes_duplicates {
             return None;
         }
-        seen.stored = true;
+        seen.leads = seen.leads.saturating_add(1);
         self.leads.push(Lead {
             phone: lead.phone,
             campaign: lead.campaign,
             attempt,
             allow_duplicate: lead.allow_duplicate,
+            is_deleted: false,
         });
-        if let Some(kept) = &mut self.variables {
+        if let Some(kept) = &mut self.details {
             let texts = lead.variables.as_ref().map(Variables::texts);
-            kept.push(texts.and_then(|v| serde_json::to_string(v).ok().map(Into::into)));
+            kept.push(Details {
+                variables: texts.and_then(|v| serde_json::to_string(v).ok().map(Into::into)),
+                created_us: now,
+            });
         }
         Some(self.leads.len() as u64)
     }
 
-    /// The leads in the order of creation.
+    /// The campaign and the number of a lead that is there.
+    pub(super) fn lead(&self, id: u64) -> Option<(u64, u64)> {
+        let lead = self.leads.get(usize::try_from(id.checked_sub(1)?).ok()?)?;
+        (!lead.is_deleted).then_some((lead.campaign, lead.phone))
+    }
+
+    /// Deletes a lead that is there.
+    pub(super) fn delete(&mut self, id: u64) {
+        let Some((campaign, phone)) = self.lead(id) else {
+            return;
+        };
+        self.leads[id as usize - 1].is_deleted = true;
+        let numbers = self.seen.entry(campaign).or_default();
+        let seen = numbers.entry(phone).or_default();
+        seen.leads = seen.leads.saturating_sub(1);
+    }
+
+    /// The leads that are there, in the order of creation.
+    pub(super) fn listed(&self) -> impl Iterator<Item = ListedLead> {
+        let leads = self.leads.iter().enumerate();
+        leads
+            .filter(|(_, lead)| !lead.is_deleted)
+            .map(|(index, lead)| {
+                let kept = self.details.as_ref().and_then(|all| all.get(index));
+                ListedLead {
+                    id: index as u64 + 1,
+                    campaign: lead.campaign,
+                    phone: format!("+{}", lead.phone),
+                    created_us: kept.map_or(0, |details| details.created_us),
+                }
+            })
+    }
+
+    /// The leads that are there, in the order of creation.
     pub(super) fn leads(&self) -> impl Iterator<Item = StoredLead> {
-        self.leads.iter().enumerate().map(|(index, lead)| {
-            let kept = self.variables.as_ref().and_then(|all| all.get(index));
-            let text = kept.and_then(Option::as_deref);
+        let leads = self.leads.iter().enumerate();
+        let leads = leads.filter(|(_, lead)| !lead.is_deleted);
+        leads.map(|(index, lead)| {
+            let kept = self.details.as_ref().and_then(|all| all.get(index));
+            let text = kept.and_then(|details| details.variables.as_deref());
             StoredLead {
                 id: (index + 1).to_string(),
                 campaign_id: lead.campaign,

@@ -12,6 +12,7 @@ use super::*;
 
 mod exchanges;
 mod faults;
+mod lead_calls;
 
 const AUTH: &str = "Authorization: Bearer sandbox-token\r\n";
 const JSON_HEADS: &str = "Accept: application/json\r\nContent-Type: application/json\r\n";
