@@ -161,8 +161,7 @@ impl Record {
         };
         let (record, predecessors) = self.find_predecessors(&new, settings).await?;
         new.expected = predecessors.going_on;
-        let again = settings.options.delivery.again == Some(true);
-        if form.allow_duplicates && !again {
+        if form.allow_duplicates && !is_again(settings) {
             record.refuse_what_was_sent(&new, predecessors.going_on, paths)?;
         }
         Ok(PlannedRun {
@@ -181,6 +180,9 @@ impl Record {
     ) -> Result<(Record, Predecessors), Failure> {
         loop {
             let found = self.ledger.predecessors(new)?;
+            if let Some(run) = found.undone.filter(|_| !is_again(settings)) {
+                return Err(undone(run));
+            }
             let Some(run) = found.going_on else {
                 return Ok((self, found));
             };
@@ -357,6 +359,26 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
 /// Whether an import waits while another one is at it.
 fn waits(settings: &ImportSettings) -> bool {
     settings.options.delivery.wait == Some(true)
+}
+
+/// Whether what was sent, or undone, is to be sent once more.
+fn is_again(settings: &ImportSettings) -> bool {
+    settings.options.delivery.again == Some(true)
+}
+
+/// A nightly job must not send once more what somebody has removed.
+fn undone(run: RunId) -> Failure {
+    let message = Message::new(
+        format!("run {run} has sent these inputs, and was undone, so nothing was sent"),
+        format!(
+            "to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads"
+        ),
+    );
+    let on_page = message.on_page(
+        "This list was sent with the same settings, and its leads were removed again",
+        "Look whether it is the right list. To send it once more, tick that under “Send”.",
+    );
+    Failure::new(StoppedBy::Usage, on_page)
 }
 
 fn busy(who: String) -> Failure {

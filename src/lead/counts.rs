@@ -34,6 +34,12 @@ impl Counts {
     pub fn add(&mut self, status: Status) {
         self.0[status as usize] += 1;
     }
+
+    /// A row that was counted under one status is counted under another one.
+    pub fn change(&mut self, from: Status, to: Status) {
+        self.0[from as usize] = self.0[from as usize].saturating_sub(1);
+        self.add(to);
+    }
 }
 
 impl Serialize for Counts {

@@ -32,11 +32,13 @@ pub enum ErrorCode {
     /// A success status without a readable id, or an answer that is not HTTP or
     /// cannot be decompressed.
     UnreadableAnswer,
+    /// The lead was removed from the service again.
+    Undone,
     Http(u16),
 }
 
 impl ErrorCode {
-    const WORDS: [(ErrorCode, &'static str); 17] = [
+    const WORDS: [(ErrorCode, &'static str); 18] = [
         (ErrorCode::PhoneMissing, "phone_missing"),
         (ErrorCode::PhoneNotE164, "phone_not_e164"),
         (ErrorCode::PhoneImpossible, "phone_impossible"),
@@ -53,6 +55,7 @@ impl ErrorCode {
         (ErrorCode::AnswerLost, "answer_lost"),
         (ErrorCode::Timeout, "timeout"),
         (ErrorCode::Connection, "connection"),
+        (ErrorCode::Undone, "undone"),
         (ErrorCode::UnreadableAnswer, "unreadable_answer"),
     ];
 

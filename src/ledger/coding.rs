@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use gethostname::gethostname;
 use sha2::{Digest, Sha256};
 
 use crate::lead::{RowId, Status};
@@ -10,6 +11,23 @@ use crate::lead::{RowId, Status};
 /// A digest of the path, by which it is known after it was pruned.
 pub(super) fn place(path: &Path) -> [u8; 32] {
     Sha256::digest(path.as_os_str().as_encoded_bytes()).into()
+}
+
+/// This computer and the user of this process, by name.
+pub fn here() -> (String, String) {
+    let host = gethostname().to_string_lossy().into_owned();
+    (host, whoami::username().unwrap_or_else(|_| nameless_user()))
+}
+
+/// A user that the system has no name for, as in a container.
+#[cfg(unix)]
+fn nameless_user() -> String {
+    format!("user {}", rustix::process::getuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn nameless_user() -> String {
+    "unknown".to_owned()
 }
 
 #[cfg(unix)]
@@ -41,7 +59,14 @@ pub(super) const fn status_code(status: Status) -> i64 {
     status as i64
 }
 
+/// What is stored for a lead that was removed from the service again: it was created, but does not
+/// count as settled any more.
+pub(super) const REMOVED: i64 = Status::ALL.len() as i64;
+
 pub(super) fn status_of(code: i64) -> Option<Status> {
+    if code == REMOVED {
+        return Some(Status::Created);
+    }
     let place = usize::try_from(code).ok()?;
     Status::ALL.get(place).copied()
 }

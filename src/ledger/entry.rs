@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use super::Known;
+use super::{Known, ListPosition, NewlySuppressed};
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
@@ -27,8 +27,11 @@ pub struct CellsDigest(pub [u8; 16]);
 /// the journal does not store are marked with `serde(skip)`.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Group {
-    /// Rows whose first request may leave when the group is committed.
+    /// Rows whose first request may leave when the group is committed, …
     pub claims: Vec<Claim>,
+    /// … and when that was asked for, in milliseconds since 1970: before any of these requests. 0 if
+    /// that is not known.
+    pub claimed_at_ms: i64,
     pub settlements: Vec<Settlement>,
     /// Claimed rows of which no request can have been taken: they count as never claimed.
     pub releases: Vec<RowId>,
@@ -56,6 +59,9 @@ pub struct Group {
     /// A reply is wanted: whether there is a lease, and what is new of the pace.
     #[serde(skip)]
     pub wants_reply: bool,
+    /// How much is known of the do-not-call list, to be told what is new; `None` to be told nothing.
+    #[serde(skip)]
+    pub suppressed_to: Option<ListPosition>,
 }
 
 /// What comes back for a group that was committed. A ledger
@@ -74,6 +80,8 @@ pub struct Reply {
     pub starts: Vec<Instant>,
     /// A wait that the service asked a run for, this one or another.
     pub pause: Option<AskedPause>,
+    /// What is new on the do-not-call list.
+    pub suppressed: NewlySuppressed,
 }
 
 /// Why a claim was not granted.
@@ -133,6 +141,18 @@ pub struct Settlement {
     /// The digest of its cells, if it was rejected.
     #[serde(skip)]
     pub cells: Option<CellsDigest>,
+    /// When its attempts were, if it is uncertain.
+    #[serde(skip)]
+    pub attempted: Option<Attempted>,
+}
+
+/// When a row was sent: by this the service's list of leads tells whether its lead is older.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempted {
+    /// No attempt was earlier.
+    pub first: Timestamp,
+    /// No attempt was later.
+    pub last: Timestamp,
 }
 
 /// A row that cannot be sent as it is.
@@ -168,6 +188,7 @@ impl CellsDigest {
 impl Group {
     pub(super) fn append(&mut self, later: Group) {
         self.claims.extend(later.claims);
+        self.claimed_at_ms = self.claimed_at_ms.max(later.claimed_at_ms);
         self.settlements.extend(later.settlements);
         self.releases.extend(later.releases);
         self.invalid.extend(later.invalid);
@@ -182,6 +203,7 @@ impl Group {
         self.limits = later.limits.or(self.limits.take());
         self.wants_starts = later.wants_starts;
         self.wants_reply |= later.wants_reply;
+        self.suppressed_to = later.suppressed_to;
     }
 
     /// Records a wait that the service asked for; of several the longest counts.

@@ -15,10 +15,11 @@ use super::run::{Sha256, StoredDefaults};
 use super::sqlite::{CopyError, FileLock, SqliteLedger};
 use super::transfer::{Cells, Table, Write};
 use super::{
-    ExportedRow, Group, Lease, LedgerError, LedgerPlace, Recall, RecentUse, Reply, RunRecord,
-    Selection, ServiceId,
+    Attempted, ExportedRow, Group, LeadAt, Lease, LedgerError, LedgerPlace, ListPosition,
+    NewlySuppressed, Recall, RecentUse, Record, Reply, RunRecord, Selection, ServiceId, Suppressed,
+    UndoOutcome, UndoRow,
 };
-use crate::lead::{CampaignId, Counts, RunId};
+use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId};
 use crate::paths::folder_of;
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
@@ -197,7 +198,7 @@ impl Ledger {
     /// Writes the group, all of it or nothing.
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<Reply, LedgerError> {
         match self {
-            Ledger::File(ledger) => ledger.commit(run, group).map(|()| Reply::default()),
+            Ledger::File(ledger) => ledger.commit(run, group),
             Ledger::Server(ledger) => ledger.commit(run, group),
         }
     }
@@ -342,9 +343,107 @@ impl Ledger {
         of_kind!(self, ledger => ledger.forget_number(number))
     }
 
+    /// Puts numbers on the do-not-call list. Returns those that were not on it.
+    pub fn suppress(
+        &mut self,
+        numbers: &[PhoneNumber],
+        reason: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Vec<PhoneNumber>, LedgerError> {
+        of_kind!(self, ledger => ledger.suppress(numbers, reason, now))
+    }
+
+    /// Takes numbers off the do-not-call list. Returns those that were on it.
+    pub fn unsuppress(&mut self, numbers: &[PhoneNumber]) -> Result<Vec<PhoneNumber>, LedgerError> {
+        of_kind!(self, ledger => ledger.unsuppress(numbers))
+    }
+
+    /// The do-not-call list, in the order in which it grew.
+    pub fn suppressed(&self) -> Result<Vec<Suppressed>, LedgerError> {
+        of_kind!(self, ledger => ledger.suppressed())
+    }
+
+    /// What came on the do-not-call list after this position.
+    pub fn suppressed_after(&self, known: ListPosition) -> Result<NewlySuppressed, LedgerError> {
+        of_kind!(self, ledger => ledger.suppressed_after(known))
+    }
+
+    /// The leads of these numbers in all campaigns of all services, and rows that may be leads.
+    pub fn leads_of(&self, numbers: &[PhoneNumber]) -> Result<Vec<LeadAt>, LedgerError> {
+        of_kind!(self, ledger => ledger.leads_of(numbers))
+    }
+
+    /// Records that the run is undone, so that it does not continue, and which of its leads are to
+    /// be removed: also those that could not be removed before. If a process is sending the run,
+    /// returns which one.
+    pub fn begin_undo(
+        &mut self,
+        run: RunId,
+        now: Timestamp,
+    ) -> Result<Result<(), AtWork>, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.begin_undo(run, now).map(Ok),
+            Ledger::Server(ledger) => ledger.begin_undo(run, now),
+        }
+    }
+
+    /// What undoing the run would do, row by row.
+    pub fn undo_plan(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        of_kind!(self, ledger => ledger.undo_plan(run))
+    }
+
+    /// The next leads to remove after this row, at most so many. They are recorded as about to be
+    /// removed.
+    pub fn next_to_undo(
+        &mut self,
+        run: RunId,
+        after: RowId,
+        most: usize,
+        now: Timestamp,
+    ) -> Result<Vec<UndoRow>, LedgerError> {
+        of_kind!(self, ledger => ledger.next_to_undo(run, after, most, now))
+    }
+
+    /// Records what became of leads. Those that are removed are not settled any more.
+    pub fn settle_undo(
+        &mut self,
+        run: RunId,
+        outcomes: &[(UndoRow, UndoOutcome)],
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.settle_undo(run, outcomes))
+    }
+
+    /// The leads of a run that is undone, in the order of its rows.
+    pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        of_kind!(self, ledger => ledger.undo_rows(run))
+    }
+
+    /// The uncertain rows of a run, in order, each with the time of its attempts if that is known.
+    pub fn uncertain_rows(
+        &self,
+        run: RunId,
+    ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
+        of_kind!(self, ledger => ledger.uncertain_rows(run))
+    }
+
+    /// The latest lead of each campaign that the run has made.
+    pub fn leads_made(&self, run: RunId) -> Result<Vec<Record>, LedgerError> {
+        of_kind!(self, ledger => ledger.leads_made(run))
+    }
+
+    /// Records what the service has of uncertain rows. Call it only while the run is not sent.
+    pub fn reconcile(
+        &mut self,
+        run: RunId,
+        outcomes: &[(Record, RowOutcome)],
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.reconcile(run, outcomes))
+    }
+
     /// Whether it knows nothing of any service.
     pub fn is_empty(&self) -> Result<bool, LedgerError> {
-        of_kind!(self, ledger => ledger.services()).map(|services| services.is_empty())
+        let has_services = !of_kind!(self, ledger => ledger.services())?.is_empty();
+        Ok(!has_services && self.suppressed()?.is_empty())
     }
 
     /// The highest number that was ever given to a run, though the run may be forgotten.

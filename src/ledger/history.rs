@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::UndoRecord;
 use super::run::{InputRecord, ListRecord, OutputRecord};
 use crate::lead::{CampaignId, Counts, RunId};
 
@@ -18,7 +19,10 @@ pub struct RunRecord {
     /// When its cells, texts and file names were removed.
     pub pruned_at: Option<Timestamp>,
     pub is_at_work: bool,
+    /// Its rows as the last start counted them; undoing changes nothing of them.
     pub counts: Counts,
+    /// What is known of undoing it; `None` if that was never begun.
+    pub undo: Option<UndoRecord>,
     pub starts: Vec<StartRecord>,
     pub inputs: Vec<InputRecord>,
     pub outputs: Vec<OutputRecord>,
@@ -32,6 +36,8 @@ pub struct StartRecord {
     pub ended_at: Option<Timestamp>,
     pub process: u32,
     pub host: String,
+    /// The name of its user; `None` if an older version has recorded it.
+    pub user: Option<String>,
     pub version: String,
     pub exit_code: Option<u8>,
     pub stopped_by: Option<String>,
@@ -42,6 +48,8 @@ pub struct StartRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState<'a> {
     Complete,
+    /// It was undone, and does not continue.
+    Undone,
     AtWork,
     /// The last start ended before the run was complete, for this reason.
     Stopped(&'a str),
@@ -54,6 +62,7 @@ impl RunRecord {
         let last = self.starts.last();
         match last.filter(|start| start.ended_at.is_some()) {
             _ if self.is_at_work => RunState::AtWork,
+            _ if self.undo.is_some() => RunState::Undone,
             _ if self.completed_at.is_some() => RunState::Complete,
             Some(start) => RunState::Stopped(start.stopped_by.as_deref().unwrap_or("unknown")),
             None => RunState::Killed,

@@ -27,6 +27,7 @@ impl Known {
         let is_later = |a: &Record, b: &Record| (a.run, a.row) > (b.run, b.row);
         let is_earlier = |a: &Record, b: &Record| earliness(a) < earliness(b);
         match record.outcome.status {
+            _ if record.is_removed() => {}
             Status::Created | Status::Duplicate => keep(&mut self.settled, record, is_earlier),
             Status::Uncertain => keep(&mut self.uncertain, record, is_later),
             Status::Rejected => keep(&mut self.rejected, record, is_later),

@@ -9,12 +9,15 @@
 //! 2. A group (claims and outcomes together) is committed completely or not at all. When
 //!    [`Ledger::commit`] has returned, the group is on disk; after an error it can be committed
 //!    again.
-//! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only
-//!    [`Ledger::forget_run`] and [`Ledger::forget_number`] do.
+//! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only undoing it
+//!    does, and [`Ledger::forget_run`] and [`Ledger::forget_number`].
 //! 4. Every row that was ever claimed and not released is found by its number: settled, or
 //!    `uncertain` when no answer can come any more.
 //! 5. When the call that prunes or forgets data returns, the data is in none of the ledger's
 //!    files or tables.
+//! 6. A number that was put on the do-not-call list before a group is committed is in the reply to
+//!    that group, or was in an earlier one. Pruning and forgetting leave the list as it is.
+//! 7. A lead is removed only after its row was recorded as about to be removed ([`UndoRow`]).
 //!
 //! # Two kinds
 //!
@@ -26,16 +29,19 @@
 //! | `postgres` | several computers: a schema on a server | any number, each run once, by leases ([`Lease`]) |
 //!
 //! What both have in common is here: the entries of a group (`entry`), what is recorded of runs
-//! (`run`, `history`) and rows (`record`), what is known of a number (`known`), and the thread that
+//! (`run`, `history`) and rows (`record`), what is known of a number (`known`), the do-not-call list
+//! (`suppressed`), what is removed from the service again (`undo`), and the thread that
 //! commits while a run is sent (`writer`). Both are compared with one model in memory (`model`),
 //! and a ledger of one kind is copied into one of the other (`transfer`).
 
+#[cfg(test)]
+mod after_run_tests;
 #[cfg(test)]
 #[cfg(unix)]
 #[path = "../../tests/support/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
-mod coding;
+pub(crate) mod coding;
 mod entry;
 mod error;
 mod export;
@@ -55,12 +61,14 @@ mod record;
 mod run;
 pub mod shared_pace;
 mod sqlite;
+mod suppressed;
 mod transfer;
+mod undo;
 mod writer;
 
 pub use entry::{
-    AskedPause, CellsDigest, Claim, Group, InvalidRow, RecentUse, Refusal, Reply, SenderId,
-    ServiceId, Settlement, StartsInSecond,
+    AskedPause, Attempted, CellsDigest, Claim, Group, InvalidRow, RecentUse, Refusal, Reply,
+    SenderId, ServiceId, Settlement, StartsInSecond,
 };
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
@@ -71,11 +79,13 @@ pub use lease::Lease;
 pub use place::LedgerPlace;
 pub use postgres::ServerPlace;
 pub use recall::{Look, Recall, Wanted};
-pub use record::Record;
+pub use record::{LeadAt, Record};
 pub use run::{
     AtWork, Begun, ClaimScope, Ending, InputRecord, ListRecord, LockHolder, NewRun, NotBegun,
     OutputKind, OutputRecord, Predecessors, Pruned, Sending, Sha256, StoredDefaults, Unfinished,
 };
 pub use sqlite::CopyError;
+pub use suppressed::{ListPosition, NewlySuppressed, Suppressed};
 pub use transfer::Transferred;
+pub use undo::{UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus};
 pub use writer::{Committed, LedgerWriter};

@@ -445,6 +445,7 @@ impl<S: Subject> World<S> {
                     claim: claim(*row),
                     outcome: outcome.clone(),
                     cells: Some(digest(*row)),
+                    attempted: None,
                 });
                 self.rows.insert(*row, true);
             }

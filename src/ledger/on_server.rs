@@ -15,7 +15,7 @@ pub(super) struct OnServer {
     pub(super) ledger: Ledger,
     pub(super) service: ServiceId,
     pub(super) database: Database,
-    place: LedgerPlace,
+    pub(super) place: LedgerPlace,
     scope: ClaimScope,
     /// The runs so far; each has its number for an identity.
     runs: u8,

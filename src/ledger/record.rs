@@ -17,6 +17,24 @@ pub struct Record {
     pub outcome: RowOutcome,
 }
 
+/// A row that is a lead, or may be one, and the service that has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeadAt {
+    pub record: Record,
+    /// Its address.
+    pub service: String,
+}
+
+impl Record {
+    /// Whether its lead was removed from the service again.
+    pub(super) fn is_removed(&self) -> bool {
+        self.outcome.error_code == Some(ErrorCode::Undone)
+    }
+}
+
+/// What is stored with a row whose lead was removed again.
+pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
+
 /// Why a claim is uncertain that no answer can come to any more, …
 pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
 

@@ -87,14 +87,20 @@ pub struct ListRecord {
 pub enum OutputKind {
     Results,
     Rejects,
+    /// What became of the leads of a run that was undone.
+    Undo,
 }
 
 impl OutputKind {
+    pub(super) const ALL: [OutputKind; 3] =
+        [OutputKind::Results, OutputKind::Rejects, OutputKind::Undo];
+
     /// The word used in the ledger and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             OutputKind::Results => "results",
             OutputKind::Rejects => "rejects",
+            OutputKind::Undo => "undo",
         }
     }
 }
@@ -140,6 +146,8 @@ pub enum NotBegun {
 pub struct Predecessors {
     /// The run that would continue; `None` if a new one would begin.
     pub going_on: Option<RunId>,
+    /// The latest run of this identity, if it was undone.
+    pub undone: Option<RunId>,
     /// If a new one would begin: the latest run of the same inputs that is not complete.
     pub other: Option<Unfinished>,
 }

@@ -68,10 +68,11 @@ pub(super) const TABLES: &[Table] = tables! {
     runs by "id" {
         id Whole, service Whole, identity Bytes, options Json, defaults Text, began_at Time,
         completed_at Time, reached Whole, read_to Whole, counts Json, pruned_at Time,
+        undone_at Time,
     }
     starts by "run, start" {
         run Whole, start Whole, began_at Time, ended_at Time, process Whole, host Text,
-        version Text, exit_code Whole, stopped_by Text, requests Whole,
+        started_by Text, version Text, exit_code Whole, stopped_by Text, requests Whole,
     }
     inputs by "run, position" {
         run Whole, position Whole, name Text, path Path, place Bytes, sha256 Bytes, bytes Whole,
@@ -95,6 +96,12 @@ pub(super) const TABLES: &[Table] = tables! {
     known_bad by "service, digest, run" {
         service Whole, digest Bytes, run Whole, row Whole, in_rejects YesNo,
     }
+    attempts by "run, row" { run Whole, row Whole, first_ms Whole, last_ms Whole, }
+    undo_rows by "run, row" {
+        run Whole, row Whole, number Whole, campaign Whole, lead_id LeadId, asked_at Time,
+        status Whole, http_status Whole, error Text, settled_at Time,
+    }
+    suppressed by "id" { number Whole, reason Text, added_at Time, }
     recent_starts by "service, second" { service Whole, second Whole, requests Whole, }
 };
 

@@ -199,7 +199,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Status::Rejected => self.cells(job.slot),
             _ => None,
         };
-        self.commits.settle(job.claim, &outcome, cells);
+        self.commits.settle(job, &outcome, cells);
         self.give(job.slot, outcome);
     }
 

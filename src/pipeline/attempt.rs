@@ -11,7 +11,7 @@ use crate::api::verdict::Verdict;
 use crate::backoff;
 use crate::intake::{Earlier, OnUncertain};
 use crate::lead::{ErrorCode, RowOutcome, Status};
-use crate::ledger::Claim;
+use crate::ledger::{Attempted, Claim};
 
 /// The shortest wait before a row that may have been taken is sent again: time for the
 /// service to finish the first attempt.
@@ -27,6 +27,8 @@ pub(super) struct Job {
     pub(super) attempts: u32,
     failures: Failures,
     http_status: Option<u16>,
+    /// When this process has sent it.
+    pub(super) attempted: Option<Attempted>,
     /// Why an earlier attempt may have been taken, if that is possible.
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
@@ -100,9 +102,20 @@ impl Job {
             attempts: earlier.map_or(0, |earlier| earlier.attempts),
             failures: Failures::default(),
             http_status: None,
+            attempted: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
             is_refused: false,
         }
+    }
+
+    /// Counts an attempt that starts now.
+    pub(super) fn start(&mut self) {
+        let now = Timestamp::now();
+        self.attempts += 1;
+        self.attempted = Some(Attempted {
+            first: self.attempted.map_or(now, |earlier| earlier.first),
+            last: now,
+        });
     }
 
     pub(super) fn target(&self) -> Target {

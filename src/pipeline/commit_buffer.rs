@@ -19,8 +19,8 @@ use super::claims::Claims;
 use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::{
-    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal,
-    Reply, Settlement,
+    AskedPause, CellsDigest, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal, Reply,
+    Settlement,
 };
 use crate::rate::{KnownRate, Rate};
 
@@ -131,20 +131,16 @@ impl CommitBuffer {
         self.claim(job);
     }
 
-    pub(super) fn settle(
-        &mut self,
-        claim: Claim,
-        outcome: &RowOutcome,
-        cells: Option<CellsDigest>,
-    ) {
+    pub(super) fn settle(&mut self, job: &Job, outcome: &RowOutcome, cells: Option<CellsDigest>) {
         if !self.has_ledger() {
             self.claims.open -= 1;
             return;
         }
         self.group.settlements.push(Settlement {
-            claim,
+            claim: job.claim,
             outcome: outcome.clone(),
             cells,
+            attempted: job.attempted,
         });
         self.set_due_in(DELAY);
     }
@@ -224,6 +220,7 @@ impl CommitBuffer {
         };
         let mut group = std::mem::take(&mut self.group);
         group.counts = counts;
+        group.claimed_at_ms = Timestamp::now().as_millisecond();
         if self.known != known {
             self.known = known;
             group.learned = known;

@@ -251,7 +251,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.schedule.depart(job.target());
         self.service.outage.started(now);
         self.commits.count_request();
-        job.attempts += 1;
+        job.start();
         let flight = Flight {
             job,
             started: now,

@@ -314,6 +314,12 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
                 again,
             ],
         },
+        ErrorCode::Undone => Advice {
+            title: "Removed again",
+            meaning: "The lead was made, and removed from the service again when its run was undone.",
+            short: "the run was undone",
+            steps: Vec::new(),
+        },
         ErrorCode::Http(_) => Advice {
             title: "The service had trouble of its own",
             meaning: "The service answered that it cannot take the row just now, several times. The row itself may be in order.",

@@ -8,7 +8,7 @@ use super::json::{line, text};
 use crate::lead::{Counts, RunId};
 use crate::ledger::{
     InputRecord, LedgerPlace, ListRecord, OutputRecord, Pruned, RunRecord, RunState, StartRecord,
-    Transferred,
+    Transferred, UndoCounts, UndoRecord, UndoStatus,
 };
 use crate::results::Written;
 
@@ -59,11 +59,27 @@ fn run(run: &RunRecord) -> Value {
         "options": run.options,
         "rows": run.counts.total(),
         "counts": run.counts,
+        "undo": run.undo.map(undo),
         "starts": run.starts.iter().map(start).collect::<Vec<Value>>(),
         "inputs": run.inputs.iter().map(input).collect::<Vec<Value>>(),
         "lists": lists(run),
         "outputs": run.outputs.iter().map(output).collect::<Vec<Value>>(),
     })
+}
+
+/// When undoing a run began, and its rows by what became of them.
+fn undo(undo: UndoRecord) -> Value {
+    json!({
+        "began_at": undo.began_at,
+        "counts": undo_counts(&undo.counts),
+    })
+}
+
+/// Rows of a run that is undone, by what became of them.
+pub(super) fn undo_counts(counts: &UndoCounts) -> Value {
+    let all = UndoStatus::ALL.map(|status| (status.as_str().to_owned(), counts.of(status).into()));
+    let left = ("left".to_owned(), counts.left.into());
+    Value::Object(all.into_iter().chain([left]).collect())
 }
 
 fn start(start: &StartRecord) -> Value {
@@ -72,6 +88,7 @@ fn start(start: &StartRecord) -> Value {
         "ended_at": start.ended_at,
         "process": start.process,
         "host": start.host,
+        "user": start.user,
         "version": start.version,
         "exit_code": start.exit_code,
         "stopped_by": start.stopped_by,

@@ -76,6 +76,7 @@ fn cells(run: &RunRecord) -> [String; 8] {
 fn state(run: &RunRecord) -> String {
     match run.state() {
         RunState::Complete => "complete".into(),
+        RunState::Undone => "undone".into(),
         RunState::AtWork => "running".into(),
         RunState::Stopped(why) => format!("stopped: {why}"),
         RunState::Killed => "killed".into(),

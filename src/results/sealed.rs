@@ -34,7 +34,7 @@ pub struct WrittenRejects {
 impl Written {
     fn add(&mut self, kind: OutputKind, path: PathBuf, rows: u64) {
         match kind {
-            OutputKind::Results => self.results = Some(path),
+            OutputKind::Results | OutputKind::Undo => self.results = Some(path),
             OutputKind::Rejects => self.rejects.push(WrittenRejects { path, rows }),
         }
     }

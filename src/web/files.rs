@@ -129,6 +129,7 @@ pub fn output(run: &RunRecord, job: Option<&Job>, kind: OutputKind) -> Option<Pa
     let of_end = end.and_then(|live| match kind {
         OutputKind::Results => live.end?.results,
         OutputKind::Rejects => live.end?.rejects,
+        OutputKind::Undo => None,
     });
     let mut outputs = run.outputs.iter().rev();
     let of_ledger = || {

@@ -150,6 +150,7 @@ pub fn campaign(visit: &Visit, run: &RunRecord) -> String {
 fn state(run: &RunRecord) -> &'static str {
     match run.state() {
         RunState::Complete => "complete",
+        RunState::Undone => "removed again",
         RunState::AtWork => "being sent",
         RunState::Stopped(_) => "stopped",
         RunState::Killed => "broken off",
@@ -171,6 +172,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
         title: format!("Run, {name}"),
         heading: match run.state() {
             RunState::Complete => "Sent".to_owned(),
+            RunState::Undone => "Removed again".to_owned(),
             RunState::AtWork => "Being sent".to_owned(),
             RunState::Stopped(_) | RunState::Killed => "Stopped".to_owned(),
         },

@@ -19,6 +19,7 @@ pub async fn show(visit: Visit, Path(run): Path<u64>) -> Answer {
     let name = history::list_name(&run);
     let state = match run.state() {
         RunState::Complete => "Complete",
+        RunState::Undone => "Removed again",
         RunState::AtWork => "Not complete yet",
         RunState::Stopped(_) | RunState::Killed => "Stopped before the end",
     };

@@ -156,7 +156,7 @@ pub(super) fn expire(rows: &str) -> String {
     let uncertain = status_code(Status::Uncertain);
     format!(
         "UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
-            attempts = attempts + 1, lead_id = NULL, settled_at = NULL,
+            attempts = s.attempts + 1, lead_id = NULL, settled_at = NULL,
             error_code = 'answer_lost', error = '{NO_ANSWER}'
         {rows}"
     )
@@ -171,13 +171,15 @@ const DISPLACE: &str = "UPDATE leadload.sent AS s SET holds = NULL, holds_servic
 /// Claims a row whose number no other row has.
 const TAKE: &str = "
 INSERT INTO leadload.sent (run, row, number, service, campaign, holds, holds_service, is_open,
-    sender, file, line_offset)
-SELECT $1, row, number, $2, campaign, $3, $4, true, $5, file, line_offset
+    sender, file, line_offset, claimed_at)
+SELECT $1, row, number, $2, campaign, $3, $4, true, $5, file, line_offset,
+    to_timestamp($11::bigint / 1000.0)
 FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
     AS t (row, number, campaign, file, line_offset)
 ON CONFLICT (run, row) DO UPDATE
 SET holds = excluded.holds, holds_service = excluded.holds_service, is_open = true,
-    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign";
+    sender = excluded.sender, number = excluded.number, campaign = excluded.campaign,
+    claimed_at = coalesce(sent.claimed_at, excluded.claimed_at)";
 
 /// What a claim writes into `holds` and `holds_service`.
 pub(super) fn holds(scope: ClaimScope) -> (Option<bool>, Option<bool>) {
@@ -227,6 +229,7 @@ pub(super) async fn resolve(
     client: &Client,
     sender: &Sender,
     claims: &[Claim],
+    claimed_at_ms: i64,
 ) -> Result<Resolved, Error> {
     let lease = sender.id();
     let held = client
@@ -253,7 +256,7 @@ pub(super) async fn resolve(
     let decided = decide_all(sender, claims, &found);
     update_given(client, &expire(GIVEN), &decided.expired).await?;
     update_given(client, &format!("{DISPLACE} {GIVEN}"), &decided.displaced).await?;
-    take(client, sender, &decided.granted).await?;
+    take(client, sender, &decided.granted, claimed_at_ms).await?;
     Ok(Some(Ok(decided.refused)))
 }
 
@@ -321,7 +324,12 @@ async fn update_given(client: &Client, sql: &str, keys: &[(RunId, RowId)]) -> Re
     Ok(())
 }
 
-async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), Error> {
+async fn take(
+    client: &Client,
+    sender: &Sender,
+    claims: &[Claim],
+    claimed_at_ms: i64,
+) -> Result<(), Error> {
     if claims.is_empty() {
         return Ok(());
     }
@@ -340,6 +348,7 @@ async fn take(client: &Client, sender: &Sender, claims: &[Claim]) -> Result<(), 
         typed(&columns.campaigns, Type::INT8_ARRAY),
         typed(&columns.files, Type::INT4_ARRAY),
         typed(&columns.line_offsets, Type::INT8_ARRAY),
+        int8(&claimed_at_ms),
     ];
     client.execute_typed(TAKE, &values).await?;
     Ok(())

@@ -22,6 +22,7 @@ use super::record::get;
 use super::sender::Sender;
 use super::session::{BEGIN, Session, Value, int8, typed};
 use super::statements::{Answers, Statement, statements};
+use super::suppressed;
 use crate::lead::{RowId, RunId};
 use crate::ledger::lease::Moment;
 use crate::ledger::{Claim, Group, LedgerError, Refusal, Reply, SenderId};
@@ -48,6 +49,9 @@ impl PostgresLedger {
             sender.last_counted_group = sender.group;
         }
         let mut reply = self.read_reply(&written)?;
+        if let Some(known) = group.suppressed_to {
+            reply.suppressed = self.readable(suppressed::new(&written.suppressed, known))?;
+        }
         if written.is_renewed {
             self.note_renewal(asked);
         } else if !written.has_lease {
@@ -55,11 +59,12 @@ impl PostgresLedger {
         }
         let mut not_granted = group.claims.clone();
         not_granted.retain(|claim| !written.granted.contains(&claim.row));
-        reply.refused = self.resolve_all(&not_granted)?;
+        let claimed_at_ms = group.claimed_at_ms;
+        reply.refused = self.resolve_all(&not_granted, claimed_at_ms)?;
         while self.sender_id() != lease {
             // There is another lease by now, under which all of them have to be claimed.
             lease = self.sender_id();
-            reply.refused = self.resolve_all(&group.claims)?;
+            reply.refused = self.resolve_all(&group.claims, claimed_at_ms)?;
         }
         if let Some(limits) = &group.limits {
             self.keep_to(limits)?;
@@ -114,14 +119,18 @@ impl PostgresLedger {
     }
 
     /// Decides about claims one by one, in a lease that is under way.
-    fn resolve_all(&mut self, claims: &[Claim]) -> Result<Vec<(RowId, Refusal)>, LedgerError> {
+    fn resolve_all(
+        &mut self,
+        claims: &[Claim],
+        claimed_at_ms: i64,
+    ) -> Result<Vec<(RowId, Refusal)>, LedgerError> {
         loop {
             let Some(sender) = self.sender.as_ref().filter(|_| !claims.is_empty()) else {
                 return Ok(Vec::new());
             };
             let resolved: Resolved = self
                 .session
-                .transact(async |client| resolve(client, sender, claims).await)?;
+                .transact(async |client| resolve(client, sender, claims, claimed_at_ms).await)?;
             match resolved {
                 Some(refused) => return self.readable(refused),
                 None => self.acquire_again()?,
@@ -151,6 +160,7 @@ struct Written {
     has_lease: bool,
     news: Option<Row>,
     starts: Option<Row>,
+    suppressed: Vec<Row>,
 }
 
 fn write(
@@ -205,6 +215,7 @@ async fn send(client: &Client, statements: &[Statement]) -> Result<Option<Writte
             Answers::Starts => {
                 written.starts = rows.into_iter().next();
             }
+            Answers::Suppressed => written.suppressed = rows,
         }
     }
     Ok(Some(written))

@@ -11,6 +11,7 @@ use super::outputs::{self, digest, output};
 use super::record::{Unreadable, get};
 use super::runs::options;
 use super::session::{SNAPSHOT, bytes, int8};
+use super::undo;
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::coding::{os_text, place};
 use crate::ledger::{
@@ -24,7 +25,8 @@ SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, count
 FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
 
 const STARTS: &str = "
-SELECT run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests
+SELECT run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests,
+    started_by
 FROM leadload.starts ORDER BY run, start";
 
 const LISTS: &str = "
@@ -55,7 +57,15 @@ impl PostgresLedger {
             "SELECT {} FROM leadload.outputs ORDER BY id",
             outputs::COLUMNS
         );
-        let queries = [RUNS, STARTS, LISTS, INPUTS, &outputs];
+        let queries = [
+            RUNS,
+            STARTS,
+            LISTS,
+            INPUTS,
+            &outputs,
+            undo::BEGUN,
+            undo::COUNTS,
+        ];
         let answers = self.session.run_long(async |client| {
             client.batch_execute(SNAPSHOT).await?;
             let mut answers = Vec::new();
@@ -65,11 +75,15 @@ impl PostgresLedger {
             client.batch_execute("COMMIT").await?;
             Ok(answers)
         })?;
-        let [runs, starts, lists, inputs, outputs] = &answers[..] else {
+        let [runs, starts, lists, inputs, outputs, begun, counts] = &answers[..] else {
             return Ok(Vec::new());
         };
-        let runs = runs_of(runs, starts, lists, inputs, outputs);
-        self.readable(runs)
+        let mut runs = self.readable(runs_of(runs, starts, lists, inputs, outputs))?;
+        let undo = self.readable(undo::records(begun, counts))?;
+        for run in &mut runs {
+            run.undo = undo.get(&run.run).copied();
+        }
+        Ok(runs)
     }
 
     /// The ids of campaigns by name, from the options of all runs
@@ -165,6 +179,7 @@ fn runs_of(
             pruned_at: get(row, 5)?,
             is_at_work: get(row, 7)?,
             counts: serde_json::from_str(counts).map_err(|error| error.to_string())?,
+            undo: None,
             starts: starts_of.remove(&run).unwrap_or_default(),
             inputs: inputs_of.remove(&run).unwrap_or_default(),
             outputs: outputs_of.remove(&run).unwrap_or_default(),
@@ -190,6 +205,7 @@ fn start(row: &Row, lists: Vec<ListRecord>) -> Result<StartRecord, Unreadable> {
         ended_at,
         process: natural(row, 4)?,
         host: get(row, 5)?,
+        user: get(row, 10)?,
         version: get(row, 6)?,
         exit_code: exit_code.and_then(|code| u8::try_from(code).ok()),
         stopped_by: get(row, 8)?,

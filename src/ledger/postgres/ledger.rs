@@ -34,11 +34,15 @@ impl PostgresLedger {
         Ok(ledger)
     }
 
-    /// Opens the ledger for reading; `None` if there is none.
+    /// Opens the ledger for reading; `None` if there is none. Tables that an older version
+    /// did not have are made.
     pub fn read(place: &ServerPlace) -> Result<Option<PostgresLedger>, LedgerError> {
         let ledger = PostgresLedger::on(Session::new(place));
-        let version = schema::version(&ledger.session)?;
-        Ok(version.map(|_| ledger))
+        if schema::version(&ledger.session)?.is_none() {
+            return Ok(None);
+        }
+        schema::create(&ledger.session)?;
+        Ok(Some(ledger))
     }
 
     pub(super) fn on(session: Session) -> PostgresLedger {

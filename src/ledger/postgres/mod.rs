@@ -60,14 +60,17 @@ mod promises;
 mod protocol;
 mod prune;
 mod recall;
+mod reconcile;
 mod record;
 mod runs;
 mod schema;
 mod sender;
 mod session;
 mod statements;
+mod suppressed;
 mod tls;
 mod transfer;
+mod undo;
 
 pub use ledger::PostgresLedger;
 pub use place::ServerPlace;

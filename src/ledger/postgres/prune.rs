@@ -42,10 +42,11 @@ SELECT id FROM (
 WHERE worked_at <= $1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
 /// The first two statements change rows; their numbers are added up for [`Pruned::rows`].
-const PRUNE: [&str; 6] = [
+const PRUNE: [&str; 7] = [
     "UPDATE leadload.sent SET error = NULL WHERE error IS NOT NULL AND run = ANY($1)",
     "UPDATE leadload.invalid_rows SET cell = NULL, error = NULL
      WHERE (cell IS NOT NULL OR error IS NOT NULL) AND run = ANY($1)",
+    "UPDATE leadload.undo_rows SET error = NULL WHERE run = ANY($1)",
     "UPDATE leadload.inputs SET name = NULL, path = NULL WHERE run = ANY($1)",
     "UPDATE leadload.lists SET name = NULL WHERE run = ANY($1)",
     "UPDATE leadload.outputs SET path = NULL WHERE run = ANY($1)",
@@ -66,6 +67,13 @@ const FORGET_RUN: [&str; 3] = [
     "DELETE FROM leadload.runs WHERE id = $1",
 ];
 
+const FORGET_NUMBER: [&str; 3] = [
+    "DELETE FROM leadload.attempts AS a USING leadload.sent AS s
+     WHERE s.number = $1 AND a.run = s.run AND a.row = s.row",
+    "DELETE FROM leadload.sent WHERE number = $1",
+    "DELETE FROM leadload.undo_rows WHERE number = $1",
+];
+
 const CELLS: &str = "SELECT run, row, cell FROM leadload.invalid_rows WHERE cell IS NOT NULL";
 
 const FORGET_CELLS: &str = "
@@ -74,8 +82,10 @@ FROM unnest($1::bigint[], $2::bigint[]) AS t (run, row)
 WHERE bad.run = t.run AND bad.row = t.row";
 
 /// The tables that hold what is removed.
-const REBUILD: [&str; 9] = [
+const REBUILD: [&str; 11] = [
     "sent",
+    "attempts",
+    "undo_rows",
     "invalid_rows",
     "known_bad",
     "inputs",
@@ -169,8 +179,9 @@ impl PostgresLedger {
             let leads = client
                 .query_typed_one(LEADS_OF_NUMBER, &[int8(&key)])
                 .await?;
-            let forget = "DELETE FROM leadload.sent WHERE number = $1";
-            client.execute_typed(forget, &[int8(&key)]).await?;
+            for sql in FORGET_NUMBER {
+                client.execute_typed(sql, &[int8(&key)]).await?;
+            }
             let values = [
                 typed(&runs, Type::INT8_ARRAY),
                 typed(&rows, Type::INT8_ARRAY),

@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use gethostname::gethostname;
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio_postgres::types::Type;
@@ -21,6 +20,7 @@ use super::record::{get, storable, whole_seconds};
 use super::sender::{LOCK, Sender, acquire, lease_of};
 use super::session::{bytes, int4, int8, text, typed};
 use crate::lead::{Counts, RunId};
+use crate::ledger::coding::here;
 use crate::ledger::lease::Moment;
 use crate::ledger::{
     Begun, Lease, LedgerError, NewRun, NotBegun, Predecessors, SenderId, ServiceId, Unfinished,
@@ -54,14 +54,22 @@ WHERE this.id = $1 AND other.id <> this.id AND other.options IS NOT NULL
 ORDER BY other.id";
 
 const LATEST: &str = "
-SELECT id, completed_at IS NULL OR $3 AND coalesce((counts ->> 'uncertain')::bigint, 0) > 0
+SELECT id, undone_at IS NULL
+    AND (completed_at IS NULL OR $3 AND coalesce((counts ->> 'uncertain')::bigint, 0) > 0)
 FROM leadload.runs WHERE service = $1 AND identity = $2 ORDER BY id DESC LIMIT 1";
+
+/// The latest run of this identity, if it was undone.
+const UNDONE: &str = "
+SELECT id FROM (
+    SELECT id, undone_at FROM leadload.runs
+    WHERE service = $1 AND identity = $2 ORDER BY id DESC LIMIT 1
+) AS latest WHERE undone_at IS NOT NULL";
 
 /// The latest unfinished run of the same inputs, for any service.
 const OTHER: &str = "
 SELECT runs.id, address, options::text FROM leadload.runs
 JOIN leadload.services ON services.id = service
-WHERE completed_at IS NULL AND $1 = (
+WHERE completed_at IS NULL AND undone_at IS NULL AND $1 = (
     SELECT string_agg(encode(sha256, 'hex'), '' ORDER BY position)
     FROM leadload.inputs WHERE run = runs.id
 )
@@ -74,8 +82,8 @@ SELECT starts.run, starts.start, (SELECT max(id) FROM leadload.senders
 FROM leadload.starts WHERE key = $1";
 
 const INSERT_START: &str = "
-INSERT INTO leadload.starts (run, start, key, began_at, process, host, version)
-SELECT $1, coalesce(max(start), 0) + 1, $2, $3, $4, $5, $6 FROM leadload.starts WHERE run = $1
+INSERT INTO leadload.starts (run, start, key, began_at, process, host, started_by, version)
+SELECT $1, coalesce(max(start), 0) + 1, $2, $3, $4, $5, $6, $7 FROM leadload.starts WHERE run = $1
 RETURNING start";
 
 /// No other start has a lease, so one without an end was killed, or is cut off.
@@ -108,7 +116,14 @@ impl PostgresLedger {
             Some(_) => None,
             None => self.other(run)?,
         };
-        Ok(Predecessors { going_on, other })
+        let identity = run.identity.as_slice();
+        let undone = self.query(UNDONE, &[int8(&run.service.0), bytes(&identity)])?;
+        let undone = self.read_all(&undone, |row| run_id(row, 0))?;
+        Ok(Predecessors {
+            going_on,
+            undone: undone.into_iter().next(),
+            other,
+        })
     }
 
     fn other(&self, run: &NewRun) -> Result<Option<Unfinished>, LedgerError> {
@@ -270,7 +285,8 @@ async fn insert_start(
 ) -> Result<i32, Error> {
     let run = run.0.cast_signed();
     let process = i64::from(std::process::id());
-    let host = storable(&gethostname().to_string_lossy());
+    let (host, user) = here();
+    let (host, user) = (storable(&host), storable(&user));
     let version = env!("CARGO_PKG_VERSION");
     let values = [
         int8(&run),
@@ -278,6 +294,7 @@ async fn insert_start(
         typed(&now, Type::TIMESTAMPTZ),
         int8(&process),
         text(&host),
+        text(&user),
         text(&version),
     ];
     let row = client.query_typed_one(INSERT_START, &values).await?;

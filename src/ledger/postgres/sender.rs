@@ -17,14 +17,15 @@ use crate::lead::RunId;
 use crate::ledger::lease::Moment;
 use crate::ledger::{AtWork, LedgerError, LockHolder, SenderId, Sending, ServiceId};
 
-/// A new lease for a start, while no other start has one for this run.
+/// A new lease for a start, while no other start has one for this run. A run that is undone meanwhile
+/// is not sent any further.
 pub(super) const ACQUIRE: &str = "
 INSERT INTO leadload.senders (service, run, start, until, timeout_ms, space_us)
 SELECT $1, $2, $3, clock_timestamp() + $4 * interval '1 ms', $5, $6
 WHERE NOT EXISTS (
     SELECT 1 FROM leadload.senders
     WHERE run = $2 AND start <> $3 AND until > clock_timestamp()
-)
+) AND NOT EXISTS (SELECT 1 FROM leadload.runs WHERE id = $2 AND undone_at IS NOT NULL)
 RETURNING id";
 
 /// A lease that has run out is never renewed: others may count on it.
@@ -195,6 +196,16 @@ impl PostgresLedger {
     /// The error for a run that another process sends now.
     fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
         let by = self.lease_of(run)?;
+        if by.is_none() {
+            return Ok(LedgerError::new(
+                format!("run {run} was undone while this process could not reach the ledger"),
+                "nothing more is sent; `leadload runs show` says what became of its leads",
+            )
+            .on_page(
+                "This list was removed from the service again while leadload could not reach its record of what was sent",
+                "Look at “History”.",
+            ));
+        }
         let by = by.map_or_else(String::new, |lease| format!(" by {}", lease.at_work.by));
         Ok(LedgerError::new(
             format!("run {run} was taken over{by}, since this process could not reach the ledger for too long"),

@@ -353,6 +353,10 @@ pub(super) fn int8(value: &i64) -> Value<'_> {
     (value, Type::INT8)
 }
 
+pub(super) fn int2(value: &i16) -> Value<'_> {
+    (value, Type::INT2)
+}
+
 pub(super) fn int4(value: &i32) -> Value<'_> {
     (value, Type::INT4)
 }

@@ -10,10 +10,11 @@ use super::pace::{self, RESERVE, learned, left_ms, micros};
 use super::record::{storable, whole_seconds};
 use super::sender::{RENEW, Sender, millis};
 use super::session::Session;
+use super::suppressed;
 use crate::lead::{RowId, RunId, Status};
-use crate::ledger::coding::status_code;
+use crate::ledger::coding::{REMOVED, status_code};
 use crate::ledger::shared_pace::AHEAD;
-use crate::ledger::{Group, Settlement};
+use crate::ledger::{Attempted, Group, Settlement};
 
 /// Claims rows under a lease that is under way. A row is left out if another one has the claim of
 /// its number, is its lead or may be, and if it was claimed before. (`recall` says what the
@@ -23,8 +24,9 @@ WITH lease AS (
     SELECT id FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE
 )
 INSERT INTO leadload.sent (run, row, number, service, campaign, holds, holds_service, is_open,
-    sender, file, line_offset)
-SELECT $2, row, number, $3, campaign, $4, $5, true, lease.id, file, line_offset
+    sender, file, line_offset, claimed_at)
+SELECT $2, row, number, $3, campaign, $4, $5, true, lease.id, file, line_offset,
+    to_timestamp($12::bigint / 1000.0)
 FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
     AS t (row, number, campaign, file, line_offset), lease
 WHERE $4 IS NULL OR NOT EXISTS (
@@ -39,25 +41,33 @@ ON CONFLICT DO NOTHING
 RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
-/// both over all else; any other outcome counts only if no other sender has claimed the row since.
+/// both over all else, and one that was removed again stays that; any other outcome counts only if no other sender has claimed the row since.
 /// (Sender 0: this process never heard whether it was granted the claim, and has not started it.)
 /// The run stands beside each row: without statistics about a run the server would read all of it.
 const SETTLE: &str = "
 UPDATE leadload.sent AS s SET is_open = false,
     holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
     holds_service = CASE WHEN t.status IN (0, 1, $10) THEN holds_service END,
-    status = t.status, http_status = t.http_status, attempts = t.attempts, lead_id = t.lead_id,
+    claimed_at = NULL, status = t.status, http_status = t.http_status, attempts = t.attempts, lead_id = t.lead_id,
     settled_at = t.settled_at, error_code = t.error_code, error = t.error
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::integer[], $6::bigint[],
         $7::text[], $8::timestamptz[], $9::text[], $11::text[])
     AS t (run, row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
 WHERE s.run = t.run AND s.row = t.row AND CASE
-    WHEN s.status = 0 THEN false
+    WHEN s.status IN (0, $13) THEN false
     WHEN t.status = 0 THEN true
     WHEN s.status = 1 THEN false
     WHEN t.status = 1 THEN true
     ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($12)
 END";
+
+/// Records when uncertain rows were sent, by this start and by earlier ones.
+const RECORD_ATTEMPTS: &str = "
+INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
+SELECT $1, row, first_ms, last_ms FROM unnest($2::bigint[], $3::bigint[], $4::bigint[])
+    AS t (row, first_ms, last_ms)
+ON CONFLICT (run, row) DO UPDATE SET first_ms = least(attempts.first_ms, excluded.first_ms),
+    last_ms = greatest(attempts.last_ms, excluded.last_ms)";
 
 /// A row that was sent before stays what it was; any other one is as if never claimed.
 const RELEASE: &str = "
@@ -103,6 +113,7 @@ pub(super) enum Answers {
     Progress,
     News,
     Starts,
+    Suppressed,
 }
 
 impl Statement {
@@ -153,6 +164,7 @@ pub(super) fn statements(
     }
     if !group.settlements.is_empty() {
         all.push(settle(sender, run_id, &group.settlements));
+        all.extend(attempts(run_id, &group.settlements));
     }
     if !group.releases.is_empty() {
         all.extend(release(sender, run_id, &group.releases));
@@ -168,7 +180,32 @@ pub(super) fn statements(
             .int8(service)
             .int8(id),
     );
+    if let Some(known) = group.suppressed_to {
+        all.push(Statement::new(suppressed::AFTER, Answers::Suppressed).int8(known.0));
+    }
     all
+}
+
+/// When the uncertain rows among these were sent; `None` if there are none.
+fn attempts(run: i64, settlements: &[Settlement]) -> Option<Statement> {
+    let is_uncertain = |s: &&Settlement| s.outcome.status == Status::Uncertain;
+    let uncertain = settlements.iter().filter(is_uncertain);
+    let attempted = uncertain.filter_map(|s| Some((s.claim.row, s.attempted?)));
+    // One statement changes no row twice.
+    let last: BTreeMap<RowId, Attempted> = attempted.collect();
+    let times = |of: fn(&Attempted) -> jiff::Timestamp| -> Vec<i64> {
+        last.values()
+            .map(|times| of(times).as_millisecond())
+            .collect()
+    };
+    let rows: Vec<i64> = last.keys().map(|row| row.0.cast_signed()).collect();
+    (!rows.is_empty()).then(|| {
+        Statement::new(RECORD_ATTEMPTS, Answers::Nothing)
+            .int8(run)
+            .value(rows, Type::INT8_ARRAY)
+            .value(times(|times| times.first), Type::INT8_ARRAY)
+            .value(times(|times| times.last), Type::INT8_ARRAY)
+    })
 }
 
 /// Adds what was learned about the service, its waits, and the start times that are asked for.
@@ -232,6 +269,7 @@ fn claim(sender: &Sender, run: i64, group: &Group) -> Statement {
         .value(columns.files, Type::INT4_ARRAY)
         .value(columns.line_offsets, Type::INT8_ARRAY)
         .value(UNCERTAIN, Type::INT2)
+        .int8(group.claimed_at_ms)
 }
 
 fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
@@ -269,6 +307,7 @@ fn settle(sender: &Sender, run: i64, settlements: &[Settlement]) -> Statement {
         .value(UNCERTAIN, Type::INT2)
         .value(errors, Type::TEXT_ARRAY)
         .value(sender.all_ids(), Type::INT8_ARRAY)
+        .value(REMOVED as i16, Type::INT2)
 }
 
 /// Counts the group's requests, each by how many milliseconds ago it started.

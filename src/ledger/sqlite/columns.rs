@@ -8,8 +8,8 @@ use rusqlite::{Connection, Params, Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::OutputKind;
 use super::coding::{os_text, status_of};
+use super::{OutputKind, UndoStatus};
 use crate::lead::{ErrorCode, Status};
 use crate::phone::PhoneNumber;
 
@@ -95,9 +95,16 @@ impl FromSql for Status {
 impl FromSql for OutputKind {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<OutputKind> {
         let word = value.as_str()?;
-        let mut all = [OutputKind::Results, OutputKind::Rejects].into_iter();
+        let mut all = OutputKind::ALL.into_iter();
         all.find(|kind| kind.as_str() == word)
             .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for UndoStatus {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<UndoStatus> {
+        let code = value.as_i64()?;
+        UndoStatus::of_code(code).ok_or(FromSqlError::OutOfRange(code))
     }
 }
 

@@ -3,8 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
 use super::columns::{json, position};
-use super::{CellsDigest, Group, InvalidRow, LedgerError, ServiceId, Settlement, SqliteLedger};
-use super::{journal, pace};
+use super::{
+    CellsDigest, Group, InvalidRow, LedgerError, Reply, ServiceId, Settlement, SqliteLedger,
+};
+use super::{attempts, journal, pace, suppressed};
 use crate::lead::{RowId, RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
@@ -51,11 +53,19 @@ impl SqliteLedger {
     /// Writes the group. Its claims come before its settlements, so a row may be claimed
     /// and settled in one group. When this returns, the whole group is on disk; after an
     /// error nothing of it is in the ledger, and the same group can be committed again.
-    pub fn commit(&mut self, run: RunId, group: &Group) -> Result<(), LedgerError> {
+    pub fn commit(&mut self, run: RunId, group: &Group) -> Result<Reply, LedgerError> {
         self.refuse_replaced()?;
-        let service = self.changing(|change| write(change, run, group))?;
+        let (service, suppressed) = self.changing(|change| {
+            let service = write(change, run, group)?;
+            let known = group.suppressed_to;
+            let new = known.map(|known| suppressed::after(change, known));
+            Ok((service, new.transpose()?.unwrap_or_default()))
+        })?;
         self.filing.count(service, group.settlements.len());
-        Ok(())
+        Ok(Reply {
+            suppressed,
+            ..Reply::default()
+        })
     }
 }
 
@@ -69,6 +79,9 @@ fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Resul
     // This comes first since it fails if there is no such run.
     let service = record_progress(change, run.0.cast_signed(), group)?;
     journal::append(change, run, group)?;
+    for settled in &group.settlements {
+        attempts::record(change, run, settled)?;
+    }
     let run = run.0.cast_signed();
     add_invalid(change, run, &group.invalid)?;
     let rejected = group.settlements.iter().filter_map(rejected_cells);

@@ -122,6 +122,7 @@ mod tests {
                 ..RowOutcome::not_sent(status, None, None)
             },
             cells: None,
+            attempted: None,
         };
         append(test, run, |group| group.settlements.push(settlement));
     }

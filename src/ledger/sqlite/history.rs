@@ -45,7 +45,9 @@ fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>>
     let select = "SELECT runs.*, address FROM runs JOIN services ON services.id = service
         ORDER BY runs.id";
     let mut runs: Vec<RunRecord> = all(&instant, select, [], run)?;
+    let undo = super::undo::records(&instant)?;
     for run in &mut runs {
+        run.undo = undo.get(&run.run).copied();
         run.starts = starts(&instant, run.run)?;
         run.inputs = inputs(&instant, run.run)?;
         run.outputs = all(&instant, LATEST_OUTPUTS, [run.run.0], OutputRecord::read)?;
@@ -72,6 +74,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         pruned_at: time(row, "pruned_at")?,
         is_at_work: false,
         counts,
+        undo: None,
         starts: Vec::new(),
         inputs: Vec::new(),
         outputs: Vec::new(),
@@ -91,6 +94,7 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
             began_at: row.get::<_, Seconds>("began_at")?.0,
             ended_at: time(row, "ended_at")?,
             process: row.get("process")?,
+            user: row.get("started_by")?,
             version: row.get("version")?,
             exit_code: row.get("exit_code")?,
             stopped_by: row.get("stopped_by")?,

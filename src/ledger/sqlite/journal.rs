@@ -53,11 +53,19 @@ pub(super) fn ended(group: &Group) -> impl Iterator<Item = RowId> {
     settled.chain(group.releases.iter().copied())
 }
 
+/// A claim without an outcome.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Open {
+    pub(super) claim: Claim,
+    /// As in [`Group::claimed_at_ms`].
+    pub(super) since_ms: i64,
+}
+
 /// The state that the journal gives, up to the last line that was read.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
     /// Claims without an outcome.
-    pub(super) open: BTreeMap<(RunId, RowId), Claim>,
+    pub(super) open: BTreeMap<(RunId, RowId), Open>,
     /// Whether any claim has been settled or released.
     pub(super) has_ended: bool,
 }
@@ -66,9 +74,12 @@ impl Replay {
     /// Takes the next line. Returns the rows that have their
     /// outcome, in the order in which they were settled.
     pub(super) fn take(&mut self, run: RunId, group: Group) -> Vec<Settlement> {
-        let claims = group.claims.iter();
-        self.open
-            .extend(claims.map(|claim| ((run, claim.row), *claim)));
+        let since_ms = group.claimed_at_ms;
+        let open = |claim: &Claim| {
+            let claim = *claim;
+            ((run, claim.row), Open { claim, since_ms })
+        };
+        self.open.extend(group.claims.iter().map(open));
         for row in ended(&group) {
             self.open.remove(&(run, row));
             self.has_ended = true;

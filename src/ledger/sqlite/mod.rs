@@ -15,6 +15,7 @@
 //! | after the outcome is committed | the claim and the outcome | a record |
 //! | while it is filed | both, or both and the record, or the record | the record; filing it again changes nothing |
 //! | after the claim is released | the claim and the release | nothing: no request was taken |
+//! | before a lead is removed | the row in `undo_rows`, as about to be removed | nothing: the same command asks once more |
 //! | while it is pruned or forgotten | all, or the rest | the run is still there, not marked as pruned: the same command finishes |
 //!
 //! If an earlier start of the run left a row uncertain, the row is claimed again
@@ -46,6 +47,7 @@
 //! The journal is only appended to, and filing writes the table in order, so the first
 //! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
 
+mod attempts;
 mod columns;
 mod commit;
 mod copy;
@@ -68,6 +70,7 @@ mod place;
 mod promises;
 mod prune;
 mod recall;
+mod reconcile;
 mod record;
 mod recover;
 mod round;
@@ -75,16 +78,20 @@ mod runs;
 #[cfg(test)]
 pub(in crate::ledger) mod samples;
 mod schema;
+mod suppressed;
 #[cfg(test)]
 mod testing;
 mod transfer;
+mod undo;
 mod unfiled;
 
 use super::{
-    AskedPause, AtWork, Begun, CellsDigest, Claim, Ending, ExportedRow, Group, InputRecord,
-    InvalidRow, Known, LedgerError, ListRecord, LockHolder, NewRun, OutputKind, OutputRecord,
-    Predecessors, Pruned, RecentUse, Record, RunRecord, Scope, Selection, ServiceId, Settlement,
-    Sha256, StartRecord, StartsInSecond, StoredDefaults, Unfinished, coding,
+    AskedPause, AtWork, Attempted, Begun, CellsDigest, Claim, Ending, ExportedRow, Group,
+    InputRecord, InvalidRow, Known, LedgerError, ListPosition, ListRecord, LockHolder, NewRun,
+    NewlySuppressed, OutputKind, OutputRecord, Predecessors, Pruned, RecentUse, Record, Reply,
+    RunRecord, Scope, Selection, ServiceId, Settlement, Sha256, StartRecord, StartsInSecond,
+    StoredDefaults, Suppressed, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
+    Unfinished, coding,
 };
 
 pub use copy::CopyError;

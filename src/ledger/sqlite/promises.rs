@@ -317,6 +317,7 @@ fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
             claim: claim(row),
             outcome,
             cells: Some(CellsDigest([row as u8 + 7; 16])),
+            attempted: None,
         });
     }
     // A killed run has left no rejects file, so its bad rows were not reported.

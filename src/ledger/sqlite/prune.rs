@@ -26,12 +26,13 @@ SELECT id FROM (
 WHERE worked_at <= ?1 AND (pruned_at IS NULL OR pruned_at <= worked_at)";
 
 /// The first two statements change rows; their numbers are added up for [`Pruned::rows`].
-const PRUNE: [&str; 6] = [
+const PRUNE: [&str; 7] = [
     "UPDATE sent SET error = NULL
      WHERE error IS NOT NULL AND run IN (SELECT value FROM json_each(?1))",
     "UPDATE invalid_rows SET cell = NULL, error = NULL
      WHERE (cell IS NOT NULL OR error IS NOT NULL)
          AND run IN (SELECT value FROM json_each(?1))",
+    "UPDATE undo_rows SET error = NULL WHERE run IN (SELECT value FROM json_each(?1))",
     "UPDATE inputs SET name = NULL, path = NULL
      WHERE run IN (SELECT value FROM json_each(?1))",
     "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
@@ -44,11 +45,13 @@ const MARK_PRUNED: &str =
     "UPDATE runs SET pruned_at = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
 
 /// The tables that hold data of a run. The run's row in `runs` stays until the rest is gone.
-const OF_RUN: [&str; 7] = [
+const OF_RUN: [&str; 9] = [
     "sent",
     "journal",
     "invalid_rows",
     "known_bad",
+    "attempts",
+    "undo_rows",
     "inputs",
     "lists",
     "outputs",
@@ -57,6 +60,9 @@ const OF_RUN: [&str; 7] = [
 /// The statuses are created and duplicate, as numbered by `columns::status_code`.
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
+
+const FORGET_ATTEMPTS: &str = "
+DELETE FROM attempts WHERE (run, row) IN (SELECT run, row FROM sent WHERE number = ?1)";
 
 impl SqliteLedger {
     /// Removes cells, texts and file names of runs that ended before
@@ -118,7 +124,9 @@ impl SqliteLedger {
         let key = [number.key().cast_signed()];
         let leads = self.changing(|change| {
             let leads = change.query_row(LEADS_OF_NUMBER, key, |row| row.get(0))?;
+            change.execute(FORGET_ATTEMPTS, key)?;
             change.execute("DELETE FROM sent WHERE number = ?1", key)?;
+            change.execute("DELETE FROM undo_rows WHERE number = ?1", key)?;
             forget_entries(change, number)?;
             forget_cells(change, number)?;
             Ok(leads)

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::journal::{Replay, follow};
+use super::journal::{Open, Replay, follow};
 use super::{
-    Claim, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, pace, record,
+    Attempted, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, attempts, pace,
+    record,
 };
 use crate::lead::{RowId, RunId};
 use crate::ledger::record::{NO_ANSWER, without_answer};
@@ -55,6 +56,9 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     let mut uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER)?;
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
+    for (run, settled) in &uncertain {
+        attempts::record(change, *run, settled)?;
+    }
     // A request that was not counted before the kill was for one of these rows.
     let started = StartsInSecond {
         second: Timestamp::now().as_second(),
@@ -71,25 +75,28 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
 pub(super) fn outcomes_of_open(
     db: &Connection,
     service: ServiceId,
-    open: BTreeMap<(RunId, RowId), Claim>,
+    open: BTreeMap<(RunId, RowId), Open>,
     why: &str,
 ) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
     let mut earlier = db.prepare_cached(EARLIER_ATTEMPTS)?;
     let open = open.into_iter();
-    open.map(|((run, row), claim)| {
+    let now = Timestamp::now();
+    open.map(|((run, row), Open { claim, since_ms })| {
         let number = claim.number.key();
         let key = params![number, service.0, claim.campaign.0, run.0, row.0];
         let attempts: Option<u32> = earlier.query_row(key, |row| row.get(0)).optional()?;
         let outcome = without_answer(attempts.unwrap_or_default(), why);
-        let cells = None;
-        Ok((
-            run,
-            Settlement {
-                claim,
-                outcome,
-                cells,
-            },
-        ))
+        let first = Timestamp::from_millisecond(since_ms).ok();
+        let settled = Settlement {
+            claim,
+            outcome,
+            cells: None,
+            // Its process has ended by now, so no attempt is later.
+            attempted: first
+                .filter(|_| since_ms > 0)
+                .map(|first| Attempted { first, last: now }),
+        };
+        Ok((run, settled))
     })
     .collect()
 }

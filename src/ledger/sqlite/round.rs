@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::journal::{self, Replay, follow};
+use super::journal::{self, Open, Replay, follow};
 use super::packed::PackedOutcomes;
 use super::{Group, ServiceId, record};
 use crate::lead::RunId;
@@ -126,11 +126,13 @@ impl Round {
             }
             Ok(true)
         })?;
-        let mut by_run: BTreeMap<RunId, Group> = BTreeMap::new();
-        for ((run, _), claim) in open {
-            by_run.entry(run).or_default().claims.push(claim);
+        let mut kept: BTreeMap<(RunId, i64), Group> = BTreeMap::new();
+        for ((run, _), Open { claim, since_ms }) in open {
+            let of_time = kept.entry((run, since_ms)).or_default();
+            of_time.claimed_at_ms = since_ms;
+            of_time.claims.push(claim);
         }
-        for (run, claims) in by_run {
+        for ((run, _), claims) in kept {
             journal::append(&change, run, &claims)?;
         }
         let mut clear = change.prepare_cached(CLEAR)?;

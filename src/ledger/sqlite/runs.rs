@@ -4,12 +4,11 @@
 //! it begins a new one. The files that a start will write are recorded before it
 //! writes them, so that the next start recognizes a file that was left behind.
 
-use gethostname::gethostname;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 
-use super::coding::place;
+use super::coding::{here, place};
 use super::columns::{Json, PathText, Seconds, all};
 use super::{
     Begun, Ending, LedgerError, NewRun, Predecessors, ServiceId, Sha256, SqliteLedger, Unfinished,
@@ -48,6 +47,7 @@ impl SqliteLedger {
             let other = going_on.is_none().then(|| other(db, run)).transpose()?;
             Ok(Predecessors {
                 going_on,
+                undone: undone(db, run.service, &run.identity)?,
                 other: other.flatten(),
             })
         })
@@ -115,13 +115,31 @@ fn going_on(
     identity: &Sha256,
     reopens: bool,
 ) -> rusqlite::Result<Option<RunId>> {
-    let latest = "SELECT id, completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0 FROM runs
-        WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
+    let latest = "SELECT id, undone_at IS NULL
+            AND (completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0)
+        FROM runs WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
     let found = db.query_row(latest, params![service.0, identity, reopens], |row| {
         Ok((RunId(row.get(0)?), row.get(1)?))
     });
     let found: Option<(RunId, bool)> = found.optional()?;
     Ok(found.filter(|(_, goes_on)| *goes_on).map(|(run, _)| run))
+}
+
+/// The latest run of this identity, if it was undone.
+fn undone(
+    db: &Connection,
+    service: ServiceId,
+    identity: &Sha256,
+) -> rusqlite::Result<Option<RunId>> {
+    let latest = "SELECT id, undone_at IS NOT NULL FROM runs
+        WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
+    let found = db.query_row(latest, params![service.0, identity], |row| {
+        Ok((RunId(row.get(0)?), row.get(1)?))
+    });
+    let found: Option<(RunId, bool)> = found.optional()?;
+    Ok(found
+        .filter(|(_, is_undone)| *is_undone)
+        .map(|(run, _)| run))
 }
 
 fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<RunId> {
@@ -160,12 +178,12 @@ fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Resul
 }
 
 fn insert_start(step: &Transaction<'_>, run: RunId, now: Timestamp) -> rusqlite::Result<u32> {
-    let insert = "INSERT INTO starts (run, start, began_at, process, host, version)
-        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5 FROM starts WHERE run = ?1
+    let insert = "INSERT INTO starts (run, start, began_at, process, host, started_by, version)
+        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM starts WHERE run = ?1
         RETURNING start";
     let version = env!("CARGO_PKG_VERSION");
-    let host = gethostname().to_string_lossy().into_owned();
-    let values = params![run.0, Seconds(now), std::process::id(), host, version];
+    let (host, user) = here();
+    let values = params![run.0, Seconds(now), std::process::id(), host, user, version];
     step.query_row(insert, values, |row| row.get(0))
 }
 
@@ -212,7 +230,7 @@ fn insert_outputs(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite:
 fn other(db: &Connection, new: &NewRun) -> rusqlite::Result<Option<Unfinished>> {
     let latest = "SELECT runs.id, address, options FROM runs
         JOIN services ON services.id = service
-        WHERE completed_at IS NULL AND ?1 = (
+        WHERE completed_at IS NULL AND undone_at IS NULL AND ?1 = (
             SELECT group_concat(hex(sha256), '' ORDER BY position) FROM inputs WHERE run = runs.id
         )
         ORDER BY runs.id DESC LIMIT 1";
@@ -440,7 +458,8 @@ mod tests {
         let start = &known.starts[0];
         assert_eq!((start.began_at, start.ended_at), (at(1), Some(at(2))));
         assert_eq!(start.process, std::process::id());
-        assert_eq!(start.host, gethostname().to_string_lossy());
+        let (host, user) = here();
+        assert_eq!((start.host.clone(), start.user.clone()), (host, Some(user)));
         assert_eq!(start.version, env!("CARGO_PKG_VERSION"));
         assert_eq!((start.exit_code, start.requests), (Some(0), Some(7)));
         assert_eq!(start.lists[0].name.as_deref(), Some("dnc.txt"));

@@ -188,6 +188,7 @@ pub(in crate::ledger) fn settlements(
         claim: claim(row),
         outcome: outcome.clone(),
         cells: None,
+        attempted: None,
     };
     Group {
         settlements: rows.into_iter().map(settle).collect(),

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it. Others are refused: nothing
 /// that wrote an earlier one was ever released.
-pub(super) const VERSION: u32 = 8;
+pub(super) const VERSION: u32 = 9;
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -45,7 +45,9 @@ CREATE TABLE runs (
     read_to INTEGER NOT NULL DEFAULT 0,
     -- Rows by status, as JSON.
     counts TEXT NOT NULL DEFAULT '{}',
-    pruned_at INTEGER
+    pruned_at INTEGER,
+    -- When its leads began to be removed from the service again: since then it does not continue.
+    undone_at INTEGER
 ) STRICT;
 
 -- Every process that has worked at a run. One without an end was killed, or is at work.
@@ -57,6 +59,8 @@ CREATE TABLE starts (
     process INTEGER NOT NULL,
     -- The computer it ran on.
     host TEXT NOT NULL,
+    -- The name of its user.
+    started_by TEXT,
     version TEXT NOT NULL,
     exit_code INTEGER,
     stopped_by TEXT,
@@ -113,7 +117,8 @@ CREATE TABLE journal (
     entries BLOB NOT NULL
 ) STRICT;
 
--- Rows that were sent, filed where they can be found by number. The number is first, since
+-- Rows that were sent, filed where they can be found by number. A lead that was removed again has
+-- a status of its own (`coding::REMOVED`). The number is first, since
 -- SQLite compares keys by a whole number that differs fastest. The key's order makes
 -- `--once service` as cheap as a campaign; run and row tell leads of one number apart.
 CREATE TABLE sent (
@@ -159,6 +164,42 @@ CREATE TABLE known_bad (
     in_rejects INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (service, digest, run)
 ) STRICT, WITHOUT ROWID;
+
+-- When rows that may have been taken were sent: no attempt was before the first time, or after
+-- the last one.
+CREATE TABLE attempts (
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    row INTEGER NOT NULL,
+    first_ms INTEGER NOT NULL,
+    last_ms INTEGER NOT NULL,
+    PRIMARY KEY (run, row)
+) STRICT, WITHOUT ROWID;
+
+-- The leads of runs that are undone.
+CREATE TABLE undo_rows (
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    row INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    campaign INTEGER NOT NULL,
+    lead_id ANY,
+    -- When the service was first about to be asked to remove it.
+    asked_at INTEGER,
+    -- A number as in `UndoStatus::ALL`; none while the lead is to be removed.
+    status INTEGER,
+    http_status INTEGER,
+    error TEXT,
+    settled_at INTEGER,
+    PRIMARY KEY (run, row)
+) STRICT, WITHOUT ROWID;
+
+-- The do-not-call list that stays.
+CREATE TABLE suppressed (
+    -- Never given twice, so that what is new always comes after what is known.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER NOT NULL UNIQUE,
+    reason TEXT,
+    added_at INTEGER NOT NULL
+) STRICT;
 
 -- How many requests were started in each second of the last day, so that a limit holds
 -- across processes.

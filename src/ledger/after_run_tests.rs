@@ -1,0 +1,657 @@
+//! What both kinds of ledger promise about the time after a run: the do-not-call list, undoing,
+//! and looking uncertain rows up.
+
+use jiff::Timestamp;
+
+#[cfg(unix)]
+use super::ClaimScope;
+#[cfg(unix)]
+use super::cluster::Cluster;
+#[cfg(unix)]
+use super::on_server::OnServer;
+use super::sqlite::samples::{
+    CAMPAIGN, RUN, claim, claims, created, number, settlements, uncertain,
+};
+use super::{
+    Attempted, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun, Scope, Selection, Sending,
+    ServiceId, Settlement, UndoOutcome, UndoRow, UndoStatus, Wanted,
+};
+use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::phone::PhoneNumber;
+
+/// A ledger of either kind, with one run.
+struct Subject {
+    ledger: Ledger,
+    service: ServiceId,
+    place: LedgerPlace,
+    _keeps: Box<dyn std::any::Any>,
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_700_000_000 + second).unwrap()
+}
+
+fn new_run(service: ServiceId, identity: u8) -> NewRun {
+    NewRun {
+        service,
+        identity: [identity; 32],
+        options: serde_json::json!({}),
+        defaults: String::new(),
+        reopens: false,
+        sending: Sending::default(),
+        expected: None,
+        inputs: Vec::new(),
+        lists: Vec::new(),
+        outputs: Vec::new(),
+    }
+}
+
+impl Subject {
+    fn on_file() -> Subject {
+        let folder = tempfile::tempdir().unwrap();
+        let place = LedgerPlace::file(folder.path().join("ledger"));
+        let mut ledger = Ledger::open(&place).unwrap();
+        let service = ledger.service("https://calls.example").unwrap();
+        let mut subject = Subject {
+            ledger,
+            service,
+            place,
+            _keeps: Box::new(folder),
+        };
+        assert_eq!(subject.begin(1), RUN);
+        subject
+    }
+
+    #[cfg(unix)]
+    fn on_server() -> Option<Subject> {
+        Cluster::database()?;
+        let OnServer {
+            ledger,
+            service,
+            database,
+            place,
+            ..
+        } = OnServer::start(ClaimScope::Campaign);
+        Some(Subject {
+            ledger,
+            service,
+            place,
+            _keeps: Box::new(database),
+        })
+    }
+
+    fn begin(&mut self, identity: u8) -> RunId {
+        let run = new_run(self.service, identity);
+        self.ledger.begin(&run, at(0)).unwrap().unwrap().run
+    }
+
+    fn commit(&mut self, run: RunId, group: Group) {
+        self.ledger.commit(run, &group).unwrap();
+    }
+
+    /// Claims rows and settles them.
+    fn send(&mut self, run: RunId, rows: &[(u64, RowOutcome)]) {
+        for (row, outcome) in rows {
+            self.commit(run, claims([*row]));
+            self.commit(run, settlements([*row], outcome));
+        }
+    }
+
+    /// The run's process has ended: nothing is sent any more.
+    fn end(&mut self, run: RunId) {
+        let mut counts = Counts::default();
+        for row in self.rows(run) {
+            counts.add(row.1);
+        }
+        let ending = super::Ending {
+            exit_code: 0,
+            stopped_by: None,
+            requests: 0,
+            complete: true,
+            input_rows: Vec::new(),
+            counts,
+            last_read: 0,
+            has_rejects: false,
+        };
+        self.ledger.end(run, 1, &ending, at(1)).unwrap();
+        self.ledger.recover(self.service).unwrap();
+    }
+
+    fn known(&self, of: PhoneNumber) -> Known {
+        let wanted = Wanted {
+            service: self.service,
+            run: None,
+            numbers: vec![of],
+            digests: Vec::new(),
+        };
+        let mut recall = self.ledger.recall().unwrap();
+        let mut look = recall.look(&wanted).unwrap();
+        look.find(self.service, of, Scope::Service).unwrap()
+    }
+
+    fn rows(&self, run: RunId) -> Vec<(u64, Status, Option<ErrorCode>)> {
+        let selection = Selection {
+            runs: vec![run],
+            campaign: None,
+            statuses: Vec::new(),
+        };
+        let mut rows = Vec::new();
+        let exported: Result<(), super::LedgerError> = self.ledger.export(&selection, |row| {
+            rows.push((row.row.0, row.outcome.status, row.outcome.error_code));
+            Ok(())
+        });
+        exported.unwrap();
+        rows
+    }
+}
+
+/// Each kind of ledger that is there.
+fn each(test: impl Fn(Subject)) {
+    test(Subject::on_file());
+    #[cfg(unix)]
+    Subject::on_server().into_iter().for_each(test);
+}
+
+fn id(row: u64) -> RowOutcome {
+    RowOutcome {
+        lead_id: Some(format!("{}", 1000 + row)),
+        ..created()
+    }
+}
+
+fn lost_duplicate() -> RowOutcome {
+    RowOutcome {
+        error_code: Some(ErrorCode::AnswerLost),
+        ..RowOutcome::not_sent(Status::Duplicate, None, None)
+    }
+}
+
+fn done(status: UndoStatus) -> UndoOutcome {
+    UndoOutcome {
+        status,
+        http_status: Some(200),
+        error: None,
+        settled_at: Some(at(9)),
+    }
+}
+
+/// Each row and what became of it.
+fn brief(rows: &[UndoRow]) -> Vec<(u64, Option<UndoStatus>)> {
+    let status = |row: &UndoRow| row.outcome.as_ref().map(|outcome| outcome.status);
+    rows.iter().map(|row| (row.row.0, status(row))).collect()
+}
+
+#[test]
+fn a_number_is_on_the_list_once_until_it_is_taken_off() {
+    each(|mut subject| {
+        let ledger = &mut subject.ledger;
+        let asked = Some("asked us to");
+        let [one, two, three] = [1, 2, 3].map(number);
+        assert_eq!(
+            ledger.suppress(&[two, one], asked, at(1)).unwrap(),
+            [two, one]
+        );
+        let again = ledger.suppress(&[one, three, three], None, at(2)).unwrap();
+        assert_eq!(again, [three]);
+        let list = ledger.suppressed().unwrap();
+        let list: Vec<_> = list
+            .iter()
+            .map(|of| (of.number, of.reason.as_deref(), of.added_at))
+            .collect();
+        assert_eq!(
+            list,
+            [
+                (two, asked, at(1)),
+                (one, asked, at(1)),
+                (three, None, at(2))
+            ]
+        );
+        assert_eq!(ledger.unsuppress(&[two, number(4)]).unwrap(), [two]);
+        assert_eq!(ledger.suppressed().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn what_came_on_the_list_is_in_the_reply_to_the_next_group() {
+    each(|mut subject| {
+        let position = |subject: &Subject| {
+            let new = subject.ledger.suppressed_after(ListPosition::default());
+            new.unwrap().to
+        };
+        let group = |known| Group {
+            suppressed_to: Some(known),
+            ..claims([5])
+        };
+        let start = position(&subject);
+        let mut other = Ledger::open(&subject.place).unwrap();
+        other.suppress(&[number(1)], None, at(1)).unwrap();
+        let reply = subject.ledger.commit(RUN, &group(start)).unwrap();
+        assert_eq!(reply.suppressed.numbers, [(number(1), at(1))]);
+        let known = reply.suppressed.to;
+        let reply = subject.ledger.commit(RUN, &group(known)).unwrap();
+        assert!(reply.suppressed.numbers.is_empty());
+        assert_eq!(reply.suppressed.to, known);
+        // A number that was taken off and comes on again is new again.
+        other.unsuppress(&[number(1)]).unwrap();
+        other.suppress(&[number(1)], None, at(2)).unwrap();
+        let reply = subject.ledger.commit(RUN, &group(known)).unwrap();
+        assert_eq!(reply.suppressed.numbers, [(number(1), at(2))]);
+        assert_eq!(reply.suppressed.to, position(&subject));
+    });
+}
+
+#[test]
+fn neither_pruning_nor_forgetting_takes_a_number_off_the_list() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1))]);
+        subject.end(RUN);
+        let ledger = &mut subject.ledger;
+        ledger.suppress(&[number(1)], Some("why"), at(1)).unwrap();
+        ledger.prune(Timestamp::MAX).unwrap();
+        ledger.forget_number(number(1)).unwrap();
+        ledger.forget_run(RUN).unwrap();
+        assert_eq!(
+            ledger.suppressed().unwrap()[0].reason.as_deref(),
+            Some("why")
+        );
+    });
+}
+
+#[test]
+fn it_is_known_of_a_number_in_which_campaigns_it_is_a_lead() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1)), (3, uncertain())]);
+        subject.commit(RUN, claims([2]));
+        let leads = subject.ledger.leads_of(&[1, 2, 3, 4].map(number)).unwrap();
+        let leads: Vec<_> = leads
+            .iter()
+            .map(|lead| {
+                (
+                    lead.record.number,
+                    lead.record.campaign,
+                    lead.record.outcome.status,
+                )
+            })
+            .collect();
+        let [one, two, three] = [1, 2, 3].map(number);
+        assert_eq!(
+            leads,
+            [
+                (one, CAMPAIGN, Status::Created),
+                (two, CAMPAIGN, Status::Uncertain),
+                (three, CAMPAIGN, Status::Uncertain),
+            ]
+        );
+        let lead = &subject.ledger.leads_of(&[one]).unwrap()[0];
+        assert_eq!(lead.service, "https://calls.example");
+    });
+}
+
+#[test]
+fn created_leads_with_an_id_are_removed_and_nothing_else_is_known_to_be_ours() {
+    each(|mut subject| {
+        let without_id = RowOutcome {
+            lead_id: None,
+            ..created()
+        };
+        let duplicate = RowOutcome::not_sent(Status::Duplicate, None, None);
+        let rejected = RowOutcome::not_sent(Status::Rejected, None, None);
+        let rows = [
+            (1, id(1)),
+            (2, duplicate),
+            (3, lost_duplicate()),
+            (4, uncertain()),
+            (5, rejected),
+            (6, without_id),
+            (7, id(7)),
+        ];
+        subject.send(RUN, &rows);
+        subject.end(RUN);
+        let unknown = Some(UndoStatus::Unknown);
+        let planned = [
+            (1, None),
+            (3, unknown),
+            (4, unknown),
+            (6, unknown),
+            (7, None),
+        ];
+        assert_eq!(brief(&subject.ledger.undo_plan(RUN).unwrap()), planned);
+        assert_eq!(subject.ledger.undo_rows(RUN).unwrap(), []);
+        subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        assert_eq!(brief(&subject.ledger.undo_rows(RUN).unwrap()), planned);
+        let lost = &subject.ledger.undo_rows(RUN).unwrap()[1];
+        let why = lost
+            .outcome
+            .as_ref()
+            .and_then(|outcome| outcome.error.as_deref());
+        assert_eq!(why, Some(super::undo::NOT_KNOWN_WHOSE));
+    });
+}
+
+#[test]
+fn a_lead_that_was_removed_counts_as_never_sent_and_stays_in_the_export() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1)), (2, id(2))]);
+        subject.end(RUN);
+        let ledger = &mut subject.ledger;
+        ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        let next = ledger.next_to_undo(RUN, RowId(0), 1, at(3)).unwrap();
+        assert_eq!(brief(&next), [(1, None)]);
+        assert!(!next[0].was_asked);
+        // It was killed: the same lead comes once more, as one that may be removed.
+        let next = ledger.next_to_undo(RUN, RowId(0), 5, at(4)).unwrap();
+        assert_eq!(brief(&next), [(1, None), (2, None)]);
+        assert!(next[0].was_asked && !next[1].was_asked);
+        let outcomes = [
+            (next[0].clone(), done(UndoStatus::Undone)),
+            (next[1].clone(), done(UndoStatus::Kept)),
+        ];
+        ledger.settle_undo(RUN, &outcomes).unwrap();
+        assert_eq!(ledger.next_to_undo(RUN, RowId(0), 5, at(5)).unwrap(), []);
+        assert_eq!(subject.known(number(1)), Known::default());
+        assert!(subject.known(number(2)).settled.is_some());
+        assert_eq!(
+            subject.rows(RUN),
+            [
+                (1, Status::Created, Some(ErrorCode::Undone)),
+                (2, Status::Created, None),
+            ]
+        );
+        let record = subject.ledger.runs().unwrap()[0].undo.unwrap();
+        assert_eq!(record.began_at, at(2));
+        assert_eq!(record.counts.of(UndoStatus::Undone), 1);
+        assert_eq!(record.counts.of(UndoStatus::Kept), 1);
+        // The same command tries once more what was kept, and nothing that is removed.
+        subject.ledger.begin_undo(RUN, at(9)).unwrap().unwrap();
+        let rows = subject.ledger.undo_rows(RUN).unwrap();
+        assert_eq!(brief(&rows), [(1, Some(UndoStatus::Undone)), (2, None)]);
+        assert_eq!(
+            subject.ledger.runs().unwrap()[0].undo.unwrap().began_at,
+            at(2)
+        );
+    });
+}
+
+#[test]
+fn a_person_whose_lead_was_removed_is_claimed_by_another_run() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1))]);
+        subject.end(RUN);
+        let ledger = &mut subject.ledger;
+        ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        let next = ledger.next_to_undo(RUN, RowId(0), 1, at(3)).unwrap();
+        let outcome = (next[0].clone(), done(UndoStatus::Gone));
+        ledger.settle_undo(RUN, &[outcome]).unwrap();
+        let later = subject.begin(77);
+        let reply = subject.ledger.commit(later, &claims([1])).unwrap();
+        assert!(reply.refused.is_empty());
+        subject.commit(later, settlements([1], &id(5)));
+        subject.end(later);
+        let settled = subject.known(number(1)).settled.unwrap();
+        assert_eq!(
+            (settled.run, settled.outcome.lead_id),
+            (later, id(5).lead_id)
+        );
+        // Undoing the first run once more touches nothing of the second.
+        assert_eq!(subject.ledger.undo_plan(RUN).unwrap(), []);
+    });
+}
+
+#[test]
+fn a_lead_that_an_earlier_run_made_too_is_kept() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1))]);
+        subject.end(RUN);
+        let later = subject.begin(77);
+        // With duplicates allowed, a service may answer with the lead that it has.
+        let claim = claim(2);
+        let same = super::Claim {
+            number: number(1),
+            ..claim
+        };
+        let scope = Group {
+            claims: vec![same],
+            ..Group::default()
+        };
+        subject.commit(later, scope);
+        let settled = Group {
+            settlements: vec![Settlement {
+                claim: same,
+                outcome: id(1),
+                cells: None,
+                attempted: None,
+            }],
+            ..Group::default()
+        };
+        subject.commit(later, settled);
+        subject.ledger.recover(subject.service).unwrap();
+        let plan = subject.ledger.undo_plan(later).unwrap();
+        // A server refuses the second claim where duplicates are not allowed.
+        if matches!(subject.ledger, Ledger::File(_)) {
+            assert_eq!(brief(&plan), [(2, Some(UndoStatus::Kept))]);
+            let outcome = plan[0].outcome.as_ref().unwrap();
+            let why = outcome.error.as_deref();
+            assert_eq!(why, Some("this lead was made by an earlier run: run 1"));
+        }
+        assert_eq!(brief(&subject.ledger.undo_plan(RUN).unwrap()), [(1, None)]);
+    });
+}
+
+#[test]
+fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
+    each(|mut subject| {
+        let run = new_run(subject.service, 78);
+        let begun = subject.begin(78);
+        subject.send(begun, &[(1, id(1))]);
+        if let Ledger::Server(_) = subject.ledger {
+            let busy = subject.ledger.begin_undo(begun, at(2)).unwrap();
+            assert_eq!(busy.unwrap_err().run, begun);
+            assert!(
+                subject
+                    .ledger
+                    .runs()
+                    .unwrap()
+                    .iter()
+                    .all(|run| run.undo.is_none())
+            );
+        }
+        let ending = super::Ending {
+            exit_code: 4,
+            stopped_by: Some("signal"),
+            requests: 1,
+            complete: false,
+            input_rows: Vec::new(),
+            counts: Counts::default(),
+            last_read: 1,
+            has_rejects: false,
+        };
+        subject.ledger.end(begun, 1, &ending, at(2)).unwrap();
+        subject.ledger.recover(subject.service).unwrap();
+        let found = subject.ledger.predecessors(&run).unwrap();
+        assert_eq!((found.going_on, found.undone), (Some(begun), None));
+        subject.ledger.begin_undo(begun, at(3)).unwrap().unwrap();
+        let found = subject.ledger.predecessors(&run).unwrap();
+        assert_eq!((found.going_on, found.undone), (None, Some(begun)));
+        let next = subject.begin(78);
+        assert!(next > begun);
+        let found = subject.ledger.predecessors(&run).unwrap();
+        assert_eq!((found.going_on, found.undone), (Some(next), None));
+    });
+}
+
+#[test]
+fn a_process_that_was_cut_off_sends_nothing_more_of_a_run_that_was_undone() {
+    each(|mut subject| {
+        let Ledger::Server(_) = subject.ledger else {
+            return;
+        };
+        subject.send(RUN, &[(1, id(1))]);
+        let mut other = Ledger::open(&subject.place).unwrap();
+        expire(&subject);
+        other.begin_undo(RUN, at(2)).unwrap().unwrap();
+        let error = subject.ledger.commit(RUN, &claims([2])).unwrap_err();
+        assert!(
+            error.0.to_string().contains("run 1 was undone"),
+            "{}",
+            error.0
+        );
+    });
+}
+
+#[cfg(unix)]
+fn expire(subject: &Subject) {
+    let database = subject._keeps.downcast_ref::<super::cluster::Database>();
+    database
+        .unwrap()
+        .sql("UPDATE leadload.senders SET until = '-infinity'");
+}
+
+#[cfg(not(unix))]
+fn expire(_: &Subject) {}
+
+#[test]
+fn an_uncertain_row_is_known_with_the_times_of_its_attempts() {
+    each(|mut subject| {
+        let attempted = |first, last| {
+            Some(Attempted {
+                first: at(first),
+                last: at(last),
+            })
+        };
+        for (first, last) in [(10, 20), (15, 40)] {
+            let mut group = settlements([1], &uncertain());
+            group.settlements[0].attempted = attempted(first, last);
+            subject.commit(RUN, claims([1]));
+            if let Ledger::Server(_) = subject.ledger {
+                // A settlement is of the sender that has claimed the row.
+                group.settlements[0].claim.sender = subject.ledger.lease().permits().unwrap();
+            }
+            subject.commit(RUN, group);
+        }
+        subject.send(RUN, &[(2, id(2))]);
+        subject.end(RUN);
+        let rows = subject.ledger.uncertain_rows(RUN).unwrap();
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(row, times)| (row.row.0, *times))
+            .collect();
+        assert_eq!(rows, [(1, attempted(10, 40))]);
+        let made = subject.ledger.leads_made(RUN).unwrap();
+        assert_eq!(made.len(), 1);
+        assert_eq!(made[0].row, RowId(2));
+    });
+}
+
+#[test]
+fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_process() {
+    each(|mut subject| {
+        let group = Group {
+            claimed_at_ms: at(10).as_millisecond(),
+            ..claims([1])
+        };
+        subject.commit(RUN, group);
+        if let Ledger::Server(_) = subject.ledger {
+            assert_eq!(subject.ledger.uncertain_rows(RUN).unwrap(), []);
+            #[cfg(unix)]
+            subject
+                ._keeps
+                .downcast_ref::<super::cluster::Database>()
+                .unwrap()
+                .sql("UPDATE leadload.senders SET until = to_timestamp(1700000030)");
+        } else {
+            subject.ledger.recover(subject.service).unwrap();
+        }
+        let rows = subject.ledger.uncertain_rows(RUN).unwrap();
+        let [(row, Some(times))] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(row.row, RowId(1));
+        assert_eq!(times.first, at(10));
+        match subject.ledger {
+            Ledger::Server(_) => assert_eq!(times.last, at(30)),
+            Ledger::File(_) => {
+                let ago = times.last.duration_until(Timestamp::now()).as_secs();
+                assert!((0..60).contains(&ago), "{ago}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_the_service_has_of_uncertain_rows_is_counted_and_known() {
+    each(|mut subject| {
+        let rows = [1, 2, 3, 4].map(|row| (row, uncertain()));
+        subject.send(RUN, &rows);
+        subject.end(RUN);
+        let found = subject.ledger.uncertain_rows(RUN).unwrap();
+        let record = |at: usize| found[at].0.clone();
+        let failed = RowOutcome::not_sent(Status::Failed, Some(ErrorCode::AnswerLost), None);
+        let outcomes = [
+            (record(0), id(1)),
+            (record(1), lost_duplicate()),
+            (record(2), failed),
+        ];
+        subject.ledger.reconcile(RUN, &outcomes).unwrap();
+        let statuses: Vec<Status> = subject.rows(RUN).into_iter().map(|row| row.1).collect();
+        assert_eq!(
+            statuses,
+            [
+                Status::Created,
+                Status::Duplicate,
+                Status::Failed,
+                Status::Uncertain
+            ]
+        );
+        let counts = subject.ledger.counts_of(RUN).unwrap();
+        for status in [
+            Status::Created,
+            Status::Duplicate,
+            Status::Failed,
+            Status::Uncertain,
+        ] {
+            assert_eq!(counts.of(status), 1, "{status}");
+        }
+        let settled = subject.known(number(1)).settled.unwrap();
+        assert_eq!(settled.outcome.lead_id, id(1).lead_id);
+        assert_eq!(subject.known(number(3)), Known::default());
+        // Once more changes nothing.
+        subject.ledger.reconcile(RUN, &outcomes).unwrap();
+        assert_eq!(subject.ledger.counts_of(RUN).unwrap(), counts);
+        let later = subject.begin(77);
+        let reply = subject.ledger.commit(later, &claims([3])).unwrap();
+        assert!(reply.refused.is_empty());
+    });
+}
+
+#[test]
+fn a_copy_in_the_other_kind_knows_all_of_it() {
+    #[cfg(unix)]
+    {
+        let Some(mut server) = Subject::on_server() else {
+            return;
+        };
+        server.send(RUN, &[(1, id(1)), (2, uncertain())]);
+        server.end(RUN);
+        server
+            .ledger
+            .suppress(&[number(9)], Some("why"), at(1))
+            .unwrap();
+        server.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        let next = server.ledger.next_to_undo(RUN, RowId(0), 1, at(3)).unwrap();
+        let outcome = (next[0].clone(), done(UndoStatus::Undone));
+        server.ledger.settle_undo(RUN, &[outcome]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = LedgerPlace::file(folder.path().join("copy"));
+        let mut copy = Ledger::open(&place).unwrap();
+        server.ledger.transfer(&mut copy, &place, true).unwrap();
+        assert_eq!(
+            copy.suppressed().unwrap(),
+            server.ledger.suppressed().unwrap()
+        );
+        assert_eq!(
+            copy.undo_rows(RUN).unwrap(),
+            server.ledger.undo_rows(RUN).unwrap()
+        );
+        assert_eq!(copy.runs().unwrap(), server.ledger.runs().unwrap());
+    }
+}

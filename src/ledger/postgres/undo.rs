@@ -1,0 +1,286 @@
+//! Removing the leads of a run again: what is to be removed, and what became of it.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+
+use super::PostgresLedger;
+use super::record::{Unreadable, get, storable, whole_seconds};
+use super::sender::lease_of;
+use super::session::{Value, int2, int8, text, typed};
+use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
+use crate::ledger::coding::{REMOVED, status_code};
+use crate::ledger::record::REMOVED_AGAIN;
+use crate::ledger::undo::{MADE_BY_ANOTHER, NO_LEAD_ID, NOT_KNOWN_WHOSE};
+use crate::ledger::{
+    AtWork, LedgerError, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
+};
+use crate::phone::PhoneNumber;
+
+/// A lead that an earlier run has made too is not this run's alone: the service has answered a
+/// second request with the first one's lead. A row whose claim is open is uncertain.
+const PLANNED: &str = "
+SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timestamptz AS asked_at,
+    CASE WHEN s.is_open OR s.status <> 0 OR s.lead_id IS NULL THEN $3::smallint
+        WHEN o.run IS NOT NULL THEN $4::smallint END AS status,
+    NULL::integer AS http_status,
+    CASE WHEN s.is_open OR s.status <> 0 THEN $6::text WHEN s.lead_id IS NULL THEN $5::text
+        WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
+    NULL::timestamptz AS settled_at
+FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
+    ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
+        AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
+WHERE s.run = $1 AND (
+    s.is_open OR s.status IN (0, $2) OR s.status = 1 AND s.error_code = $8
+)
+ORDER BY s.row, o.run";
+
+const COLUMNS: &str =
+    "row, number, campaign, lead_id, asked_at, status, http_status, error, settled_at";
+
+/// As `sender::LOCK`, for the service of a run.
+const LOCK: &str = "
+SELECT 1 FROM leadload.services WHERE id = (SELECT service FROM leadload.runs WHERE id = $1)
+FOR NO KEY UPDATE";
+
+const BEGIN: &str = "
+UPDATE leadload.runs SET undone_at = coalesce(undone_at, $2) WHERE id = $1";
+
+const FORGET_UNKNOWN: &str = "DELETE FROM leadload.undo_rows WHERE run = $1 AND status = $2";
+
+const ASK: &str = "
+UPDATE leadload.undo_rows SET asked_at = coalesce(asked_at, $3)
+WHERE run = $1 AND row = ANY($2)";
+
+const SETTLE: &str = "
+UPDATE leadload.undo_rows AS u SET status = t.status, http_status = t.http_status, error = t.error,
+    settled_at = t.settled_at
+FROM unnest($2::bigint[], $3::smallint[], $4::integer[], $5::text[], $6::timestamptz[])
+    AS t (row, status, http_status, error, settled_at)
+WHERE u.run = $1 AND u.row = t.row";
+
+const REMOVE: &str = "
+UPDATE leadload.sent SET status = $3, error_code = $4, error = $5, holds = NULL,
+    holds_service = NULL
+WHERE run = $1 AND row = ANY($2) AND status = 0";
+
+impl PostgresLedger {
+    /// Records that the run is undone, so that it does not continue, and which of its leads are to
+    /// be removed. If a process is sending the run, returns which one.
+    pub fn begin_undo(
+        &mut self,
+        run: RunId,
+        now: Timestamp,
+    ) -> Result<Result<(), AtWork>, LedgerError> {
+        let (id, now) = (run.0.cast_signed(), whole_seconds(now));
+        let plan = format!(
+            "INSERT INTO leadload.undo_rows (run, {COLUMNS})
+            SELECT $1, planned.* FROM ({PLANNED}) AS planned
+            ON CONFLICT (run, row) DO UPDATE
+            SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
+                http_status = NULL, settled_at = NULL
+            WHERE undo_rows.status IS NULL OR undo_rows.status >= $4"
+        );
+        self.session.transact_long(async |client| {
+            // Nobody acquires a lease of the run until this is done.
+            client.query_typed(LOCK, &[int8(&id)]).await?;
+            if let Some(lease) = lease_of(client, run).await? {
+                return Ok(Err(lease.at_work));
+            }
+            let begin = [int8(&id), typed(&now, Type::TIMESTAMPTZ)];
+            client.execute_typed(BEGIN, &begin).await?;
+            let unknown = UndoStatus::Unknown.code() as i16;
+            client
+                .execute_typed(FORGET_UNKNOWN, &[int8(&id), int2(&unknown)])
+                .await?;
+            let values = PlanValues::new();
+            client.execute_typed(&plan, &values.of(&id)).await?;
+            Ok(Ok(()))
+        })
+    }
+
+    /// What undoing the run would do, row by row.
+    pub fn undo_plan(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        let values = PlanValues::new();
+        let rows = self.query(PLANNED, &values.of(&run.0.cast_signed()))?;
+        self.read_all(&rows, read)
+    }
+
+    /// The next leads to remove after this row, at most so many. They are recorded as about to be
+    /// removed.
+    pub fn next_to_undo(
+        &mut self,
+        run: RunId,
+        after: RowId,
+        most: usize,
+        now: Timestamp,
+    ) -> Result<Vec<UndoRow>, LedgerError> {
+        let (id, after) = (run.0.cast_signed(), after.0.cast_signed());
+        let (most, now) = (most as i64, whole_seconds(now));
+        let next = select("AND status IS NULL AND row > $2 ORDER BY row LIMIT $3");
+        let rows = self.session.transact(async |client| {
+            let rows = client
+                .query_typed(&next, &[int8(&id), int8(&after), int8(&most)])
+                .await?;
+            let asked = rows.iter().map(|row| row.try_get(0));
+            let asked: Vec<i64> = asked.collect::<Result<_, _>>()?;
+            let values = [
+                int8(&id),
+                typed(&asked, Type::INT8_ARRAY),
+                typed(&now, Type::TIMESTAMPTZ),
+            ];
+            client.execute_typed(ASK, &values).await?;
+            Ok(rows)
+        })?;
+        self.read_all(&rows, read)
+    }
+
+    /// Records what became of leads. Those that are removed are not settled any more.
+    pub fn settle_undo(
+        &mut self,
+        run: RunId,
+        outcomes: &[(UndoRow, UndoOutcome)],
+    ) -> Result<(), LedgerError> {
+        self.session
+            .transact(async |client| settle(client, run, outcomes).await)
+    }
+
+    /// The leads of a run that is undone, in the order of its rows.
+    pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        let rows = self.query(&select("ORDER BY row"), &[int8(&run.0.cast_signed())])?;
+        self.read_all(&rows, read)
+    }
+}
+
+/// The values of [`PLANNED`] after the first.
+struct PlanValues {
+    uncertain: i16,
+    unknown: i16,
+    kept: i16,
+    code: String,
+}
+
+impl PlanValues {
+    fn new() -> PlanValues {
+        PlanValues {
+            uncertain: status_code(Status::Uncertain) as i16,
+            unknown: UndoStatus::Unknown.code() as i16,
+            kept: UndoStatus::Kept.code() as i16,
+            code: ErrorCode::AnswerLost.to_string(),
+        }
+    }
+
+    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 8] {
+        [
+            int8(run),
+            int2(&self.uncertain),
+            int2(&self.unknown),
+            int2(&self.kept),
+            text(&NO_LEAD_ID),
+            text(&NOT_KNOWN_WHOSE),
+            text(&MADE_BY_ANOTHER),
+            text(&self.code),
+        ]
+    }
+}
+
+async fn settle(
+    client: &Client,
+    run: RunId,
+    outcomes: &[(UndoRow, UndoOutcome)],
+) -> Result<(), tokio_postgres::Error> {
+    let id = run.0.cast_signed();
+    let rows = |is_meant: fn(&UndoOutcome) -> bool| -> Vec<i64> {
+        let meant = outcomes.iter().filter(|(_, outcome)| is_meant(outcome));
+        meant.map(|(row, _)| row.row.0.cast_signed()).collect()
+    };
+    let of = || outcomes.iter().map(|(_, outcome)| outcome);
+    let all = rows(|_| true);
+    let statuses: Vec<i16> = of().map(|o| o.status.code() as i16).collect();
+    let http: Vec<Option<i32>> = of().map(|o| o.http_status.map(i32::from)).collect();
+    let errors: Vec<Option<String>> = of().map(|o| o.error.as_deref().map(storable)).collect();
+    let times: Vec<Option<Timestamp>> = of().map(|o| o.settled_at.map(whole_seconds)).collect();
+    let values = [
+        int8(&id),
+        typed(&all, Type::INT8_ARRAY),
+        typed(&statuses, Type::INT2_ARRAY),
+        typed(&http, Type::INT4_ARRAY),
+        typed(&errors, Type::TEXT_ARRAY),
+        typed(&times, Type::TIMESTAMPTZ_ARRAY),
+    ];
+    client.execute_typed(SETTLE, &values).await?;
+    let removed = rows(|outcome| outcome.status.is_removed());
+    let (status, code) = (REMOVED as i16, ErrorCode::Undone.to_string());
+    let values = [
+        int8(&id),
+        typed(&removed, Type::INT8_ARRAY),
+        int2(&status),
+        text(&code),
+        text(&REMOVED_AGAIN),
+    ];
+    client.execute_typed(REMOVE, &values).await?;
+    Ok(())
+}
+
+fn select(rest: &str) -> String {
+    format!("SELECT {COLUMNS} FROM leadload.undo_rows WHERE run = $1 {rest}")
+}
+
+fn read(row: &Row) -> Result<UndoRow, Unreadable> {
+    let (at, number): (i64, i64) = (get(row, 0)?, get(row, 1)?);
+    let asked_at: Option<Timestamp> = get(row, 4)?;
+    let status: Option<i16> = get(row, 5)?;
+    let http_status: Option<i32> = get(row, 6)?;
+    let (error, settled_at) = (get(row, 7)?, get(row, 8)?);
+    let status = status.map(|code| UndoStatus::of_code(code.into()).ok_or("a status that is none"));
+    let number = PhoneNumber::from_key(number.cast_unsigned());
+    Ok(UndoRow {
+        row: RowId(at.cast_unsigned()),
+        number: number.ok_or("a number that is none")?,
+        campaign: CampaignId(get(row, 2)?),
+        lead_id: get(row, 3)?,
+        was_asked: asked_at.is_some(),
+        outcome: status.transpose()?.map(|status| UndoOutcome {
+            status,
+            http_status: http_status.and_then(|status| u16::try_from(status).ok()),
+            error,
+            settled_at,
+        }),
+    })
+}
+
+/// When undoing each run began, …
+pub(super) const BEGUN: &str =
+    "SELECT id, undone_at FROM leadload.runs WHERE undone_at IS NOT NULL";
+
+/// … and its rows by what became of them.
+pub(super) const COUNTS: &str =
+    "SELECT run, status, count(*) FROM leadload.undo_rows GROUP BY run, status";
+
+/// What is known of undoing each run, from the answers to [`BEGUN`] and [`COUNTS`].
+pub(super) fn records(
+    begun: &[Row],
+    counts: &[Row],
+) -> Result<HashMap<RunId, UndoRecord>, Unreadable> {
+    let mut records = HashMap::new();
+    for row in begun {
+        let run: i64 = get(row, 0)?;
+        let record = UndoRecord {
+            began_at: get(row, 1)?,
+            counts: UndoCounts::default(),
+        };
+        records.insert(RunId(run.cast_unsigned()), record);
+    }
+    for row in counts {
+        let (run, status): (i64, Option<i16>) = (get(row, 0)?, get(row, 1)?);
+        let status = status.and_then(|code| UndoStatus::of_code(code.into()));
+        if let Some(record) = records.get_mut(&RunId(run.cast_unsigned())) {
+            record
+                .counts
+                .add(status, get::<i64>(row, 2)?.cast_unsigned());
+        }
+    }
+    Ok(records)
+}

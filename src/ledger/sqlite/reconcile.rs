@@ -1,0 +1,123 @@
+//! Rows that may have been taken, and what the service has of them.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::json;
+
+use super::coding::status_code;
+use super::columns::{Json, all};
+use super::record::COLUMNS;
+use super::{Attempted, LedgerError, Record, SqliteLedger, unfiled};
+use crate::lead::{Counts, RowOutcome, RunId, Status};
+use crate::ledger::LeadAt;
+use crate::phone::PhoneNumber;
+
+impl SqliteLedger {
+    /// The uncertain rows of a run, in order, each with the time of its attempts if that is known.
+    pub fn uncertain_rows(
+        &self,
+        run: RunId,
+    ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
+        self.reading(|db| {
+            let select =
+                format!("SELECT {COLUMNS} FROM sent WHERE run = ?1 AND status = ?2 ORDER BY row");
+            let uncertain = params![run.0, status_code(Status::Uncertain)];
+            let rows: Vec<Record> = all(db, &select, uncertain, Record::read)?;
+            rows.into_iter()
+                .map(|row| Ok((row.clone(), attempted(db, &row)?)))
+                .collect()
+        })
+    }
+
+    /// The latest lead of each campaign that the run has made.
+    pub fn leads_made(&self, run: RunId) -> Result<Vec<Record>, LedgerError> {
+        // SQLite takes the other columns from the row that has the maximum.
+        let latest = format!(
+            "SELECT {COLUMNS}, max(row) FROM sent
+            WHERE run = ?1 AND status = 0 AND lead_id IS NOT NULL GROUP BY campaign"
+        );
+        self.reading(|db| all(db, &latest, [run.0], Record::read))
+    }
+
+    /// The leads of these numbers in all campaigns of all services, and rows that may be leads, as
+    /// they are now: those that are being sent too.
+    pub fn leads_of(&self, numbers: &[PhoneNumber]) -> Result<Vec<LeadAt>, LedgerError> {
+        let services = self.services()?;
+        self.reading(|db| {
+            // The temporary tables that show rows which are not filed are removed with it.
+            let snapshot = db.unchecked_transaction()?;
+            unfiled::show(&snapshot, services)?;
+            let select = format!(
+                "SELECT {COLUMNS}, (SELECT address FROM services WHERE id = service)
+                FROM sent WHERE number = ?1 AND status IN (0, 1, ?2) ORDER BY service, campaign, run, row"
+            );
+            let mut leads = Vec::new();
+            for number in numbers {
+                let key = params![number.key().cast_signed(), status_code(Status::Uncertain)];
+                let found: Vec<LeadAt> = all(&snapshot, &select, key, |row| {
+                    Ok(LeadAt {
+                        record: Record::read(row)?,
+                        service: row.get(14)?,
+                    })
+                })?;
+                leads.extend(found);
+            }
+            Ok(leads)
+        })
+    }
+
+    /// Records what the service has of uncertain rows. Call it only while nothing is sent.
+    pub fn reconcile(
+        &mut self,
+        run: RunId,
+        outcomes: &[(Record, RowOutcome)],
+    ) -> Result<(), LedgerError> {
+        self.changing(|change| {
+            let counts = "SELECT counts FROM runs WHERE id = ?1";
+            let Json(mut counts): Json<Counts> =
+                change.query_row(counts, [run.0], |row| row.get(0))?;
+            let mut settle = change.prepare_cached(
+                "UPDATE sent SET status = ?6, lead_id = ?7, http_status = ?8, settled_at = ?9,
+                    error_code = ?10, error = ?11
+                WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4 AND status = ?5
+                    AND service = (SELECT service FROM runs WHERE id = ?3)",
+            )?;
+            for (record, outcome) in outcomes {
+                let changed = settle.execute(params![
+                    record.number.key().cast_signed(),
+                    record.campaign.0,
+                    run.0,
+                    record.row.0,
+                    status_code(Status::Uncertain),
+                    status_code(outcome.status),
+                    outcome.lead_id.as_deref().map(super::lead_id::stored),
+                    outcome.http_status,
+                    outcome.settled_at.map(Timestamp::as_second),
+                    outcome.error_code.map(|code| code.to_string()),
+                    outcome.error,
+                ])?;
+                if changed > 0 {
+                    counts.change(Status::Uncertain, outcome.status);
+                }
+                let known = "DELETE FROM attempts WHERE run = ?1 AND row = ?2";
+                change.execute(known, params![run.0, record.row.0])?;
+            }
+            let update = "UPDATE runs SET counts = ?2 WHERE id = ?1";
+            change.execute(update, params![run.0, json!(counts).to_string()])?;
+            Ok(())
+        })
+    }
+}
+
+fn attempted(db: &Connection, row: &Record) -> rusqlite::Result<Option<Attempted>> {
+    let times = "SELECT first_ms, last_ms FROM attempts WHERE run = ?1 AND row = ?2";
+    let mut times = db.prepare_cached(times)?;
+    let found = times.query_row(params![row.run.0, row.row.0], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+    });
+    let time = |ms| Timestamp::from_millisecond(ms).ok();
+    Ok(found.optional()?.and_then(|(first, last)| {
+        let (first, last) = (time(first)?, time(last)?);
+        Some(Attempted { first, last })
+    }))
+}

@@ -1,0 +1,200 @@
+//! Removing the leads of a run again: what is to be removed, and what became of it.
+//!
+//! Rule: call the methods that change anything only while nothing is sent to the service, and when
+//! everything is filed (`recover`): a row that is filed later would count as a lead again.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Params, Row, params};
+
+use super::coding::{REMOVED, status_code};
+use super::columns::{Seconds, all};
+use super::lead_id::StoredLeadId;
+use super::{LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus};
+use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
+use crate::ledger::record::REMOVED_AGAIN;
+use crate::ledger::undo::{MADE_BY_ANOTHER, NO_LEAD_ID, NOT_KNOWN_WHOSE};
+
+/// A lead that an earlier run has made too is not this run's alone: the service has answered a
+/// second request with the first one's lead.
+const PLANNED: &str = "
+SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
+    CASE WHEN s.status <> ?2 OR s.lead_id IS NULL THEN ?4 WHEN o.run IS NOT NULL THEN ?5 END
+        AS status,
+    NULL AS http_status,
+    CASE WHEN s.status <> ?2 THEN ?7 WHEN s.lead_id IS NULL THEN ?6
+        WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
+    NULL AS settled_at
+FROM sent AS s LEFT JOIN sent AS o
+    ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
+        AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
+WHERE s.run = ?1 AND (s.status = ?2 OR s.status = ?3 OR s.status = 1 AND s.error_code = ?9)
+GROUP BY s.row";
+
+const COLUMNS: &str =
+    "row, number, campaign, lead_id, asked_at, status, http_status, error, settled_at";
+
+impl SqliteLedger {
+    /// Records that the run is undone, so that it does not continue, and which of its leads are to
+    /// be removed. What was not removed before is tried once more.
+    pub fn begin_undo(&mut self, run: RunId, now: Timestamp) -> Result<(), LedgerError> {
+        self.changing(|change| {
+            let begin = "UPDATE runs SET undone_at = coalesce(undone_at, ?2) WHERE id = ?1";
+            change.execute(begin, params![run.0, Seconds(now)])?;
+            let stale = "DELETE FROM undo_rows WHERE run = ?1 AND status = ?2";
+            change.execute(stale, params![run.0, UndoStatus::Unknown.code()])?;
+            let plan = format!(
+                "INSERT INTO undo_rows (run, {COLUMNS}) SELECT ?1, planned.* FROM ({PLANNED}) AS planned
+                WHERE true ON CONFLICT DO UPDATE
+                SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
+                    http_status = NULL, settled_at = NULL
+                WHERE undo_rows.status IS NULL OR undo_rows.status >= ?5"
+            );
+            change.execute(&plan, plan_values(run))?;
+            Ok(())
+        })
+    }
+
+    /// What undoing the run would do, row by row.
+    pub fn undo_plan(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        self.reading(|db| {
+            all(
+                db,
+                &format!("{PLANNED} ORDER BY s.row"),
+                plan_values(run),
+                read,
+            )
+        })
+    }
+
+    /// The next leads to remove after this row, at most so many. They are recorded as about to be
+    /// removed.
+    pub fn next_to_undo(
+        &mut self,
+        run: RunId,
+        after: RowId,
+        most: usize,
+        now: Timestamp,
+    ) -> Result<Vec<UndoRow>, LedgerError> {
+        self.changing(|change| {
+            let next = select("AND status IS NULL AND row > ?2 ORDER BY row LIMIT ?3");
+            let next: Vec<UndoRow> = all(change, &next, params![run.0, after.0, most], read)?;
+            let ask = "UPDATE undo_rows SET asked_at = coalesce(asked_at, ?3)
+                WHERE run = ?1 AND row = ?2";
+            let mut ask = change.prepare_cached(ask)?;
+            for row in &next {
+                ask.execute(params![run.0, row.row.0, Seconds(now)])?;
+            }
+            Ok(next)
+        })
+    }
+
+    /// Records what became of leads. Those that are removed are not settled any more.
+    pub fn settle_undo(
+        &mut self,
+        run: RunId,
+        outcomes: &[(UndoRow, UndoOutcome)],
+    ) -> Result<(), LedgerError> {
+        let code = ErrorCode::Undone.to_string();
+        self.changing(|change| {
+            let mut settle = change.prepare_cached(
+                "UPDATE undo_rows SET status = ?3, http_status = ?4, error = ?5, settled_at = ?6
+                    WHERE run = ?1 AND row = ?2",
+            )?;
+            let mut remove = change.prepare_cached(
+                "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
+                    WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4
+                        AND service = (SELECT service FROM runs WHERE id = ?3) AND status = 0",
+            )?;
+            for (row, outcome) in outcomes {
+                settle.execute(params![
+                    run.0,
+                    row.row.0,
+                    outcome.status.code(),
+                    outcome.http_status,
+                    outcome.error,
+                    outcome.settled_at.map(Seconds),
+                ])?;
+                if outcome.status.is_removed() {
+                    let number = row.number.key().cast_signed();
+                    let key = params![
+                        number,
+                        row.campaign.0,
+                        run.0,
+                        row.row.0,
+                        REMOVED,
+                        code,
+                        REMOVED_AGAIN
+                    ];
+                    remove.execute(key)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The leads of a run that is undone, in the order of its rows.
+    pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        self.reading(|db| all(db, &select("ORDER BY row"), [run.0], read))
+    }
+}
+
+fn plan_values(run: RunId) -> impl Params {
+    (
+        run.0,
+        status_code(Status::Created),
+        status_code(Status::Uncertain),
+        UndoStatus::Unknown.code(),
+        UndoStatus::Kept.code(),
+        NO_LEAD_ID,
+        NOT_KNOWN_WHOSE,
+        MADE_BY_ANOTHER,
+        ErrorCode::AnswerLost.to_string(),
+    )
+}
+
+fn select(rest: &str) -> String {
+    format!("SELECT {COLUMNS} FROM undo_rows WHERE run = ?1 {rest}")
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<UndoRow> {
+    let lead_id: Option<StoredLeadId> = row.get(3)?;
+    let asked_at: Option<i64> = row.get(4)?;
+    let status: Option<UndoStatus> = row.get(5)?;
+    let settled_at: Option<Seconds> = row.get(8)?;
+    let (http_status, error) = (row.get(6)?, row.get(7)?);
+    Ok(UndoRow {
+        row: RowId(row.get(0)?),
+        number: row.get(1)?,
+        campaign: CampaignId(row.get(2)?),
+        lead_id: lead_id.map(|StoredLeadId(text)| text),
+        was_asked: asked_at.is_some(),
+        outcome: status.map(|status| UndoOutcome {
+            status,
+            http_status,
+            error,
+            settled_at: settled_at.map(|Seconds(time)| time),
+        }),
+    })
+}
+
+/// What is known of undoing each run.
+pub(super) fn records(db: &Connection) -> rusqlite::Result<BTreeMap<RunId, UndoRecord>> {
+    let began = "SELECT id, undone_at FROM runs WHERE undone_at IS NOT NULL";
+    let mut records: BTreeMap<RunId, UndoRecord> = all(db, began, [], |row| {
+        let Seconds(began_at) = row.get(1)?;
+        let counts = UndoCounts::default();
+        Ok((RunId(row.get(0)?), UndoRecord { began_at, counts }))
+    })?;
+    let counts = "SELECT run, status, count(*) FROM undo_rows GROUP BY run, status";
+    let counts: Vec<(u64, Option<UndoStatus>, u64)> = all(db, counts, [], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    for (run, status, rows) in counts {
+        if let Some(record) = records.get_mut(&RunId(run)) {
+            record.counts.add(status, rows);
+        }
+    }
+    Ok(records)
+}
