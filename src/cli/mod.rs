@@ -5,6 +5,7 @@
 
 pub mod runs;
 pub mod sandbox;
+pub mod suppress;
 mod version;
 pub mod web;
 
@@ -32,6 +33,8 @@ pub use version::version;
     version,
     propagate_version = true,
     max_term_width = 80,
+    // Without a line of usage, so that all commands fit on a screen.
+    help_template = "{about-with-newline}\n{all-args}{after-help}",
     after_help = FIRST_STEPS,
     after_long_help = format!("{FIRST_STEPS}\n\n{ENVIRONMENT}\n\n{EXIT_CODES}")
 )]
@@ -118,6 +121,9 @@ Examples:
     /// Show earlier runs; export, copy, prune or forget them
     #[command(disable_help_subcommand = true)]
     Runs(Box<runs::RunsArgs>),
+    /// Keep a do-not-call list: numbers that no import calls
+    #[command(disable_help_subcommand = true)]
+    Suppress(Box<suppress::SuppressArgs>),
     /// Set up a profile, or show the settings in use
     #[command(subcommand, disable_help_subcommand = true)]
     Config(ConfigCommand),
@@ -187,6 +193,16 @@ pub enum ListFormat {
     Csv,
 }
 
+impl ListFormat {
+    /// The format of what is not the list, such as an error.
+    fn in_settings(self) -> Given<Format> {
+        match self {
+            ListFormat::Json => Given::new(Format::Json, "json"),
+            ListFormat::Text | ListFormat::Csv => Given::new(Format::Text, "text"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Subcommand)]
 pub enum ConfigCommand {
     /// Set up a profile: asks for address and token, and tries them out
@@ -243,11 +259,11 @@ pub struct ManArgs {
 #[rustfmt::skip]
 const IN_SHORT_HELP: &[&str] = &[
     "base_url", "token_file", "sandbox", "campaign", "phone_column", "region", "suppress", "rate",
-    "test_to", "last", "port", "no_open", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
+    "test_to", "last", "files", "number", "reason", "port", "no_open", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
 ];
 
 /// If a command has at most this many flags, `-h` shows all of them.
-const MAX_SHORT_HELP: usize = 6;
+const MAX_SHORT_HELP: usize = 5;
 
 /// The flags of `import` that another command with the same options does not accept.
 const NOT_TAKEN: [(&str, &[&str]); 2] = [
@@ -430,10 +446,7 @@ impl Command {
             Command::Campaigns(args) => Options {
                 place: args.place.clone(),
                 connection: args.connection.clone(),
-                output: output(args.format.map(|format| match format {
-                    ListFormat::Json => Given::new(Format::Json, "json"),
-                    ListFormat::Text | ListFormat::Csv => Given::new(Format::Text, "text"),
-                })),
+                output: output(args.format.map(ListFormat::in_settings)),
                 log: args.log.clone(),
                 ..Options::default()
             },
@@ -453,6 +466,7 @@ impl Command {
                 log: args.log.clone(),
                 ..Options::default()
             },
+            Command::Suppress(args) => args.typed(),
             Command::Web(args) => args.typed(),
             Command::Sandbox(_) | Command::Completions(_) | Command::Man(_) => Options::default(),
         };

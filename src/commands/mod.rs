@@ -8,11 +8,13 @@ mod check;
 mod config;
 mod ended;
 mod import;
+mod ledger;
 mod manual;
 mod questions;
 mod runs;
 mod sandbox;
 mod save_mapping;
+mod suppress;
 mod web;
 
 use std::ffi::OsString;
@@ -78,6 +80,7 @@ fn load(command: &Command) -> (Layers, anyhow::Result<()>) {
         | Command::Campaigns(_)
         | Command::Web(_)
         | Command::Runs(_)
+        | Command::Suppress(_)
         | Command::Config(ConfigCommand::Show(_)) => true,
     };
     let writes_outputs = !matches!(command, Command::Check(_) | Command::Web(_));
@@ -105,6 +108,7 @@ fn perform(
         Command::Campaigns(args) => campaigns::run(args.format, &layers),
         Command::Web(args) => web::run(args, &layers, log),
         Command::Runs(args) => runs::run(args, &layers),
+        Command::Suppress(args) => suppress::run(args, &layers),
         Command::Config(command) => config::run(command, &layers),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),

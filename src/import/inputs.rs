@@ -12,6 +12,7 @@ use super::{rejects, service};
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
+use crate::ledger::{Ledger, ListPosition};
 use crate::message::{ASK_SETUP, Message};
 use crate::options::{LogFormat, Options, Progress};
 use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
@@ -123,15 +124,21 @@ pub async fn plan(
     .await
 }
 
-/// Reads the do-not-call lists.
-pub async fn protect(mut intake: Intake, settings: &ReadingSettings) -> Result<Intake, Failure> {
+/// Reads the do-not-call lists: those that are given, and the one that the ledger keeps.
+pub async fn protect(mut intake: Intake, settings: &ImportSettings) -> Result<Intake, Failure> {
     // Not earlier: after a question the inputs may be planned again.
     intake.inputs.iter().for_each(warn_of_new_columns);
-    let paths = settings.suppress.clone();
+    let (paths, ledger) = (settings.reading.suppress.clone(), settings.ledger.clone());
     service::on_a_thread(move || {
         let region = intake.region.as_ref().map(|given| given.region);
         let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
-        intake.suppression = Arc::new(lists.or_stopped(StoppedBy::Usage)?);
+        let lists = lists.or_stopped(StoppedBy::Usage)?;
+        let ledger = ledger.as_ref().map(Ledger::read).transpose()?.flatten();
+        if let Some(ledger) = ledger {
+            let all = ledger.suppressed_after(ListPosition::default())?;
+            lists.kept.add(&all);
+        }
+        intake.suppression = Arc::new(lists);
         Ok::<_, Failure>(intake)
     })
     .await

@@ -1,5 +1,6 @@
 //! Begins the run, sends its rows and writes the results.
 
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::anyhow;
@@ -143,6 +144,7 @@ async fn deliver(
             let begun = &run.begun;
             let outlet = LedgerOutlet {
                 writer: LedgerWriter::start(of_run.ledger, begun.run, settled),
+                suppression: Arc::clone(&intake.suppression),
                 reached: RowId(begun.reached),
                 read_to: RowId(begun.read_to),
             };

@@ -29,6 +29,7 @@ use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Tally, stop_text};
+use crate::screen::Listing;
 use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
 use crate::stop::{Stop, StopReason};
@@ -68,20 +69,10 @@ impl TestLead {
         }
         let number = number(&settings)?;
         let intake = inputs::plan(&settings.reading, surveyed).await?;
-        let intake = inputs::protect(intake, &settings.reading).await?;
+        let intake = inputs::protect(intake, &settings).await?;
         refuse_results_files(&intake)?;
-        if let Some((list, line)) = intake.suppression.find(number) {
-            let message = Message::new(
-                format!(
-                    "the number that `--test-to` names is on the do-not-call list `{list}`, line {line}"
-                ),
-                "test with another number, or leave that list out",
-            );
-            let on_page = message.on_page(
-                format!("Your number is on the do-not-call list `{list}`, line {line}"),
-                "Test with another number, or remove that list under “Columns”.",
-            );
-            return Err(Failure::new(StoppedBy::Usage, on_page));
+        if let Some(listing) = intake.suppression.find(number) {
+            return Err(on_a_list(listing));
         }
         let reached = service::reach(service, settings.timeout).await?;
         let mut campaign_list = CampaignList::new(reached.client.clone());
@@ -139,6 +130,27 @@ impl TestLead {
             single,
         }
     }
+}
+
+fn on_a_list(listing: Listing<'_>) -> Failure {
+    let (list, hint, on_page) = match listing {
+        Listing::List { name, line } => (
+            format!("the do-not-call list `{name}`, line {line}"),
+            "test with another number, or leave that list out",
+            "Test with another number, or remove that list under “Columns”.",
+        ),
+        Listing::Kept(_) => (
+            listing.to_string(),
+            "test with another number, or take it off the list with `leadload suppress remove --number`",
+            "Test with another number, or take yours off the list under “Do not call”.",
+        ),
+    };
+    let message = Message::new(
+        format!("the number that `--test-to` names is on {list}"),
+        hint,
+    );
+    let on_page = message.on_page(format!("Your number is on {list}"), on_page);
+    Failure::new(StoppedBy::Usage, on_page)
 }
 
 /// The number that the lead is sent to.

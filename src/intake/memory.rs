@@ -273,7 +273,8 @@ fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
     })
 }
 
-fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
+/// The text of a row that may have been taken, and that is `suppressed` by now.
+pub fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
     let list = suppressed.error.as_deref().unwrap_or_default();
     format!("{why}; not sent again: {list}")
 }

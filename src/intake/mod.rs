@@ -22,7 +22,8 @@ mod tests;
 
 pub use batches::{Batch, Batches, Earlier, PreparedRow};
 pub use input::{InspectedInput, PlannedInput};
-pub use memory::Memory;
+pub use memory::{Memory, not_sent_again};
+pub use preparer::suppressed;
 pub use rules::{ByOthers, KnownBad, MemoryRules, OnUncertain, Once};
 pub use survey::{ColumnSurvey, ColumnValue, SurveyedColumn};
 

@@ -10,8 +10,23 @@ use super::{Batch, Intake, Once, PreparedRow};
 use crate::campaign::{CampaignBook, CampaignKey, RowCampaign};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
-use crate::screen::{FirstRows, SuppressionLists};
+use crate::screen::{FirstRows, Listing, SuppressionLists};
 use crate::source::Row;
+
+/// The outcome of a row whose number is on a do-not-call list.
+pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
+    let text = match listing {
+        Listing::List { name, line } => {
+            // Results go to others too, to whom a path of this computer says nothing.
+            let path = Path::new(name);
+            let file = path.is_absolute().then(|| path.file_name()).flatten();
+            let name = file.map_or(name.into(), OsStr::to_string_lossy);
+            format!("on {}", Listing::List { name: &name, line })
+        }
+        kept @ Listing::Kept(_) => format!("on {kept}"),
+    };
+    RowOutcome::not_sent(Status::Suppressed, None, Some(text))
+}
 
 pub(super) struct Preparer {
     book: CampaignBook,
@@ -96,13 +111,8 @@ impl Preparer {
             Some(campaign) => campaign?,
             None => return Ok(()),
         };
-        if let Some((list, line)) = self.suppression.find(phone) {
-            // Results go to others too, to whom a path of this computer says nothing.
-            let path = Path::new(list);
-            let name = path.is_absolute().then(|| path.file_name()).flatten();
-            let name = name.map_or(list.into(), OsStr::to_string_lossy);
-            let text = format!("on the list {name}, line {line}");
-            return Err(RowOutcome::not_sent(Status::Suppressed, None, Some(text)));
+        if let Some(listing) = self.suppression.find(phone) {
+            return Err(suppressed(listing));
         }
         if self.allow_duplicates {
             return Ok(());

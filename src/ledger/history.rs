@@ -69,6 +69,17 @@ impl RunRecord {
         }
     }
 
+    /// The names of its campaigns, as far as it was started with names.
+    pub fn campaigns_named(&self) -> Vec<(CampaignId, String)> {
+        let ids = self
+            .options
+            .as_ref()
+            .and_then(|options| options.get("campaign_ids"));
+        let ids = ids.and_then(Value::as_object).into_iter().flatten();
+        ids.filter_map(|(name, id)| Some((CampaignId(id.as_i64()?), name.clone())))
+            .collect()
+    }
+
     /// The campaign that the user chose by this name, if the run knows its id.
     pub fn campaign_called(&self, name: &str) -> Option<CampaignId> {
         let ids = self.options.as_ref()?.get("campaign_ids")?;

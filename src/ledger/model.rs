@@ -398,7 +398,7 @@ impl Subject for OnServer {
     }
 
     fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>)) {
-        bad.iter().for_each(|run| self.record_rejects(*run));
+        self.record_rejects(bad);
         let numbers = (0..NUMBERS).map(number).collect();
         let digests = (1..=ROWS).map(digest).collect();
         // Shows a claim without an outcome as what it becomes.

@@ -135,10 +135,12 @@ impl OnServer {
         open[0].parse().unwrap()
     }
 
-    /// Records that a rejects file of the run has its bad rows.
-    pub(super) fn record_rejects(&self, run: RunId) {
-        let record = "UPDATE leadload.known_bad SET in_rejects = true WHERE run =";
-        self.database.sql(&format!("{record} {run}"));
+    /// Records that rejects files of these runs, and of no others, have their bad rows.
+    pub(super) fn record_rejects(&self, runs: &[RunId]) {
+        let runs: Vec<String> = runs.iter().map(RunId::to_string).collect();
+        let record = "UPDATE leadload.known_bad SET in_rejects = run = ANY ('{";
+        self.database
+            .sql(&format!("{record}{}}}')", runs.join(",")));
     }
 
     pub(super) fn look_at(

@@ -96,7 +96,7 @@ options! {
             is_repeated_after_check: true
         };
 
-        /// With --allow-duplicates: send a list that an earlier run has sent
+        /// Send a list whose run was undone; with --allow-duplicates: one that an earlier run has sent
         #[arg(long, action = clap::ArgAction::SetTrue)]
         again: bool => Command { is_repeated_after_check: true };
 

@@ -9,6 +9,7 @@
 //! Batches wait here until the outcomes of their rows are on disk. Without a ledger a claim
 //! is granted at once, and nothing waits.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -18,11 +19,14 @@ use super::attempt::Job;
 use super::claims::Claims;
 use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
+use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::ledger::{
     AskedPause, CellsDigest, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal, Reply,
     Settlement,
 };
+use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
+use crate::screen::{Listing, SuppressionLists};
 
 /// How long the first entry of a group waits for others, unless sending waits for it.
 const DELAY: Duration = Duration::from_millis(10);
@@ -40,7 +44,7 @@ pub(super) enum Permit {
     Start,
     /// The lease of its claim has run out, and there is another one.
     ClaimAgain,
-    /// There is no lease.
+    /// There is no lease, or the do-not-call list may have grown.
     Wait,
 }
 
@@ -63,10 +67,20 @@ pub(super) struct CommitBuffer {
     /// The limits that the ledger knows.
     limits: Vec<Rate>,
     lease: Lease,
+    /// The do-not-call lists, one of which may grow in the ledger.
+    suppression: Arc<SuppressionLists>,
+    /// When the group that is with the writer was submitted, …
+    asked_at: Instant,
+    /// … and the last one that was answered: what is known of the list is as new as that.
+    known_at: Option<Instant>,
 }
 
 impl CommitBuffer {
-    pub(super) fn new(writer: Option<LedgerWriter<Batch>>, limits: &[Rate]) -> CommitBuffer {
+    pub(super) fn new(
+        ledger: Option<(LedgerWriter<Batch>, Arc<SuppressionLists>)>,
+        limits: &[Rate],
+    ) -> CommitBuffer {
+        let (writer, suppression) = ledger.unzip();
         let lease = writer.as_ref().map(|writer| writer.lease.clone());
         CommitBuffer {
             lease: lease.unwrap_or(Lease::unlimited()),
@@ -80,6 +94,9 @@ impl CommitBuffer {
             closing: 0,
             has_failed: false,
             known: None,
+            suppression: suppression.unwrap_or_default(),
+            asked_at: Instant::now(),
+            known_at: None,
         }
     }
 
@@ -89,11 +106,20 @@ impl CommitBuffer {
 
     /// Whether a request for the row may start now, as far as the ledger is concerned.
     pub(super) fn permits(&self, job: &Job) -> Permit {
+        let is_new = |at: Instant| Instant::now() < at + NEWS_HOLD;
+        if self.has_ledger() && !self.known_at.is_some_and(is_new) {
+            return Permit::Wait;
+        }
         match self.lease.permits() {
             Some(sender) if sender == job.claim.sender => Permit::Start,
             Some(_) => Permit::ClaimAgain,
             None => Permit::Wait,
         }
+    }
+
+    /// The do-not-call list that a number is on.
+    pub(super) fn suppressed(&self, number: PhoneNumber) -> Option<Listing<'_>> {
+        self.suppression.find(number)
     }
 
     pub(super) fn away_since(&self) -> Option<Timestamp> {
@@ -221,6 +247,8 @@ impl CommitBuffer {
         let mut group = std::mem::take(&mut self.group);
         group.counts = counts;
         group.claimed_at_ms = Timestamp::now().as_millisecond();
+        group.suppressed_to = Some(self.suppression.kept.position());
+        self.asked_at = Instant::now();
         if self.known != known {
             self.known = known;
             group.learned = known;
@@ -249,6 +277,8 @@ impl CommitBuffer {
         let Some(reply) = reply else {
             return Vec::new();
         };
+        self.suppression.kept.add(&reply.suppressed);
+        self.known_at = Some(self.asked_at);
         let closed = std::mem::take(&mut self.closing);
         let refused = std::mem::take(&mut reply.refused);
         self.claims.grant(closed, reply.sender, refused)

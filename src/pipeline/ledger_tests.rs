@@ -99,6 +99,7 @@ fn run(
         tokio::time::resume();
         let (settled, mut done) = mpsc::channel(10_000);
         let outlet = Outlet::Ledger(Box::new(LedgerOutlet {
+            suppression: Arc::default(),
             writer: LedgerWriter::start(commits.ledger, commits.run, settled),
             reached: RowId(0),
             read_to: RowId(0),

@@ -8,6 +8,7 @@
 //! - of a campaign whose answers have not been understood yet, one row at a time is sent;
 //! - a number is never in flight twice for one campaign: the service's check
 //!   for duplicates may race;
+//! - with a ledger, no request leaves for a number that was on the do-not-call list a second ago;
 //! - with a ledger, no request leaves before its row's claim is on disk, and no outcome
 //!   is passed on before the outcome is on disk, unless the ledger has failed;
 //! - every row leaves with exactly one outcome, in input order. After an early stop an
@@ -76,6 +77,7 @@ use crate::intake::{Batch, Batches, OnUncertain, PlannedInput};
 use crate::lead::{CampaignId, Counts, RowId, Status};
 use crate::ledger::{CellsDigest, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
+use crate::screen::SuppressionLists;
 use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use answering::Undecided;
@@ -137,6 +139,8 @@ pub enum Outlet {
 #[derive(Debug)]
 pub struct LedgerOutlet {
     pub writer: LedgerWriter<Batch>,
+    /// The do-not-call lists, one of which may grow in the ledger.
+    pub suppression: Arc<SuppressionLists>,
     /// The last row that earlier starts claimed there.
     pub reached: RowId,
     /// The last row in the files of an earlier start: rows up to here are read even when
@@ -209,12 +213,15 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         outlet: Outlet,
         events: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Self {
-        let (results, writer, reached, read_to) = match outlet {
+        let (results, ledger, reached, read_to) = match outlet {
             Outlet::Writer(results) => (Some(results), None, RowId(0), RowId(0)),
-            Outlet::Ledger(ledger) => (None, Some(ledger.writer), ledger.reached, ledger.read_to),
+            Outlet::Ledger(outlet) => {
+                let ledger = (outlet.writer, outlet.suppression);
+                (None, Some(ledger), outlet.reached, outlet.read_to)
+            }
         };
         let now = Instant::now();
-        let commits = CommitBuffer::new(writer, rate.limits());
+        let commits = CommitBuffer::new(ledger, rate.limits());
         Pipeline {
             policy,
             inputs,

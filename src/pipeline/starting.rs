@@ -11,7 +11,7 @@ use super::commit_buffer::Permit;
 use super::in_flight::Flight;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
-use crate::intake::{ByOthers, OnUncertain};
+use crate::intake::{ByOthers, OnUncertain, not_sent_again, suppressed};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{Claim, Refusal, SenderId};
 use crate::stop::Stop;
@@ -63,6 +63,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
                     return Some(Instant::now() + ASK_AGAIN);
                 }
             }
+            if self.leave_out_suppressed() {
+                continue;
+            }
             let now = match self.service.try_start(self.in_flight.starts()) {
                 Ok(now) => now,
                 Err(when) => {
@@ -86,6 +89,38 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn permit(&self) -> Permit {
         let next = self.schedule.next.as_ref();
         next.map_or(Permit::Start, |job| self.commits.permits(job))
+    }
+
+    /// Settles the next row if its number has come on a do-not-call list since it was read. Returns
+    /// whether it has.
+    fn leave_out_suppressed(&mut self) -> bool {
+        let next = self.schedule.next.as_ref();
+        let listing = next.and_then(|job| self.commits.suppressed(job.claim.number));
+        let Some(mut outcome) = listing.map(suppressed) else {
+            return false;
+        };
+        let Some(mut job) = self.schedule.next.take() else {
+            return false;
+        };
+        outcome.attempts = job.attempts;
+        match job.uncertain() {
+            // It may have been taken, which stays known.
+            Some(doubt) => {
+                let why = doubt.error.clone().unwrap_or_default();
+                let outcome = RowOutcome {
+                    error: Some(not_sent_again(&why, &outcome)),
+                    is_suppressed: true,
+                    ..doubt
+                };
+                self.settle(&job, outcome);
+            }
+            None => {
+                self.commits.release(job.claim.row);
+                self.give(job.slot, outcome);
+            }
+        }
+        self.schedule.pass_on(job.claim.campaign);
+        true
     }
 
     /// Takes a row that another run has sent, or is sending now.

@@ -296,15 +296,18 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
                 "Or {name the encoding that the file has: `--encoding windows-1252`|choose the encoding that the file has}.",
             ],
         },
-        ErrorCode::AnswerLost | ErrorCode::Connection | ErrorCode::Timeout => Advice {
-            title: "No answer from the service",
-            meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
-            short: match code {
-                ErrorCode::Timeout => "the service did not answer in time",
-                _ => "the connection could not be made or broke",
-            },
-            steps: vec![again],
-        },
+        // No row that has a problem was undone.
+        ErrorCode::AnswerLost | ErrorCode::Connection | ErrorCode::Timeout | ErrorCode::Undone => {
+            Advice {
+                title: "No answer from the service",
+                meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
+                short: match code {
+                    ErrorCode::Timeout => "the service did not answer in time",
+                    _ => "the connection could not be made or broke",
+                },
+                steps: vec![again],
+            }
+        }
         ErrorCode::UnreadableAnswer => Advice {
             title: "The answer of the service could not be read",
             meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
@@ -313,12 +316,6 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
                 "{Check the address of the service (`--base-url`)|Ask for the right address of the service}.",
                 again,
             ],
-        },
-        ErrorCode::Undone => Advice {
-            title: "Removed again",
-            meaning: "The lead was made, and removed from the service again when its run was undone.",
-            short: "the run was undone",
-            steps: Vec::new(),
         },
         ErrorCode::Http(_) => Advice {
             title: "The service had trouble of its own",

@@ -29,6 +29,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
     let mut check = summary(ended);
     check["inputs"] = intake.inputs.iter().map(input).collect();
     check["lists"] = lists.collect();
+    check["kept_do_not_call"] = json!(intake.suppression.kept.len());
     check["lead_bodies"] = bodies
         .filter_map(|body| serde_json::from_str::<Value>(body).ok())
         .collect();

@@ -40,6 +40,7 @@ mod settings;
 mod stop_on_page;
 mod stop_text;
 mod summary;
+mod suppressed;
 mod table;
 mod tally;
 mod test_report;
@@ -80,6 +81,10 @@ pub use runs_text::{
 pub use settings::{settings_json, settings_text};
 pub use stop_text::stop_text;
 pub use summary::text_summary;
+pub use suppressed::{
+    AddedNumbers, added_json, added_text, removed_json, removed_text, suppressed_csv,
+    suppressed_json, suppressed_text,
+};
 pub use tally::Tally;
 pub use test_report::TestReport;
 pub use to_correct::{RowToCorrect, ToCorrect};

@@ -33,6 +33,11 @@ pub fn opening_lines(intake: &Intake, width: Width, has_examples: bool) -> Strin
             completed.unwrap_or_default()
         );
     }
+    let kept = &intake.suppression.kept;
+    if !kept.is_empty() {
+        let numbers = counted(kept.len() as u64, "number");
+        text += &format!("do-not-call list that leadload keeps: {numbers}\n");
+    }
     text
 }
 

@@ -6,10 +6,12 @@
 mod doubt;
 mod evidence;
 mod first_rows;
+mod kept_list;
 mod numbers;
 mod suppression;
 
 pub use doubt::{Against, Doubt, Fitting, ListDoubt, are_many, is_wrong_for};
 pub use evidence::{Completed, Evidence, Sample};
 pub use first_rows::FirstRows;
-pub use suppression::SuppressionLists;
+pub use kept_list::KeptList;
+pub use suppression::{Listing, SuppressionLists};

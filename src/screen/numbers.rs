@@ -43,6 +43,12 @@ impl Numbers {
         self.tables[(hash % TABLES as u64) as usize].get(hash, key)
     }
 
+    /// All keys, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = u64> {
+        let keys = self.tables.iter().flat_map(|table| &table.keys);
+        keys.copied().filter(|key| *key != 0)
+    }
+
     pub fn len(&self) -> usize {
         self.tables.iter().map(|table| table.taken).sum()
     }

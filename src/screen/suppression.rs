@@ -1,14 +1,17 @@
-//! Do-not-call lists.
+//! Do-not-call lists: those that are given to an import, and the one that leadload keeps.
 //!
 //! A list protects people, so it is read strictly. It is an error if a list is missing, if it holds
 //! no number, or if a line has digits but no number that can be read: skipping such a line would
 //! leave people unprotected. A list is read like an input, in any form. Every column of phone
 //! numbers counts, and a header is not needed.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use jiff::civil::Date;
 
+use super::KeptList;
 use super::evidence::Evidence;
 use super::is_wrong_for;
 use super::numbers::Numbers;
@@ -29,6 +32,29 @@ const MAX_LINES: usize = 10;
 pub struct SuppressionLists {
     /// In the order of the command line.
     pub lists: Vec<SuppressionList>,
+    pub kept: KeptList,
+}
+
+/// Where a number is on a do-not-call list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing<'a> {
+    List {
+        name: &'a str,
+        line: u32,
+    },
+    /// On the list that leadload keeps, since this day.
+    Kept(Date),
+}
+
+impl fmt::Display for Listing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Listing::List { name, line } => write!(f, "the list {name}, line {line}"),
+            Listing::Kept(since) => {
+                write!(f, "the do-not-call list that leadload keeps, since {since}")
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -38,6 +64,24 @@ pub struct SuppressionList {
     /// Each number with its first line.
     pub numbers: Numbers,
     pub evidence: Evidence,
+}
+
+/// What a list is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Import,
+    /// To put its numbers on the list that leadload keeps, or to take them off it.
+    Keep,
+}
+
+impl Use {
+    /// What was left as it was because of a wrong list.
+    fn untouched(self) -> &'static str {
+        match self {
+            Use::Import => "nothing was sent",
+            Use::Keep => "nothing was changed",
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -71,20 +115,52 @@ impl SuppressionLists {
         region: Option<Region>,
         doubts: bool,
     ) -> Result<SuppressionLists> {
+        SuppressionLists::read_for(Use::Import, paths, phones, region, doubts)
+    }
+
+    fn read_for(
+        purpose: Use,
+        paths: &[PathBuf],
+        phones: &PhoneRules,
+        region: Option<Region>,
+        doubts: bool,
+    ) -> Result<SuppressionLists> {
         let phones = phones.for_lists();
         let lists = paths
             .iter()
-            .map(|path| SuppressionList::read(path, &phones, region, doubts))
+            .map(|path| SuppressionList::read(purpose, path, &phones, region, doubts))
             .collect::<Result<_>>()?;
-        Ok(SuppressionLists { lists })
+        Ok(SuppressionLists {
+            lists,
+            kept: KeptList::default(),
+        })
     }
 
-    /// The name of the first list that has this number, and the line in that list.
-    pub fn find(&self, number: PhoneNumber) -> Option<(&str, u32)> {
-        self.lists.iter().find_map(|list| {
+    /// Reads lists whose numbers are to be kept, as strictly, with messages that fit.
+    pub fn read_to_keep(
+        paths: &[PathBuf],
+        phones: &PhoneRules,
+        region: Option<Region>,
+        doubts: bool,
+    ) -> Result<SuppressionLists> {
+        SuppressionLists::read_for(Use::Keep, paths, phones, region, doubts)
+    }
+
+    /// The numbers of the lists.
+    pub fn numbers(&self) -> impl Iterator<Item = PhoneNumber> {
+        let keys = self.lists.iter().flat_map(|list| list.numbers.keys());
+        keys.filter_map(PhoneNumber::from_key)
+    }
+
+    /// The first list that has this number.
+    pub fn find(&self, number: PhoneNumber) -> Option<Listing<'_>> {
+        let mut lists = self.lists.iter();
+        let given = lists.find_map(|list| {
             let line = list.numbers.get(number.key())?;
-            Some((list.input.name(), line))
-        })
+            let name = list.input.name();
+            Some(Listing::List { name, line })
+        });
+        given.or_else(|| self.kept.since(number).map(Listing::Kept))
     }
 
     /// The lists as inputs: no output may overwrite them.
@@ -95,13 +171,14 @@ impl SuppressionLists {
 
 impl SuppressionList {
     fn read(
+        purpose: Use,
         path: &Path,
         phones: &PhoneRules,
         region: Option<Region>,
         doubts: bool,
     ) -> Result<SuppressionList> {
         ensure!(
-            path.as_os_str() != "-",
+            path.as_os_str() != "-" || purpose == Use::Keep,
             Message::new(
                 "`--suppress -` would read the do-not-call list from standard input",
                 "put the list into a file and use that"
@@ -111,6 +188,7 @@ impl SuppressionList {
         let input = Input::open(path).map_err(|error| error.message)?;
         let name = input.name();
         let mut gathered = Gathered {
+            purpose,
             phones,
             region,
             regions: RowRegions::default(),
@@ -143,7 +221,7 @@ impl SuppressionList {
     }
 }
 
-const WRONG_REGION: &str = "nothing was sent, since the people on this list might have been called by mistake; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
+const WRONG_REGION: &str = "since the people on this list might be called by mistake; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
 
 /// The same for the page.
 const WRONG_COUNTRY: &str = "The people on this list might be called by mistake. Write its numbers with + and the country code, or put their countries into a column, and add the list again. If the numbers are right as they are, tick that below “Country”.";
@@ -200,6 +278,7 @@ fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
 
 #[derive(Debug)]
 struct Gathered<'p> {
+    purpose: Use,
     phones: &'p PhoneRules,
     region: Option<Region>,
     regions: RowRegions,
@@ -223,13 +302,20 @@ impl Gathered<'_> {
         let (what, hint) = if self.has_addresses {
             (
                 ", only e-mail addresses",
-                "addresses leave no one out: export the list with phone numbers, or leave `--suppress` out",
+                "addresses leave no one out: export the list with phone numbers",
             )
         } else {
             (
                 "",
-                "is it the right file? numbers without + need `--region` or `--assume-plus`; to send without the list, leave `--suppress` out",
+                "is it the right file? numbers without + need `--region` or `--assume-plus`",
             )
+        };
+        let hint = match (self.purpose, self.has_addresses) {
+            (Use::Keep, _) => hint.to_owned(),
+            (Use::Import, true) => format!("{hint}, or leave `--suppress` out"),
+            (Use::Import, false) => {
+                format!("{hint}; to send without the list, leave `--suppress` out")
+            }
         };
         let what = format!("the do-not-call list `{name}` has no phone {lacked}{what}");
         Message::new(what, hint).hint_on_page(match self.has_addresses {
@@ -240,6 +326,7 @@ impl Gathered<'_> {
 
     /// Refuses numbers that may be completed wrongly: each of them leaves someone unprotected.
     fn refuse_doubtful(&self, name: &str, region: Region) -> Result<()> {
+        let wrong_region = || format!("{}, {WRONG_REGION}", self.purpose.untouched());
         let of = region.in_sentence();
         ensure!(
             !is_wrong_for(region, &self.evidence),
@@ -247,7 +334,7 @@ impl Gathered<'_> {
                 format!(
                     "the numbers of the do-not-call list `{name}` do not look like numbers of {of} (`--region {region}`)"
                 ),
-                WRONG_REGION
+                wrong_region()
             )
             .on_page(
                 format!("The numbers of the do-not-call list `{name}` do not look like numbers of {of}"),
@@ -262,7 +349,7 @@ impl Gathered<'_> {
                     counted(self.foreign.count, "number"),
                     self.foreign.listed()
                 ),
-                WRONG_REGION
+                wrong_region()
             )
             .on_page(
                 format!(
@@ -299,7 +386,10 @@ impl Gathered<'_> {
                     "the do-not-call list `{name}` has lines that cannot be used: {}",
                     unusable.join("; ")
                 ),
-                "nothing was sent, since these people might have been called by mistake; correct the lines (delete one only if it is no phone number), then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing"
+                format!(
+                    "{}, since these people might be called by mistake; correct the lines (delete one only if it is no phone number), then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing",
+                    self.purpose.untouched()
+                )
             )
             .hint_on_page("These people might be called by mistake. Correct the lines in the file, with + and the country code before each number, and add the list again. Delete a line only if it is no phone number.")
         );

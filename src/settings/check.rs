@@ -10,11 +10,6 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, Messag
     let Options { delivery, log, .. } = options;
     rate(delivery).map_err(|error| ("rate", error))?;
     campaign(options).map_err(|error| ("campaign", error))?;
-    if delivery.again == Some(true) && delivery.allow_duplicates != Some(true) {
-        let what = "`--again` needs `--allow-duplicates`";
-        let hint = "without both, the same command sends only what is new";
-        return Err(("again", Message::new(what, hint)));
-    }
     if log.quiet == Some(true) && log.verbose > Some(0) {
         let what = "`--quiet` cannot be used with `--verbose`";
         return Err(("quiet", Message::new(what, "leave one of them out")));

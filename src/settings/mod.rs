@@ -32,7 +32,7 @@ pub use layers::{Layer, Layers, Origin};
 pub use ledger::{ledger_place, place_of};
 pub use page::{home_folder, page_folder, pages_folder};
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
-pub use reading::{ReadingSettings, form_choice, output_choices};
+pub use reading::{PhoneSettings, ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};
 
 use check::check_alone;

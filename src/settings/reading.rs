@@ -40,6 +40,33 @@ pub struct ReadingSettings {
     pub progress: Progress,
 }
 
+/// How numbers are read that stand in no list of contacts.
+#[derive(Debug, Clone)]
+pub struct PhoneSettings {
+    pub phones: PhoneRules,
+    /// The country of numbers in national form, for rows that name no country.
+    pub region: Option<GivenRegion>,
+    /// Whether numbers that `region` completes may count
+    /// as doubtful: unless `--phone-rule` is given.
+    pub doubts: bool,
+}
+
+impl PhoneSettings {
+    pub fn new(layers: &Layers) -> Result<PhoneSettings> {
+        let options = layers.options();
+        let phones = &options.phones;
+        Ok(PhoneSettings {
+            phones: PhoneRules {
+                rule: settled(&phones.phone_rule)?,
+                assume_plus: phones.assume_plus == Some(true),
+                countries: values(&phones.countries),
+            },
+            region: region(layers, &options),
+            doubts: layers.given().phones.phone_rule.is_none(),
+        })
+    }
+}
+
 impl ReadingSettings {
     /// Works out what the options mean together. Outputs that are not named go to `unnamed`.
     pub(super) fn new(layers: &Layers, unnamed: &OutputChoice) -> Result<ReadingSettings> {
@@ -51,18 +78,15 @@ impl ReadingSettings {
             output,
             ..
         } = &options;
+        let numbers = PhoneSettings::new(layers)?;
         let allow_duplicates = delivery.allow_duplicates == Some(true);
         Ok(ReadingSettings {
             limit: reading.limit.as_deref().copied(),
             min_rows: reading.min_rows.as_deref().copied().unwrap_or(0),
-            phones: PhoneRules {
-                rule: settled(&phones.phone_rule)?,
-                assume_plus: phones.assume_plus == Some(true),
-                countries: values(&phones.countries),
-            },
-            region: region(layers, &options),
+            phones: numbers.phones,
+            region: numbers.region,
             doubted: layers.region_of_run(),
-            doubts: layers.given().phones.phone_rule.is_none(),
+            doubts: numbers.doubts,
             suppress: values(&phones.suppress),
             mapping: mapping(layers, &options)?,
             campaign: campaign(&options)?,

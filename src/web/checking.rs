@@ -131,7 +131,7 @@ async fn check(
     let surveyed = surveyed(job, record, &mut request).await?;
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
-    let intake = inputs::protect(intake, &settings.reading).await?;
+    let intake = inputs::protect(intake, &settings).await?;
     let remembered = remember(&settings).await?;
     let service = site.service(&request.layers).ok();
     let looked_up = campaign_list::look_up(service, &settings, &intake).await?;

@@ -223,7 +223,7 @@ async fn prepare(
     observer.has_its_turn();
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
-    let intake = inputs::protect(intake, &settings.reading).await?;
+    let intake = inputs::protect(intake, &settings).await?;
     observer.count_rows(&intake).await?;
     let import = Import {
         request,

@@ -94,6 +94,7 @@ mod spreadsheets;
 mod stop_after;
 mod stops;
 mod summary;
+mod suppress;
 mod suppression;
 mod terminal;
 mod test_to;

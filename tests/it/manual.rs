@@ -118,6 +118,10 @@ fn the_manual_has_a_page_for_every_command() {
             "leadload-runs-show.1",
             "leadload-runs.1",
             "leadload-sandbox.1",
+            "leadload-suppress-add.1",
+            "leadload-suppress-list.1",
+            "leadload-suppress-remove.1",
+            "leadload-suppress.1",
             "leadload-web.1",
             "leadload.1",
         ]

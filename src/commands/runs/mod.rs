@@ -6,13 +6,14 @@ mod remove;
 
 use std::num::NonZeroU32;
 
+use super::ledger::{ledger_of, refuse_missing};
 use crate::cli::runs::{CopyArgs, RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
 use crate::message::Message;
 use crate::options::Format;
 use crate::report::{console, run_json, run_text, runs_json, runs_text};
-use crate::settings::{Layers, Origin, ledger_place, place_of};
+use crate::settings::{Layers, Origin, place_of};
 use crate::text::printable;
 
 pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
@@ -23,7 +24,7 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
             from: Some(from), ..
         })) => place_of(from, &options).or_stopped(StoppedBy::Usage)?,
         _ => {
-            let ledger = ledger_file(layers)?;
+            let ledger = ledger_of(layers, "runs are recorded")?;
             refuse_missing(layers, &ledger)?;
             ledger
         }
@@ -43,32 +44,6 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     };
     console::print(&text?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
-}
-
-fn ledger_file(layers: &Layers) -> Result<LedgerPlace, Failure> {
-    let choice = ledger_place(&layers.options());
-    match choice.or_stopped(StoppedBy::Usage)? {
-        Some(place) => Ok(place),
-        None => Err(Failure::usage(
-            "runs are recorded in the ledger, and the ledger is set to `none`",
-            "name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
-        )),
-    }
-}
-
-/// Refuses a ledger that is named on the command line but does not exist.
-fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<(), Failure> {
-    let is_typed = layers.typed().ledger.ledger.is_some();
-    // Anything else that is wrong with the ledger is found when it is opened.
-    if !is_typed || ledger.exists() {
-        return Ok(());
-    }
-    // Fails if only the ledger's log is left.
-    Ledger::read(ledger)?;
-    Err(Failure::usage(
-        format!("there is no ledger `{ledger}`"),
-        "check the name, or leave `--ledger` out for the one that imports use",
-    ))
 }
 
 /// Keeps all runs from sending while the locks are held; fails if one is being sent.

@@ -118,7 +118,10 @@ fn lists(page: &Page<'_>) -> Markup {
     let items = lists.map(|list| {
         html! { bdi { (list.input.name()) } ", " (counted(list.numbers.len() as u64, "number")) }
     });
-    several("Do not call", &items.collect::<Vec<_>>())
+    let kept = &page.intake.suppression.kept;
+    let numbers = || counted(kept.len() as u64, "number");
+    let kept = (!kept.is_empty()).then(|| html! { "the list that leadload keeps, " (numbers()) });
+    several("Do not call", &items.chain(kept).collect::<Vec<_>>())
 }
 
 /// The campaign as it was chosen, with its id if the rows have revealed it.

@@ -91,7 +91,6 @@ fn of_the_command_line() {
         "import leads.csv --sandbox --token-file token",
         "import leads.csv --quiet --verbose",
         "import leads.csv --region GB --region DE",
-        "import leads.csv --again",
         "runs forget 1 --number +447911000001",
         "sandbox --outage-for 5s",
     ] {
