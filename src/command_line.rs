@@ -5,7 +5,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::options::{Declaration, Options};
+use crate::lead::RunId;
+use crate::options::{Declaration, Options, Scope};
 use crate::shell;
 use crate::text::printable;
 
@@ -48,6 +49,19 @@ impl CommandLine {
         self.import(rejects, &[], |declared| {
             declared.is_repeated_after_import || declared.is_passed_to_rejects() && !knows_run
         })
+    }
+
+    /// The command that looks the uncertain rows of this run up, at the same service.
+    pub fn of_reconcile(&self, run: RunId) -> Option<CommandLine> {
+        let program = self.args.first()?.clone();
+        let mut args = vec![program, "runs".into(), "reconcile".into()];
+        args.push(run.to_string().into());
+        let is_repeated = |declared: &Declaration| {
+            let is_of_service = matches!(declared.scope, Scope::Service | Scope::Connection);
+            is_of_service || matches!(declared.key, "config" | "profile" | "rate" | "timeout")
+        };
+        args.extend(self.typed.args(is_repeated));
+        Some(CommandLine::of(&args))
     }
 
     /// The command that imports the inputs of this check.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
+use jiff::SignedDuration;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
@@ -60,6 +61,7 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Service {
+    base_url: BaseUrl,
     lead_url: Url,
     campaigns_url: Url,
     tokens: Tokens,
@@ -78,6 +80,11 @@ pub(super) struct Failed {
 impl Received {
     pub(super) fn is_success(&self) -> bool {
         self.head.is_success()
+    }
+
+    /// How far the service's clock is ahead of this computer's.
+    pub(super) fn clock(&self) -> SignedDuration {
+        self.head.ahead
     }
 }
 
@@ -129,6 +136,7 @@ impl Client {
         Ok(Client {
             http,
             service: Arc::new(Service {
+                base_url: base_url.clone(),
                 lead_url: base_url.call("user/lead"),
                 campaigns_url: base_url.call("user/campaigns"),
                 tokens: Tokens::new(token),
@@ -179,6 +187,25 @@ impl Client {
         self.exchange(request, &token, MAX_LIST_BYTES).await
     }
 
+    /// One attempt, and whether the token was refused and has been replaced meanwhile.
+    pub(super) async fn exchange_once(&self, request: Request) -> (Result<Received, Failed>, bool) {
+        let token = self.service.tokens.current();
+        let exchanged = self.exchange(request, &token, MAX_LIST_BYTES).await;
+        let answer = answer_of(&exchanged);
+        let is_refused = answer.http_status == Some(UNAUTHORIZED);
+        let was_replaced = is_refused && self.service.tokens.renew(&token);
+        (exchanged, was_replaced)
+    }
+
+    /// The address of a call, such as `user/leads`.
+    pub(super) fn call(&self, path: &str) -> Url {
+        self.service.base_url.call(path)
+    }
+
+    pub(super) fn answer(&self, exchanged: &Result<Received, Failed>) -> Answer {
+        self.presentable(answer_of(exchanged))
+    }
+
     /// Masks every token that was ever in use.
     pub(super) fn mask(&self, text: &str) -> String {
         self.service.tokens.masked(text)
@@ -189,7 +216,7 @@ impl Client {
     }
 
     pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
-        self.presentable(answer_of(received)).verdict
+        self.answer(received).verdict
     }
 
     async fn exchange(

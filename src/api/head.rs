@@ -4,6 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use jiff::SignedDuration;
 use reqwest::Url;
 use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 
@@ -18,13 +19,16 @@ pub struct Head {
     pub(super) redirects_to: Option<String>,
     /// The current time, by the clock to which the times in the head refer.
     pub(super) now: SystemTime,
+    /// How far that clock is ahead of this computer's.
+    pub(super) ahead: SignedDuration,
 }
 
 impl Head {
     /// `now` is the time by the local clock.
     pub fn read(status: u16, headers: &HeaderMap, now: SystemTime) -> Head {
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let now = service_time(date, now);
+        let ours = now;
+        let now = service_time(date, ours);
         // Lossy, because even a value that cannot be read matters: the header is there.
         let retry_after = headers.get(RETRY_AFTER);
         let retry_after =
@@ -35,6 +39,10 @@ impl Head {
             quota: Quota::read(headers, now),
             redirects_to: None,
             now,
+            ahead: match now.duration_since(ours) {
+                Ok(ahead) => SignedDuration::try_from(ahead).unwrap_or_default(),
+                Err(behind) => -SignedDuration::try_from(behind.duration()).unwrap_or_default(),
+            },
         }
     }
 

@@ -1,4 +1,5 @@
-//! The service: its two calls, what is sent, and what its answers mean.
+//! The service: its two calls, what is sent, and what its answers mean; and two more calls that it
+//! may have, about leads that exist (`lead_calls`).
 //!
 //! Rule: only this module knows the service. `wire` defines what is sent and received; only
 //! `client` opens connections. `verdict` judges a single answer and is pure. It uses `head` (the
@@ -13,6 +14,8 @@ mod certificates;
 mod client;
 mod complaints;
 mod head;
+mod lead_calls;
+mod lead_page;
 mod list;
 mod lost;
 mod mask;
@@ -31,6 +34,8 @@ pub use base_url::BaseUrl;
 pub use certificates::Certificates;
 pub use client::{Client, REUSE_IDLE_FOR};
 pub use head::Head;
+pub use lead_calls::{Called, LeadQuery, NotDone};
+pub use lead_page::{LeadPage, ListedLead, Made};
 pub use list::ListError;
 pub use lost::on_page;
 pub use quota::Quota;

@@ -14,6 +14,7 @@ fn head(status: u16, retry_after: Option<&str>) -> Head {
         quota: None,
         redirects_to: None,
         now: SystemTime::UNIX_EPOCH,
+        ahead: jiff::SignedDuration::ZERO,
     }
 }
 

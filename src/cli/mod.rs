@@ -18,8 +18,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueH
 
 use crate::message::Message;
 use crate::options::{
-    ConnectionOptions, Declaration, Format, Given, LedgerOptions, LogOptions, Options,
-    OutputOptions, ProfileOptions,
+    ConnectionOptions, Declaration, DeliveryOptions, Format, Given, LedgerOptions, LogOptions,
+    Options, OutputOptions, ProfileOptions,
 };
 use crate::text::{alternatives, one_line, quoted_value};
 
@@ -118,7 +118,7 @@ Examples:
   leadload web --sandbox
   leadload web --no-open --port 8471")]
     Web(Box<web::WebArgs>),
-    /// Show earlier runs; export, copy, prune or forget them
+    /// Show earlier runs; undo, export, copy, prune or forget them
     #[command(disable_help_subcommand = true)]
     Runs(Box<runs::RunsArgs>),
     /// Keep a do-not-call list: numbers that no import calls
@@ -266,11 +266,13 @@ const IN_SHORT_HELP: &[&str] = &[
 const MAX_SHORT_HELP: usize = 5;
 
 /// The flags of `import` that another command with the same options does not accept.
-const NOT_TAKEN: [(&str, &[&str]); 2] = [
+const NOT_TAKEN: [(&str, &[&str]); 3] = [
     // A check sends nothing.
     ("check", &["metrics_file", "test_to"]),
     // These are not settings.
     ("show", &["again", "dry_run", "save_mapping", "test_to"]),
+    // A sandbox ends with its command, and its leads with it.
+    ("undo", &["sandbox"]),
 ];
 
 /// The headings of the flags that the help of `config show` lists.
@@ -290,7 +292,7 @@ fn offered(command: clap::Command) -> clap::Command {
         let is_hidden = arg.is_hide_set()
             || is_not_taken(&name, id)
             || name == "show" && arg.get_help_heading().is_some_and(is_other)
-            || name == "init" && id == "sandbox";
+            || matches!(name.as_str(), "init" | "undo" | "reconcile") && id == "sandbox";
         let takes_value = arg.get_action().takes_values() && !arg.is_positional();
         // So that a negative number is refused with a hint about the allowed values.
         arg.hide(is_hidden).allow_negative_numbers(takes_value)
@@ -322,6 +324,7 @@ pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
     let name = match &command {
         Command::Check(_) => "check",
         Command::Config(ConfigCommand::Show(_)) => "show",
+        Command::Runs(args) if args.calls().is_some() => "undo",
         _ => return Ok(command),
     };
     let typed = command.typed();
@@ -452,6 +455,11 @@ impl Command {
             },
             Command::Runs(args) => Options {
                 place: args.place.clone(),
+                connection: args
+                    .calls()
+                    .map(|calls| calls.connection.clone())
+                    .unwrap_or_default(),
+                delivery: delivery(args.calls()),
                 ledger: LedgerOptions {
                     ledger: args.ledger.clone(),
                     ..LedgerOptions::default()
@@ -472,6 +480,17 @@ impl Command {
         };
         options.clear_switched_off();
         options
+    }
+}
+
+fn delivery(calls: Option<&runs::CallArgs>) -> DeliveryOptions {
+    let Some(calls) = calls else {
+        return DeliveryOptions::default();
+    };
+    DeliveryOptions {
+        rate: (!calls.rate.is_empty()).then(|| calls.rate.clone()),
+        timeout: calls.timeout.clone(),
+        ..DeliveryOptions::default()
     }
 }
 

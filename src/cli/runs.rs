@@ -3,14 +3,16 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 
 use crate::lead::{RunId, Status};
-use crate::options::{Format, Given, LogOptions, ProfileOptions, Value};
+use crate::options::{ConnectionOptions, Format, Given, LogOptions, ProfileOptions, Value};
 use crate::phone::PhoneNumber;
+use crate::rate::RateChoice;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_long_help = "\
@@ -20,6 +22,8 @@ Examples:
   leadload runs --last 10
   leadload runs show last
   leadload runs export 12 --status rejected,failed --results problems.csv
+  leadload runs undo last --dry-run
+  leadload runs reconcile last
   leadload runs copy --to backup.sqlite3
   leadload runs prune --older-than 90d")]
 pub struct RunsArgs {
@@ -68,6 +72,15 @@ pub enum RunsCommand {
     ///
     /// Numbers, campaigns and lead ids stay, so no lead is sent twice.
     Prune(PruneArgs),
+    /// Remove the leads of a run from the service again
+    ///
+    /// Those that the run created, and nothing else. Calls already made stay made. Killed, the same
+    /// command goes on.
+    Undo(Box<UndoArgs>),
+    /// Look the uncertain rows of a run up at the service
+    ///
+    /// Not every service has a list of leads to look them up in.
+    Reconcile(Box<ReconcileArgs>),
     /// Remove everything about a run or a number
     ///
     /// Its leads count as new afterwards. For leads that you deleted at the service.
@@ -137,6 +150,64 @@ pub struct ForgetArgs {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct UndoArgs {
+    /// The number of a run, or `last`: the last one that you have started on this computer
+    #[arg(value_name = "RUN")]
+    pub run: RunArg,
+
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+
+    /// File that says what became of each lead [default: NAME.undo.csv beside the list]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub results: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub calls: CallArgs,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct ReconcileArgs {
+    /// The number of a run, or `last`: the last one that you have started on this computer
+    #[arg(value_name = "RUN")]
+    pub run: RunArg,
+
+    #[command(flatten)]
+    pub calls: CallArgs,
+}
+
+/// How the service is called.
+#[derive(Debug, Clone, clap::Args)]
+pub struct CallArgs {
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
+
+    /// At most this many requests, such as `20/s` or `100/min`; `auto` or `none`. Repeatable [default: auto]
+    #[arg(long, value_name = "N/UNIT", help_heading = "Delivery")]
+    pub rate: Vec<Given<RateChoice>>,
+
+    /// Time limit for each request [default: 60s]
+    #[arg(long, value_name = "TIME", help_heading = "Delivery")]
+    pub timeout: Option<Given<Duration>>,
+}
+
+impl RunsArgs {
+    /// How the service is called, if the command calls it.
+    pub fn calls(&self) -> Option<&CallArgs> {
+        match self.command.as_ref()? {
+            RunsCommand::Undo(undo) => Some(&undo.calls),
+            RunsCommand::Reconcile(reconcile) => Some(&reconcile.calls),
+            _ => None,
+        }
+    }
 }
 
 /// The run or the number to forget: exactly one.

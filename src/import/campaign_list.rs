@@ -93,8 +93,11 @@ pub async fn names_in(intake: &Intake) -> Result<NamesInRows, Failure> {
 
 /// The campaigns that the service lists for the token.
 pub async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
-    let reached = service::reach(service, TIMEOUT).await?;
-    reached.client.campaigns().await.map_err(list_failure)
+    listed(&service::reach(service, TIMEOUT).await?.client).await
+}
+
+pub async fn listed(client: &Client) -> Result<Vec<Campaign>, Failure> {
+    client.campaigns().await.map_err(list_failure)
 }
 
 /// What a check knows about campaign names.

@@ -10,7 +10,7 @@ use super::work_time::WorkTime;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::OnUncertain;
-use crate::lead::CampaignId;
+use crate::lead::{CampaignId, Status};
 use crate::ledger::Ledger;
 use crate::message::Message;
 use crate::pipeline::End;
@@ -107,6 +107,9 @@ impl Ending<'_> {
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
         ended.exit_code = ended.tally.exit_code(stop.as_ref());
         let line = &self.import.request.line;
+        let is_in_doubt = ended.tally.counts.of(Status::Uncertain) > 0 && !ended.sandbox;
+        let run = ended.run.filter(|_| is_in_doubt);
+        ended.look_up_with = run.and_then(|run| line.of_reconcile(run));
         ended.continue_with = stop.is_some().then(|| line.clone());
         ended.send_rejects_with = match stop {
             Some(_) => None,

@@ -342,6 +342,7 @@ pub fn ended<'a>(
         in_doubt: InDoubt::of(settings.policy.on_uncertain, settings.policy.form),
         continue_with: None,
         send_rejects_with: None,
+        look_up_with: None,
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::of(intake),
     }

@@ -335,11 +335,10 @@ fn a_lead_that_was_removed_counts_as_never_sent_and_stays_in_the_export() {
         subject.end(RUN);
         let ledger = &mut subject.ledger;
         ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
-        let next = ledger.next_to_undo(RUN, RowId(0), 1, at(3)).unwrap();
-        assert_eq!(brief(&next), [(1, None)]);
-        assert!(!next[0].was_asked);
-        // It was killed: the same lead comes once more, as one that may be removed.
-        let next = ledger.next_to_undo(RUN, RowId(0), 5, at(4)).unwrap();
+        ledger.ask_to_undo(RUN, RowId(1), at(3)).unwrap();
+        // It was killed: that lead may be removed.
+        ledger.begin_undo(RUN, at(4)).unwrap().unwrap();
+        let next = ledger.undo_rows(RUN).unwrap();
         assert_eq!(brief(&next), [(1, None), (2, None)]);
         assert!(next[0].was_asked && !next[1].was_asked);
         let outcomes = [
@@ -347,7 +346,6 @@ fn a_lead_that_was_removed_counts_as_never_sent_and_stays_in_the_export() {
             (next[1].clone(), done(UndoStatus::Kept)),
         ];
         ledger.settle_undo(RUN, &outcomes).unwrap();
-        assert_eq!(ledger.next_to_undo(RUN, RowId(0), 5, at(5)).unwrap(), []);
         assert_eq!(subject.known(number(1)), Known::default());
         assert!(subject.known(number(2)).settled.is_some());
         assert_eq!(
@@ -379,7 +377,7 @@ fn a_person_whose_lead_was_removed_is_claimed_by_another_run() {
         subject.end(RUN);
         let ledger = &mut subject.ledger;
         ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
-        let next = ledger.next_to_undo(RUN, RowId(0), 1, at(3)).unwrap();
+        let next = ledger.undo_rows(RUN).unwrap();
         let outcome = (next[0].clone(), done(UndoStatus::Gone));
         ledger.settle_undo(RUN, &[outcome]).unwrap();
         let later = subject.begin(77);
@@ -476,6 +474,28 @@ fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
         assert!(next > begun);
         let found = subject.ledger.predecessors(&run).unwrap();
         assert_eq!((found.going_on, found.undone), (Some(next), None));
+    });
+}
+
+#[test]
+fn an_undo_that_has_removed_nothing_can_be_taken_back() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1)), (2, id(2))]);
+        subject.end(RUN);
+        let ledger = &mut subject.ledger;
+        ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        ledger.ask_to_undo(RUN, RowId(1), at(3)).unwrap();
+        ledger.cancel_undo(RUN).unwrap();
+        assert_eq!(ledger.runs().unwrap()[0].undo, None);
+        assert_eq!(ledger.undo_rows(RUN).unwrap(), []);
+        for status in [UndoStatus::Undone, UndoStatus::Unknown] {
+            ledger.begin_undo(RUN, at(4)).unwrap().unwrap();
+            ledger.ask_to_undo(RUN, RowId(1), at(5)).unwrap();
+            let row = ledger.undo_rows(RUN).unwrap()[0].clone();
+            ledger.settle_undo(RUN, &[(row, done(status))]).unwrap();
+            ledger.cancel_undo(RUN).unwrap();
+            assert!(ledger.runs().unwrap()[0].undo.is_some(), "{status:?}");
+        }
     });
 }
 
@@ -637,7 +657,7 @@ fn a_copy_in_the_other_kind_knows_all_of_it() {
             .suppress(&[number(9)], Some("why"), at(1))
             .unwrap();
         server.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
-        let next = server.ledger.next_to_undo(RUN, RowId(0), 1, at(3)).unwrap();
+        let next = server.ledger.undo_rows(RUN).unwrap();
         let outcome = (next[0].clone(), done(UndoStatus::Undone));
         server.ledger.settle_undo(RUN, &[outcome]).unwrap();
         let folder = tempfile::tempdir().unwrap();

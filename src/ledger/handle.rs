@@ -392,16 +392,19 @@ impl Ledger {
         of_kind!(self, ledger => ledger.undo_plan(run))
     }
 
-    /// The next leads to remove after this row, at most so many. They are recorded as about to be
-    /// removed.
-    pub fn next_to_undo(
+    /// Records that the service is about to be asked to remove the lead of a row.
+    pub fn ask_to_undo(
         &mut self,
         run: RunId,
-        after: RowId,
-        most: usize,
+        row: RowId,
         now: Timestamp,
-    ) -> Result<Vec<UndoRow>, LedgerError> {
-        of_kind!(self, ledger => ledger.next_to_undo(run, after, most, now))
+    ) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.ask_to_undo(run, row, now))
+    }
+
+    /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
+    pub fn cancel_undo(&mut self, run: RunId) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.cancel_undo(run))
     }
 
     /// Records what became of leads. Those that are removed are not settled any more.

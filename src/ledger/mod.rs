@@ -41,7 +41,7 @@ mod after_run_tests;
 #[path = "../../tests/support/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
-pub(crate) mod coding;
+mod coding;
 mod entry;
 mod error;
 mod export;
@@ -66,6 +66,7 @@ mod transfer;
 mod undo;
 mod writer;
 
+pub use coding::here as this_user_here;
 pub use entry::{
     AskedPause, Attempted, CellsDigest, Claim, Group, InvalidRow, RecentUse, Refusal, Reply,
     SenderId, ServiceId, Settlement, StartsInSecond,

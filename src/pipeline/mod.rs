@@ -31,13 +31,14 @@
 //! | `commit_buffer` (`claims`) | what is on disk, and what waits to be |
 //! | `ending` | how the run ends |
 //!
-//! `single` sends one lead by itself, for `--test-to`.
+//! `single` sends one lead by itself, for `--test-to`; `calls` makes other calls at the same pace.
 //!
 //! Everything but the ledger's writer runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.
 
 mod answering;
 mod attempt;
+mod calls;
 mod campaign_gates;
 mod claims;
 mod closing;
@@ -81,6 +82,7 @@ use crate::screen::SuppressionLists;
 use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use answering::Undecided;
+pub use calls::{AT_ONCE, Calls, Stopped};
 use commit_buffer::CommitBuffer;
 use ending::Ending;
 use in_flight::InFlight;

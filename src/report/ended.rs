@@ -53,6 +53,8 @@ pub struct Ended<'a> {
     pub continue_with: Option<CommandLine>,
     /// The command that sends the rejects when they are fixed; `None` if there are none.
     pub send_rejects_with: Option<CommandLine>,
+    /// The command that looks uncertain rows up; `None` if there are none, or nowhere to look.
+    pub look_up_with: Option<CommandLine>,
     pub campaign_names: CampaignNames,
     pub list_notes: ListNotes,
 }

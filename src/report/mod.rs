@@ -22,6 +22,7 @@ mod doubt;
 mod ended;
 mod estimate;
 mod findings;
+mod follow_up;
 mod json;
 mod kinds;
 mod listeners;
@@ -61,6 +62,10 @@ pub use doubt::{DoubtError, fitting};
 pub use ended::{Ended, InDoubt};
 pub use estimate::Estimate;
 pub use findings::{Checked, Findings, Lookup};
+pub use follow_up::{
+    leads_to_remove, reconciled_json, reconciled_text, stopped_failure, undo_plan_json,
+    undo_plan_text, undone_json, undone_text,
+};
 pub use json::{json_failure, json_summary};
 pub use listeners::Listeners;
 pub use log::Log;

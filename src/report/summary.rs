@@ -49,6 +49,13 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     if ended.sandbox {
         write_paragraph(text, TRIAL)?;
     }
+    if let Some(command) = &ended.look_up_with {
+        let what = match counts.of(Status::Uncertain) {
+            1 => "To look the uncertain row up at the service",
+            _ => "To look the uncertain rows up at the service",
+        };
+        write_command(text, what, command)?;
+    }
     match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
             let made = counts.of(Status::Created) + counts.of(Status::Duplicate);

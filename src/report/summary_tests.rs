@@ -24,6 +24,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         in_doubt: InDoubt::default(),
         continue_with,
         send_rejects_with: None,
+        look_up_with: None,
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::default(),
     }

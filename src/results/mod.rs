@@ -28,6 +28,7 @@ mod report_file;
 mod results_file;
 mod results_workbook;
 mod sealed;
+mod undo_file;
 mod workbook;
 
 #[cfg(test)]
@@ -55,6 +56,7 @@ use crate::ledger::{Begun, OutputRecord};
 use rejects_file::RejectsFile;
 use sealed::SealedFile;
 pub use sealed::{Written, WrittenRejects};
+pub use undo_file::UndoFile;
 
 /// Other words for why a row was not sent: for people who type no flags.
 pub type RowWords = fn(&str) -> String;

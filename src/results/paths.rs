@@ -246,9 +246,14 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
 /// The path of an output next to its input: `leads.csv` and `results.csv` give
 /// `leads.results.csv`. Standard input gives `leads.results.csv` in the current folder.
 fn beside(input: &Input, ending: &str) -> PathBuf {
-    let Some(path) = input.path() else {
-        return PathBuf::from(format!("leads.{ending}"));
-    };
+    match input.path() {
+        Some(path) => beside_path(path, ending),
+        None => PathBuf::from(format!("leads.{ending}")),
+    }
+}
+
+/// The path of an output beside this input.
+pub(super) fn beside_path(path: &Path, ending: &str) -> PathBuf {
     let plain = if is_called(path, &["gz", "zst"]) {
         path.with_extension("")
     } else {

@@ -7,7 +7,7 @@ use super::csv_output::{CsvForm, CsvOutput};
 use super::formula::harmless;
 use super::ours::Existing;
 use super::sealed::SealedFile;
-use super::{KnownOutputs, OutputError, Written};
+use super::{KnownOutputs, OutputError, Written, undo_file};
 use crate::intake::{PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
@@ -36,7 +36,7 @@ const FILE_COLUMN: &str = "file";
 
 const RUN_COLUMN: &str = "run";
 
-/// Whether a file with this header is a results file, which must not be used as a list of contacts.
+/// Whether a file with this header is a results file, or says what was undone, which must not be used as a list of contacts.
 pub fn has_results_header(headers: &[String]) -> bool {
     // Also true after a spreadsheet has saved the file with columns added
     // or moved, or spaces around the names.
@@ -44,9 +44,11 @@ pub fn has_results_header(headers: &[String]) -> bool {
         .iter()
         .map(|header| header.trim().to_lowercase())
         .collect();
-    COLUMNS
-        .iter()
-        .all(|ours| names.iter().any(|name| name == ours))
+    let has_all = |columns: &[&str]| {
+        let mut columns = columns.iter();
+        columns.all(|ours| names.iter().any(|name| name == ours))
+    };
+    has_all(&COLUMNS) || has_all(&undo_file::COLUMNS)
 }
 
 /// Whether `name` is the name of a column that results files have.

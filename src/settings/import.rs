@@ -55,6 +55,25 @@ impl ImportSettings {
     }
 }
 
+/// The settings of commands that follow a run up.
+#[derive(Debug, Clone)]
+pub struct FollowUpSettings {
+    pub service: Service,
+    pub rate: RateChoice,
+    pub timeout: Duration,
+}
+
+impl FollowUpSettings {
+    pub fn new(layers: &Layers) -> Result<FollowUpSettings> {
+        let options = layers.options();
+        Ok(FollowUpSettings {
+            service: Service::new(layers)?,
+            rate: rate(&options.delivery)?,
+            timeout: settled(&options.delivery.timeout)?,
+        })
+    }
+}
+
 fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
     Ok(Policy {
         concurrency: settled(&delivery.concurrency)?,

@@ -27,7 +27,7 @@ mod state;
 
 pub use connection::{Connection, Service};
 pub use environment::{environment, has_display};
-pub use import::{ImportSettings, TIMEOUT};
+pub use import::{FollowUpSettings, ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::{ledger_place, place_of};
 pub use page::{home_folder, page_folder, pages_folder};

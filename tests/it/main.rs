@@ -102,6 +102,7 @@ mod time_up;
 mod tokens;
 mod totals;
 mod transcript;
+mod undo;
 mod util;
 mod web_security;
 mod wire;

@@ -52,7 +52,19 @@ const FORGET_UNKNOWN: &str = "DELETE FROM leadload.undo_rows WHERE run = $1 AND 
 
 const ASK: &str = "
 UPDATE leadload.undo_rows SET asked_at = coalesce(asked_at, $3)
-WHERE run = $1 AND row = ANY($2)";
+WHERE run = $1 AND row = $2";
+
+/// Whether a lead was removed, or its removal was asked for without an answer.
+const MAY_BE_REMOVED: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM leadload.undo_rows WHERE run = $1
+        AND (status IN (0, 1) OR status = 3 AND asked_at IS NOT NULL)
+)";
+
+const CANCEL: [&str; 2] = [
+    "UPDATE leadload.runs SET undone_at = NULL WHERE id = $1",
+    "DELETE FROM leadload.undo_rows WHERE run = $1",
+];
 
 const SETTLE: &str = "
 UPDATE leadload.undo_rows AS u SET status = t.status, http_status = t.http_status, error = t.error,
@@ -108,33 +120,34 @@ impl PostgresLedger {
         self.read_all(&rows, read)
     }
 
-    /// The next leads to remove after this row, at most so many. They are recorded as about to be
-    /// removed.
-    pub fn next_to_undo(
+    /// Records that the service is about to be asked to remove the lead of a row.
+    pub fn ask_to_undo(
         &mut self,
         run: RunId,
-        after: RowId,
-        most: usize,
+        row: RowId,
         now: Timestamp,
-    ) -> Result<Vec<UndoRow>, LedgerError> {
-        let (id, after) = (run.0.cast_signed(), after.0.cast_signed());
-        let (most, now) = (most as i64, whole_seconds(now));
-        let next = select("AND status IS NULL AND row > $2 ORDER BY row LIMIT $3");
-        let rows = self.session.transact(async |client| {
-            let rows = client
-                .query_typed(&next, &[int8(&id), int8(&after), int8(&most)])
+    ) -> Result<(), LedgerError> {
+        let (run, row, now) = (run.0.cast_signed(), row.0.cast_signed(), whole_seconds(now));
+        let values = [int8(&run), int8(&row), typed(&now, Type::TIMESTAMPTZ)];
+        self.execute(ASK, &values)?;
+        Ok(())
+    }
+
+    /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
+    pub fn cancel_undo(&mut self, run: RunId) -> Result<(), LedgerError> {
+        let run = run.0.cast_signed();
+        self.session.transact(async |client| {
+            let removed = client
+                .query_typed_one(MAY_BE_REMOVED, &[int8(&run)])
                 .await?;
-            let asked = rows.iter().map(|row| row.try_get(0));
-            let asked: Vec<i64> = asked.collect::<Result<_, _>>()?;
-            let values = [
-                int8(&id),
-                typed(&asked, Type::INT8_ARRAY),
-                typed(&now, Type::TIMESTAMPTZ),
-            ];
-            client.execute_typed(ASK, &values).await?;
-            Ok(rows)
-        })?;
-        self.read_all(&rows, read)
+            if removed.try_get(0)? {
+                return Ok(());
+            }
+            for sql in CANCEL {
+                client.execute_typed(sql, &[int8(&run)]).await?;
+            }
+            Ok(())
+        })
     }
 
     /// Records what became of leads. Those that are removed are not settled any more.

@@ -35,6 +35,13 @@ GROUP BY s.row";
 const COLUMNS: &str =
     "row, number, campaign, lead_id, asked_at, status, http_status, error, settled_at";
 
+/// Whether a lead was removed, or its removal was asked for without an answer.
+const MAY_BE_REMOVED: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM undo_rows WHERE run = ?1
+        AND (status IN (0, 1) OR status = 3 AND asked_at IS NOT NULL)
+)";
+
 impl SqliteLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
     /// be removed. What was not removed before is tried once more.
@@ -68,25 +75,28 @@ impl SqliteLedger {
         })
     }
 
-    /// The next leads to remove after this row, at most so many. They are recorded as about to be
-    /// removed.
-    pub fn next_to_undo(
+    /// Records that the service is about to be asked to remove the lead of a row.
+    pub fn ask_to_undo(
         &mut self,
         run: RunId,
-        after: RowId,
-        most: usize,
+        row: RowId,
         now: Timestamp,
-    ) -> Result<Vec<UndoRow>, LedgerError> {
+    ) -> Result<(), LedgerError> {
+        let ask = "UPDATE undo_rows SET asked_at = coalesce(asked_at, ?3)
+            WHERE run = ?1 AND row = ?2";
+        self.changing(|change| change.execute(ask, params![run.0, row.0, Seconds(now)]))?;
+        Ok(())
+    }
+
+    /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
+    pub fn cancel_undo(&mut self, run: RunId) -> Result<(), LedgerError> {
         self.changing(|change| {
-            let next = select("AND status IS NULL AND row > ?2 ORDER BY row LIMIT ?3");
-            let next: Vec<UndoRow> = all(change, &next, params![run.0, after.0, most], read)?;
-            let ask = "UPDATE undo_rows SET asked_at = coalesce(asked_at, ?3)
-                WHERE run = ?1 AND row = ?2";
-            let mut ask = change.prepare_cached(ask)?;
-            for row in &next {
-                ask.execute(params![run.0, row.row.0, Seconds(now)])?;
+            if change.query_row(MAY_BE_REMOVED, [run.0], |row| row.get(0))? {
+                return Ok(());
             }
-            Ok(next)
+            change.execute("UPDATE runs SET undone_at = NULL WHERE id = ?1", [run.0])?;
+            change.execute("DELETE FROM undo_rows WHERE run = ?1", [run.0])?;
+            Ok(())
         })
     }
 

@@ -86,6 +86,7 @@ fn page_of_a_stopped_run_of(
     let command = ["leadload", "import", "leads.csv"].map(Into::into);
     let mut ended = Ended {
         send_rejects_with: None,
+        look_up_with: None,
         campaign_names: Default::default(),
         list_notes: ListNotes::default(),
         run: Some(RunId(7)),

@@ -1,0 +1,220 @@
+//! The calls about leads that exist: their list, and the deletion of one.
+//!
+//! The interface document does not have them; both were seen in public (`docs/wrong-list.md`). So
+//! a service may lack them, and everything that it answers is judged with care: a deletion counts as
+//! done only if the service says so in an answer that can be read.
+
+use std::time::Duration;
+
+use reqwest::{Method, Request, Url};
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::body::Body;
+use super::client::{Client, Received};
+use super::lead_page::LeadPage;
+use super::quota::Quota;
+use super::verdict::{FatalCause, Verdict};
+use crate::lead::{CampaignId, ErrorCode};
+use crate::phone::PhoneNumber;
+
+/// The most entries of a page that services give.
+const PER_PAGE: &str = "100";
+
+/// The path of the list, below the address of the service.
+const LEADS: &str = "user/leads";
+
+/// Which leads to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeadQuery {
+    pub campaign: CampaignId,
+    /// Leads with this number; `None` for all.
+    pub number: Option<PhoneNumber>,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+pub struct Called<T> {
+    /// The HTTP status, if the head of an answer arrived.
+    pub http_status: Option<u16>,
+    pub quota: Option<Quota>,
+    pub result: Result<T, NotDone>,
+}
+
+/// Why a call did not do what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotDone {
+    /// The service does not have this call.
+    NotOffered { text: String },
+    /// There is no such lead, as far as the service says; or it does not have this call.
+    NotFound { text: String },
+    /// Not done: to be tried again after a wait.
+    Later {
+        /// How long, where the service says so.
+        wait: Option<Duration>,
+        code: ErrorCode,
+        text: String,
+    },
+    /// There is no usable answer, so it may be done or not.
+    NoAnswer { code: ErrorCode, text: String },
+    /// The service refuses this one.
+    Refused { code: ErrorCode, text: String },
+    /// The service refuses every call like this.
+    Fatal { cause: FatalCause, text: String },
+    /// The token was refused, and has been replaced meanwhile: to be tried again with the new one.
+    TokenReplaced,
+}
+
+impl NotDone {
+    /// What the service said, or why there is no answer.
+    pub fn text(&self) -> &str {
+        match self {
+            NotDone::NotOffered { text }
+            | NotDone::NotFound { text }
+            | NotDone::Later { text, .. }
+            | NotDone::NoAnswer { text, .. }
+            | NotDone::Refused { text, .. }
+            | NotDone::Fatal { text, .. } => text,
+            NotDone::TokenReplaced => "the token was replaced",
+        }
+    }
+}
+
+impl Client {
+    /// The address of the first page of a list.
+    pub fn lead_list(&self, query: LeadQuery) -> Url {
+        let mut url = self.call(LEADS);
+        {
+            let mut pairs = url.query_pairs_mut();
+            pairs.append_pair("campaign_id", &query.campaign.to_string());
+            if let Some(number) = query.number {
+                // The `+` is encoded: a bare one would be a space.
+                pairs.append_pair("phone_number", &number.to_string());
+            }
+            pairs.append_pair("per_page", PER_PAGE);
+        }
+        url
+    }
+
+    /// One page of a list of leads. One attempt.
+    pub async fn lead_page(&self, page: Url) -> Called<LeadPage> {
+        let request = Request::new(Method::GET, page.clone());
+        self.perform(request, |received| {
+            let json: Option<Value> = serde_json::from_slice(&received.body).ok();
+            let read = json.and_then(|json| LeadPage::read(&json, &page, received.clock()));
+            read.ok_or_else(|| NotDone::NoAnswer {
+                code: ErrorCode::UnreadableAnswer,
+                text: "the answer is not a list of leads".to_owned(),
+            })
+        })
+        .await
+    }
+
+    /// Deletes a lead. One attempt.
+    pub async fn delete_lead(&self, lead_id: &str) -> Called<()> {
+        let Some(url) = self.lead_url(lead_id) else {
+            return Called {
+                http_status: None,
+                quota: None,
+                result: Err(NotDone::Refused {
+                    code: ErrorCode::UnreadableAnswer,
+                    text: "its id has characters that an address cannot safely have".to_owned(),
+                }),
+            };
+        };
+        let request = Request::new(Method::DELETE, url);
+        self.perform(request, |received| deleted(&received.body))
+            .await
+    }
+
+    /// The address of a lead; `None` if the id is none that the address could end with. In an
+    /// address, `..` is the list of all leads, and so is nothing.
+    fn lead_url(&self, lead_id: &str) -> Option<Url> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let is_id = !lead_id.is_empty() && lead_id.bytes().all(is_plain);
+        is_id.then(|| self.call(&format!("{LEADS}/{lead_id}")))
+    }
+
+    /// One attempt; `read` reads an answer that says that it was done.
+    async fn perform<T>(
+        &self,
+        request: Request,
+        read: impl FnOnce(&Received) -> Result<T, NotDone>,
+    ) -> Called<T> {
+        let (exchanged, was_replaced) = self.exchange_once(request).await;
+        let answer = self.answer(&exchanged);
+        let result = match &exchanged {
+            _ if was_replaced => Err(NotDone::TokenReplaced),
+            Ok(received) if received.is_success() => read(received),
+            other => Err(not_done(&answer, other.as_ref().ok())),
+        };
+        Called {
+            http_status: answer.http_status,
+            quota: answer.quota,
+            result,
+        }
+    }
+}
+
+/// Whether a 2xx says that the lead was deleted. A page of HTML may be that of a login.
+fn deleted(body: &[u8]) -> Result<(), NotDone> {
+    let text = String::from_utf8_lossy(body);
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    if serde_json::from_str::<Value>(text.trim_start_matches('\u{FEFF}')).is_err() {
+        return Err(NotDone::NoAnswer {
+            code: ErrorCode::UnreadableAnswer,
+            text: "the answer is not JSON".to_owned(),
+        });
+    }
+    let body = Body::read(&text);
+    if body.denies_success() {
+        let code = ErrorCode::Http(200);
+        let text = body.text(200);
+        return Err(NotDone::Refused { code, text });
+    }
+    Ok(())
+}
+
+fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
+    let is_missing_route = || received.is_some_and(|received| names_a_route(&received.body));
+    match answer.verdict.clone() {
+        Verdict::Fatal { cause, text, .. } => match (cause, answer.http_status) {
+            (FatalCause::NotTheService, _) => NotDone::NotOffered { text },
+            (FatalCause::Campaign, Some(404)) if is_missing_route() => NotDone::NotOffered { text },
+            (FatalCause::Campaign, Some(404)) => NotDone::NotFound { text },
+            (FatalCause::Token | FatalCause::Payment | FatalCause::Redirect, _) => {
+                NotDone::Fatal { cause, text }
+            }
+            (_, status) => NotDone::Refused {
+                code: ErrorCode::Http(status.unwrap_or_default()),
+                text,
+            },
+        },
+        Verdict::RetryLater { wait, code, text } => NotDone::Later { wait, code, text },
+        Verdict::PerhapsTaken { text, .. } if answer.http_status == Some(501) => {
+            NotDone::NotOffered { text }
+        }
+        Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
+            NotDone::NoAnswer { code, text }
+        }
+        Verdict::Rejected { code, text } => NotDone::Refused { code, text },
+        Verdict::Duplicate { text, .. } => NotDone::Refused {
+            code: ErrorCode::Http(answer.http_status.unwrap_or_default()),
+            text,
+        },
+        Verdict::TokenReplaced => NotDone::TokenReplaced,
+        // Only for an answer that says that something was created, which these calls do not do.
+        Verdict::Created { .. } => NotDone::NoAnswer {
+            code: ErrorCode::UnreadableAnswer,
+            text: "the answer is about something else".to_owned(),
+        },
+    }
+}
+
+/// Whether a 404 is about the address and not about the lead, as Laravel says it.
+fn names_a_route(body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).to_lowercase();
+    text.contains("route ") && text.contains("could not be found")
+}

@@ -1,0 +1,302 @@
+//! A page of the list of leads, in any of the forms that services use.
+//!
+//! Rule: pure. What cannot be read of a lead is left out, never guessed: whose lead it is, and how
+//! old it is, decides what is deleted and who is called again.
+
+use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Url;
+use serde_json::Value;
+
+use crate::lead::CampaignId;
+use crate::phone::PhoneNumber;
+
+/// A number above this is a time in milliseconds since 1970: as seconds it would be far in the future.
+const LEAST_MILLIS: i64 = 100_000_000_000;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeadPage {
+    pub leads: Vec<ListedLead>,
+    pub next: Option<Url>,
+}
+
+/// A lead in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedLead {
+    pub id: String,
+    /// `None` if the list does not say it.
+    pub campaign: Option<CampaignId>,
+    /// The digits of its number, and of the numbers that belong to it.
+    phones: Vec<String>,
+    /// When it was made; `None` if that is not known.
+    pub made: Option<Made>,
+}
+
+/// When a lead was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    /// By the clock of this computer.
+    pub at: Timestamp,
+    /// Whether the time has a zone. One without may be hours off.
+    pub has_zone: bool,
+}
+
+impl ListedLead {
+    /// Whether this is one of its numbers.
+    pub fn has_number(&self, number: PhoneNumber) -> bool {
+        let number = digits(&number.to_string());
+        self.phones.contains(&number)
+    }
+
+    /// Whether the list says which number it has.
+    pub fn has_any_number(&self) -> bool {
+        !self.phones.is_empty()
+    }
+}
+
+impl LeadPage {
+    /// Reads an array of leads, or an object that has one in `data` or `leads`; `None` if it is
+    /// neither. `page` is its own address, and `ahead` how far the service's clock is ahead.
+    pub(super) fn read(json: &Value, page: &Url, ahead: SignedDuration) -> Option<LeadPage> {
+        let list = match json {
+            Value::Array(list) => list,
+            Value::Object(object) => match object.get("data").or(object.get("leads"))? {
+                Value::Array(list) => list,
+                inner @ Value::Object(_) => return LeadPage::read(inner, page, ahead),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(LeadPage {
+            leads: list
+                .iter()
+                .filter_map(|lead| read_lead(lead, ahead))
+                .collect(),
+            next: next(json, page),
+        })
+    }
+}
+
+fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
+    let id = text(lead.get("id").or(lead.get("lead_id"))?)?;
+    let campaign = lead.get("campaign_id").or(lead.pointer("/campaign/id"));
+    let others = lead.get("secondary_contacts").and_then(Value::as_array);
+    let phones = others.into_iter().flatten().chain([lead]);
+    let phones = phones.filter_map(|of| {
+        let phone = text(of.get("phone_number").or(of.get("phone"))?)?;
+        Some(digits(&phone)).filter(|digits| !digits.is_empty())
+    });
+    let made = lead.get("created_at").and_then(read_time);
+    Some(ListedLead {
+        id,
+        campaign: campaign
+            .and_then(text)
+            .and_then(|id| id.parse().ok())
+            .map(CampaignId),
+        phones: phones.collect(),
+        made: made.map(|made| Made {
+            at: by_our_clock(made.at, ahead),
+            ..made
+        }),
+    })
+}
+
+/// A time of the service by the clock of this computer, the earliest that it can be: how far the
+/// other one is ahead is known to a second.
+fn by_our_clock(time: Timestamp, ahead: SignedDuration) -> Timestamp {
+    let doubt = match ahead.is_zero() {
+        true => SignedDuration::ZERO,
+        false => SignedDuration::from_secs(1),
+    };
+    time.saturating_sub(ahead + doubt).unwrap_or(time)
+}
+
+/// A text or a whole number, as text.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// Reads a time in any form that was seen.
+fn read_time(value: &Value) -> Option<Made> {
+    if let Some(number) = value.as_i64() {
+        let at = match number {
+            LEAST_MILLIS.. => Timestamp::from_millisecond(number),
+            _ => Timestamp::from_second(number),
+        };
+        return Some(Made {
+            at: at.ok()?,
+            has_zone: true,
+        });
+    }
+    let text = value.as_str()?.trim();
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Some(Made { at, has_zone: true });
+    }
+    let at: DateTime = text.parse().ok()?;
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    Some(Made {
+        at,
+        has_zone: false,
+    })
+}
+
+/// The address of the next page. Only the page changes: a service may leave the rest of the query
+/// out of what it says, and then its next page would be one of all leads.
+fn next(json: &Value, page: &Url) -> Option<Url> {
+    let number = |name: &str| {
+        let of_meta = json.get("meta").and_then(|meta| meta.get(name));
+        of_meta.or(json.get(name)).and_then(Value::as_u64)
+    };
+    let said = ["/next_page_url", "/links/next", "/meta/next_page_url"];
+    let said = said.iter().find_map(|at| json.pointer(at)?.as_str());
+    let said = said.and_then(|said| page.join(said).ok());
+    let in_said = said.as_ref().and_then(page_number);
+    let by_count = || {
+        let (current, last) = (number("current_page")?, number("last_page")?);
+        (current < last).then_some(current + 1)
+    };
+    let next = in_said.or_else(by_count)?;
+    let now = page_number(page).unwrap_or(1);
+    (next > now).then(|| with_page(page, next))
+}
+
+fn page_number(url: &Url) -> Option<u64> {
+    let mut pairs = url.query_pairs();
+    let (_, number) = pairs.find(|(name, _)| name == "page")?;
+    number.parse().ok()
+}
+
+fn with_page(url: &Url, number: u64) -> Url {
+    let mut next = url.clone();
+    let others = url.query_pairs().filter(|(name, _)| name != "page");
+    next.query_pairs_mut()
+        .clear()
+        .extend_pairs(others)
+        .append_pair("page", &number.to_string());
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn address() -> Url {
+        Url::parse("https://a.example/api/user/leads?campaign_id=7&phone_number=%2B447911000001")
+            .unwrap()
+    }
+
+    fn read(json: &Value) -> LeadPage {
+        LeadPage::read(json, &address(), SignedDuration::ZERO).unwrap()
+    }
+
+    fn number(text: &str) -> PhoneNumber {
+        PhoneNumber::from_e164(text).unwrap()
+    }
+
+    #[test]
+    fn every_form_of_the_list_is_read() {
+        let one = json!({ "id": "17", "campaign_id": 7, "phone_number": "+447911000001" });
+        let two = json!({ "id": 18, "campaign": { "id": "7" }, "phone_number": "+44 7911 000002" });
+        let list = json!([one, two, { "name": "no id" }]);
+        for json in [
+            list.clone(),
+            json!({ "data": list }),
+            json!({ "leads": list }),
+            json!({ "data": { "data": list } }),
+        ] {
+            let page = read(&json);
+            let ids: Vec<&str> = page.leads.iter().map(|lead| lead.id.as_str()).collect();
+            assert_eq!(ids, ["17", "18"], "{json}");
+            assert!(
+                page.leads
+                    .iter()
+                    .all(|lead| lead.campaign == Some(CampaignId(7)))
+            );
+            assert!(page.leads[0].has_number(number("+447911000001")));
+            assert!(page.leads[1].has_number(number("+447911000002")));
+            assert!(!page.leads[1].has_number(number("+447911000001")));
+            assert_eq!(page.next, None);
+        }
+        for json in [json!({ "message": "no" }), json!({ "data": 1 }), json!("x")] {
+            assert_eq!(
+                LeadPage::read(&json, &address(), SignedDuration::ZERO),
+                None
+            );
+        }
+    }
+
+    #[test]
+    fn a_number_is_found_among_the_secondary_contacts() {
+        let page = read(&json!([{
+            "id": 1,
+            "phone_number": "+447911000009",
+            "secondary_contacts": [{ "phone_number": "+447911000001", "variables": {} }],
+        }]));
+        assert!(page.leads[0].has_number(number("+447911000001")));
+        assert!(page.leads[0].has_number(number("+447911000009")));
+        assert!(!read(&json!([{ "id": 1 }])).leads[0].has_any_number());
+    }
+
+    #[test]
+    fn a_time_is_read_in_every_form_seen_and_by_our_clock() {
+        let at: Timestamp = "2026-03-02T09:00:00.123456Z".parse().unwrap();
+        let whole: Timestamp = "2026-03-02T09:00:00Z".parse().unwrap();
+        for (said, made, has_zone) in [
+            (json!("2026-03-02T09:00:00.123456Z"), at, true),
+            (json!("2026-03-02T11:00:00+02:00"), whole, true),
+            (json!("2026-03-02 09:00:00"), whole, false),
+            (json!("2026-03-02T09:00:00"), whole, false),
+            (json!(whole.as_second()), whole, true),
+            (json!(whole.as_millisecond()), whole, true),
+        ] {
+            let list = json!([{ "id": 1, "created_at": said }]);
+            let page = LeadPage::read(&list, &address(), SignedDuration::from_secs(60)).unwrap();
+            // Another second, since it is not known better.
+            let made = made - SignedDuration::from_secs(61);
+            assert_eq!(
+                page.leads[0].made,
+                Some(Made { at: made, has_zone }),
+                "{said}"
+            );
+        }
+        for said in [json!(null), json!("yesterday"), json!({})] {
+            let page = read(&json!([{ "id": 1, "created_at": said }]));
+            assert_eq!(page.leads[0].made, None);
+        }
+    }
+
+    #[test]
+    fn the_next_page_keeps_what_was_asked_for() {
+        let next = |json: Value| read(&json).next.map(String::from);
+        let expected = Some(
+            "https://a.example/api/user/leads?campaign_id=7&phone_number=%2B447911000001&page=2"
+                .to_owned(),
+        );
+        for json in [
+            json!({ "data": [], "next_page_url": "https://a.example/api/user/leads?page=2" }),
+            json!({ "data": [], "next_page_url": "http://other.example/?page=2" }),
+            json!({ "data": [], "links": { "next": "/api/user/leads?page=2" } }),
+            json!({ "data": [], "current_page": 1, "last_page": 3 }),
+            json!({ "data": [], "meta": { "current_page": 1, "last_page": 2 } }),
+            json!({ "data": [], "current_page": 1, "last_page": 2, "next_page_url": null }),
+        ] {
+            assert_eq!(next(json.clone()), expected, "{json}");
+        }
+        for json in [
+            json!({ "data": [], "next_page_url": null }),
+            json!({ "data": [], "current_page": 2, "last_page": 2 }),
+            json!({ "data": [], "next_page_url": "?page=1" }),
+        ] {
+            assert_eq!(next(json.clone()), None, "{json}");
+        }
+    }
+}

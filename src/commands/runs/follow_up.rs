@@ -1,0 +1,195 @@
+//! `leadload runs undo` and `leadload runs reconcile`.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::KnownRuns;
+use crate::cli::runs::{ReconcileArgs, RunArg, UndoArgs};
+use crate::commands::ask::{self, Cancelled, Terminal};
+use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::follow_up::{self, Target, Undo, Wanted};
+use crate::import::service;
+use crate::lead::RunId;
+use crate::ledger::{LedgerPlace, this_user_here};
+use crate::options::{Format, LogFormat, Options};
+use crate::report::{
+    console, leads_to_remove, log_failure, reconciled_json, reconciled_text, undo_plan_json,
+    undo_plan_text, undone_json, undone_text,
+};
+use crate::results::UndoFile;
+use crate::settings::{FollowUpSettings, Layers};
+use crate::signals::{self, Interrupts};
+
+/// Removes the leads of a run from the service again.
+pub(super) fn undo(
+    ledger: &LedgerPlace,
+    args: &UndoArgs,
+    layers: &Layers,
+) -> Result<ExitCode, Failure> {
+    let began = Instant::now();
+    let options = layers.options();
+    let wanted = wanted(ledger, args.run, layers)?;
+    let format = options.output.format();
+    service::block_on(async {
+        let terminal = Terminal::open("removed");
+        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let preparing = async {
+            let target = Target::open(wanted).await?;
+            let undo = Undo::prepare(target).await?;
+            let asks = !args.yes && !args.dry_run && undo.leads() > 0;
+            if asks {
+                confirm(&undo, &terminal, options.log.format()).await?;
+            }
+            Ok(undo)
+        };
+        let undo = terminal.or_interrupted(&mut interrupts, preparing).await?;
+        if args.dry_run {
+            let text = match format {
+                Format::Text => undo_plan_text(&undo),
+                Format::Json => undo_plan_json(&undo),
+            };
+            console::print(&text).or_stopped(StoppedBy::Disk)?;
+            return Ok(ExitCode::Complete);
+        }
+        perform(undo, args.results.clone(), interrupts, &options, began).await
+    })
+}
+
+async fn perform(
+    undo: Undo,
+    results: Option<PathBuf>,
+    interrupts: Interrupts,
+    options: &Options,
+    began: Instant,
+) -> Result<ExitCode, Failure> {
+    let bar = bar(options, undo.leads());
+    let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run.inputs));
+    let undone = undo
+        .perform(file, interrupts, |done| bar.set_position(done))
+        .await;
+    bar.finish_and_clear();
+    let undone = undone?;
+    let elapsed_s = began.elapsed().as_secs_f64();
+    let text = match options.output.format() {
+        Format::Text => undone_text(&undone),
+        Format::Json => undone_json(&undone, elapsed_s),
+    };
+    // If nothing was removed, there is nothing to show but why.
+    if options.output.format() == Format::Json || undone.file.is_some() {
+        console::print(&text).or_stopped(StoppedBy::Disk)?;
+    }
+    if let Some(failure) = &undone.stopped {
+        show_stop(failure);
+    }
+    Ok(undone.exit_code())
+}
+
+async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Result<(), Failure> {
+    if !ask::can_ask(log_format) {
+        return Err(Failure::usage(
+            "this needs your confirmation, and there is no terminal to ask for it",
+            "add `--yes` to remove the leads without a question; `--dry-run` shows what would be removed",
+        ));
+    }
+    let leads = leads_to_remove(undo);
+    let question = format!("Remove {leads}? Calls already made can't be taken back.");
+    match terminal.yes(&question).await? {
+        true => Ok(()),
+        false => Err(Cancelled("removed").into()),
+    }
+}
+
+/// Looks the uncertain rows of a run up.
+pub(super) fn reconcile(
+    ledger: &LedgerPlace,
+    args: &ReconcileArgs,
+    layers: &Layers,
+) -> Result<ExitCode, Failure> {
+    let began = Instant::now();
+    let options = layers.options();
+    let wanted = wanted(ledger, args.run, layers)?;
+    service::block_on(async {
+        let terminal = Terminal::open("changed");
+        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let opening = terminal.or_interrupted(&mut interrupts, Target::open(wanted));
+        let target = opening.await?;
+        let bar = bar(&options, 0);
+        let show = |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        };
+        let reconciled = follow_up::reconcile(target, interrupts, show).await;
+        bar.finish_and_clear();
+        let reconciled = reconciled?;
+        let text = match options.output.format() {
+            Format::Text => reconciled_text(&reconciled),
+            Format::Json => reconciled_json(&reconciled, began.elapsed().as_secs_f64()),
+        };
+        console::print(&text).or_stopped(StoppedBy::Disk)?;
+        if let Some(failure) = &reconciled.stopped {
+            show_stop(failure);
+        }
+        Ok(reconciled.exit_code())
+    })
+}
+
+fn wanted(ledger: &LedgerPlace, run: RunArg, layers: &Layers) -> Result<Wanted, Failure> {
+    let settings = FollowUpSettings::new(layers).or_stopped(StoppedBy::Usage)?;
+    Ok(Wanted {
+        ledger: ledger.clone(),
+        run: chosen(ledger, run)?,
+        service: settings.service,
+        rate: settings.rate,
+        timeout: settings.timeout,
+    })
+}
+
+fn show_stop(failure: &Failure) {
+    console::stop(failure.stopped_by, &failure.message());
+    log_failure(failure);
+}
+
+/// The run that is meant. `last` is never that of a colleague who shares the ledger.
+fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunId, Failure> {
+    let known = KnownRuns::read(ledger)?;
+    let RunArg::Last = run else {
+        return known.named(run).map(|found| found.run);
+    };
+    let (host, user) = this_user_here();
+    let own = known.runs.iter().filter_map(|run| {
+        let mut starts = run.starts.iter().rev();
+        let own = starts.find(|start| start.host == host && start.user.as_ref() == Some(&user))?;
+        Some((own.began_at, run.run))
+    });
+    match own.max() {
+        Some((_, run)) => Ok(run),
+        // Says it if there are none at all.
+        None => match known.named(RunArg::Last) {
+            Err(none) => Err(none),
+            Ok(_) => Err(Failure::usage(
+                format!("{user} has started no run on {host} that the ledger `{ledger}` knows"),
+                "name the run by its number; `leadload runs` lists them",
+            )),
+        },
+    }
+}
+
+/// A bar on standard error, if that is a terminal.
+fn bar(options: &Options, total: u64) -> ProgressBar {
+    let is_watched = !options.log.is_quiet()
+        && options.log.format() == LogFormat::Text
+        && std::io::stderr().is_terminal();
+    let target = match is_watched {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed} {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}

@@ -1,0 +1,266 @@
+//! Looks the uncertain rows of a run up in the service's list of leads.
+//!
+//! A lead that may be older than the run is a duplicate, never created: undoing the run would remove
+//! it. And a row counts as not taken only if the list has had time to show its lead, shows another
+//! lead of the run, and the service would refuse a second one.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::{StreamExt, stream};
+use jiff::{SignedDuration, Timestamp};
+
+use super::lookup::{leads_with, refused};
+use super::target::Target;
+use crate::api::ListedLead;
+use crate::exit::{ExitCode, Failure};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowOutcome, RunId, Status};
+use crate::ledger::{Attempted, LeadAt, Record};
+use crate::pipeline::{AT_ONCE, Stopped};
+use crate::signals::{Interrupt, Interrupts};
+
+/// How long the list may take to show a lead.
+const LATE: SignedDuration = SignedDuration::from_mins(10);
+
+/// How looking the rows of a run up has ended.
+#[derive(Debug)]
+pub struct Reconciled {
+    pub run: RunId,
+    /// The rows that were uncertain, as they are now.
+    pub counts: Counts,
+    pub requests: u64,
+    /// From when on rows that were not found may be found to be not taken; `None` if that would
+    /// change nothing.
+    pub again_at: Option<Timestamp>,
+    pub stopped: Option<Failure>,
+}
+
+impl Reconciled {
+    pub fn exit_code(&self) -> ExitCode {
+        let open = self.counts.of(Status::Uncertain) + self.counts.of(Status::Failed);
+        match &self.stopped {
+            Some(failure) => failure.stopped_by.exit_code(),
+            None if open == 0 => ExitCode::Complete,
+            None => ExitCode::Problems,
+        }
+    }
+}
+
+/// Looks all uncertain rows up. `done` is told after each row how many are done, of how many.
+///
+/// The first interrupt lets nothing more start, a second one ends at once.
+pub async fn reconcile(
+    target: Target,
+    mut interrupts: Interrupts,
+    mut done: impl FnMut(u64, u64),
+) -> Result<Reconciled, Failure> {
+    let run = target.run.run;
+    let desk = &target.calls.desk;
+    let rows = desk.with(move |ledger| ledger.uncertain_rows(run)).await?;
+    let made = desk.with(move |ledger| ledger.leads_made(run)).await?;
+    let campaigns: BTreeSet<CampaignId> = rows.iter().map(|(row, _)| row.campaign).collect();
+    target.refuse_other_account(&campaigns)?;
+    let work = Work {
+        allows_duplicates: allows_duplicates(&target),
+        made: made.into_iter().map(|lead| (lead.campaign, lead)).collect(),
+        shown: RefCell::default(),
+        found: RefCell::new(Found::default()),
+        target: &target,
+    };
+    // Two rows of one number must not be given the same lead.
+    let at_once = if work.allows_duplicates { 1 } else { AT_ONCE };
+    let total = rows.len() as u64;
+    let mut looking = stream::iter(rows.clone())
+        .map(|(row, attempted)| work.settle(row, attempted))
+        .buffer_unordered(at_once);
+    let mut stopped: Option<Stopped> = None;
+    let mut count = 0;
+    loop {
+        tokio::select! {
+            biased;
+            interrupt = interrupts.next() => {
+                if interrupt == Interrupt::Signal && target.calls.is_stopping() {
+                    stopped = Some(Stopped::Interrupted);
+                    break;
+                }
+                target.calls.stop();
+            }
+            looked = looking.next() => match looked {
+                None => break,
+                Some(Ok(())) => {
+                    count += 1;
+                    done(count, total);
+                }
+                Some(Err(why)) => {
+                    target.calls.stop();
+                    // What comes after it is that the others were stopped.
+                    stopped.get_or_insert(why);
+                }
+            },
+        }
+    }
+    drop(looking);
+    let found = work.found.into_inner();
+    let mut counts = found.counts;
+    for _ in counts.total()..total {
+        counts.add(Status::Uncertain);
+    }
+    Ok(Reconciled {
+        run,
+        counts,
+        requests: target.calls.requests(),
+        again_at: found.again_at,
+        stopped: stopped.as_ref().map(|why| target.failure(why)),
+    })
+}
+
+/// Whether the service takes a second lead for a number; also if that is not known any more.
+fn allows_duplicates(target: &Target) -> bool {
+    let options = target.run.options.as_ref();
+    options.is_none_or(|options| options.get("allow_duplicates") == Some(&true.into()))
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    counts: Counts,
+    again_at: Option<Timestamp>,
+}
+
+struct Work<'a> {
+    target: &'a Target,
+    allows_duplicates: bool,
+    /// A lead of each campaign that the run has made.
+    made: BTreeMap<CampaignId, Record>,
+    /// Whether the list shows that lead.
+    shown: RefCell<BTreeMap<CampaignId, bool>>,
+    found: RefCell<Found>,
+}
+
+impl Work<'_> {
+    /// Looks a row up, and records what is found.
+    async fn settle(&self, row: Record, attempted: Option<Attempted>) -> Result<(), Stopped> {
+        let calls = &self.target.calls;
+        let number = row.number;
+        let listed = leads_with(calls, row.campaign, number).await?;
+        let listed = listed.map_err(refused)?;
+        let known = calls
+            .desk
+            .with(move |ledger| ledger.leads_of(&[number]))
+            .await?;
+        let service = &self.target.run.service;
+        let known: Vec<LeadAt> = known
+            .into_iter()
+            .filter(|lead| lead.service == *service && lead.record.campaign == row.campaign)
+            .collect();
+        let outcome = match judge(&row, attempted, &listed, &known) {
+            Some(outcome) => Some(outcome),
+            None => self.not_there(&row, attempted).await?,
+        };
+        let status = outcome
+            .as_ref()
+            .map_or(Status::Uncertain, |outcome| outcome.status);
+        if let Some(outcome) = outcome {
+            let run = row.run;
+            let settled = vec![(row, outcome)];
+            calls
+                .desk
+                .with(move |ledger| ledger.reconcile(run, &settled))
+                .await?;
+        }
+        self.found.borrow_mut().counts.add(status);
+        Ok(())
+    }
+
+    /// What it means that the list does not show a lead; `None` if that may change.
+    async fn not_there(
+        &self,
+        row: &Record,
+        attempted: Option<Attempted>,
+    ) -> Result<Option<RowOutcome>, Stopped> {
+        let Some(Attempted { last, .. }) = attempted.filter(|_| !self.allows_duplicates) else {
+            return Ok(None);
+        };
+        let due = last.saturating_add(LATE).unwrap_or(Timestamp::MAX);
+        if Timestamp::now() < due {
+            let mut found = self.found.borrow_mut();
+            found.again_at = found.again_at.max(Some(due));
+            return Ok(None);
+        }
+        if !self.shows_ours(row.campaign).await? {
+            return Ok(None);
+        }
+        let text = "the service does not list it, long after its last attempt";
+        Ok(Some(RowOutcome {
+            attempts: row.outcome.attempts,
+            ..RowOutcome::not_sent(
+                Status::Failed,
+                Some(ErrorCode::AnswerLost),
+                Some(text.to_owned()),
+            )
+        }))
+    }
+
+    /// Whether the list shows a lead that the run has made in this campaign.
+    async fn shows_ours(&self, campaign: CampaignId) -> Result<bool, Stopped> {
+        if let Some(known) = self.shown.borrow().get(&campaign) {
+            return Ok(*known);
+        }
+        let is_shown = match self.made.get(&campaign) {
+            None => false,
+            Some(made) => {
+                let listed = leads_with(&self.target.calls, campaign, made.number).await?;
+                let listed = listed.unwrap_or_default();
+                let ours = made.outcome.lead_id.as_ref();
+                listed.iter().any(|lead| Some(&lead.id) == ours)
+            }
+        };
+        self.shown.borrow_mut().insert(campaign, is_shown);
+        Ok(is_shown)
+    }
+}
+
+/// What the listed leads of a row's number in its campaign say of the row; `None` if nothing.
+/// `known` is what the ledger has of them.
+fn judge(
+    row: &Record,
+    attempted: Option<Attempted>,
+    listed: &[ListedLead],
+    known: &[LeadAt],
+) -> Option<RowOutcome> {
+    let holder = |lead: &ListedLead| {
+        let mut known = known.iter().map(|known| &known.record);
+        known.find(|known| known.outcome.lead_id.as_ref() == Some(&lead.id))
+    };
+    // The lead of another row of this run is that row's.
+    let is_of_another_row =
+        |lead: &&ListedLead| holder(lead).is_some_and(|by| by.run == row.run && by.row != row.row);
+    let listed: Vec<&ListedLead> = listed.iter().filter(|l| !is_of_another_row(l)).collect();
+    let is_new = |lead: &&&ListedLead| {
+        let since = lead.made.filter(|made| made.has_zone);
+        let is_younger = since
+            .zip(attempted)
+            .is_some_and(|(made, at)| made.at > at.first);
+        is_younger && holder(lead).is_none()
+    };
+    let created = listed.iter().find(is_new);
+    let (status, lead, what) = match created {
+        Some(lead) => (Status::Created, lead, "made"),
+        None => (
+            Status::Duplicate,
+            listed.first()?,
+            "perhaps made before the run",
+        ),
+    };
+    Some(RowOutcome {
+        lead_id: Some(lead.id.clone()),
+        attempts: row.outcome.attempts,
+        settled_at: Some(Timestamp::now()),
+        ..RowOutcome::not_sent(
+            status,
+            Some(ErrorCode::AnswerLost),
+            Some(format!(
+                "the answer was lost; looked up at the service: {what}"
+            )),
+        )
+    })
+}

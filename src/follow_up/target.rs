@@ -1,0 +1,174 @@
+//! The run that something is done about, and the service that has its leads.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::api::Client;
+use crate::campaign::Campaign;
+use crate::exit::{Failure, StoppedBy};
+use crate::import::{campaign_list, pace, service};
+use crate::lead::{CampaignId, RunId};
+use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
+use crate::message::Message;
+use crate::pipeline::{Calls, Stopped};
+use crate::rate::RateChoice;
+use crate::report::stopped_failure;
+use crate::settings::Service;
+
+/// Which run, and how the service is reached.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub ledger: LedgerPlace,
+    pub run: RunId,
+    pub service: Service,
+    pub rate: RateChoice,
+    pub timeout: Duration,
+}
+
+/// A run while nothing else of its service is sent by this ledger's users, and its own service.
+pub struct Target {
+    pub run: RunRecord,
+    pub service: ServiceId,
+    pub calls: Calls,
+    /// The campaigns that the token's account has.
+    pub campaigns: Vec<Campaign>,
+    _lock: SenderLock,
+    /// It runs until this is dropped, if it is the service.
+    _reached: service::Reached,
+}
+
+impl Target {
+    /// Finds the run, and makes sure that the service is its own. Asks the service for its campaigns.
+    ///
+    /// # Errors
+    ///
+    /// [`StoppedBy::Usage`] if there is no such run, or it was sent to another service;
+    /// [`StoppedBy::Busy`] if it is being sent; what the service or the ledger has against it.
+    pub async fn open(wanted: Wanted) -> Result<Target, Failure> {
+        let Wanted {
+            ledger: place,
+            run,
+            service: named,
+            rate,
+            timeout,
+        } = wanted;
+        let address = named.to_string();
+        let opening = service::on_a_thread(move || open(&place, run, &address, &rate));
+        let (run, ledger, service, lock, rate) = opening.await?;
+        let reached = service::reach(&named, timeout).await?;
+        let client: Client = reached.client.clone();
+        let campaigns = campaign_list::listed(&client).await?;
+        Ok(Target {
+            calls: Calls::new(client, ledger, service, rate),
+            run,
+            service,
+            campaigns,
+            _lock: lock,
+            _reached: reached,
+        })
+    }
+
+    /// Makes sure that the account has all these campaigns.
+    pub fn refuse_other_account(&self, used: &BTreeSet<CampaignId>) -> Result<(), Failure> {
+        let has = |id: &CampaignId| {
+            let mut listed = self.campaigns.iter();
+            listed.any(|campaign| campaign.lead_campaign() == Ok(*id))
+        };
+        match used.iter().find(|id| !has(id)) {
+            None => Ok(()),
+            Some(id) => Err(self.other_account(&format!(
+                "the account of this token has no campaign {id}, to which run {} has sent",
+                self.run.run
+            ))),
+        }
+    }
+
+    /// The failure if the token is probably that of another account.
+    pub fn other_account(&self, what: &str) -> Failure {
+        let message = Message::new(
+            format!("{what}, so nothing was removed or changed"),
+            "use the token of the account that the run was sent with: `--token-file`, or the run's profile",
+        );
+        let on_page = message.on_page(
+            "These leads seem to be those of another account, so nothing was removed or changed",
+            "Check the access token under “Service”: it must be that of the account that the list was sent with.",
+        );
+        Failure::new(StoppedBy::Usage, on_page)
+    }
+
+    /// The name of a campaign, as the service has it now.
+    pub fn campaign_name(&self, id: CampaignId) -> Option<&str> {
+        let mut listed = self.campaigns.iter();
+        let found = listed.find(|campaign| campaign.lead_campaign() == Ok(id));
+        found.map(|campaign| campaign.name.as_str())
+    }
+
+    /// Why the work stopped, in words.
+    pub fn failure(&self, stopped: &Stopped) -> Failure {
+        stopped_failure(stopped)
+    }
+}
+
+type Opened = (
+    RunRecord,
+    Ledger,
+    ServiceId,
+    SenderLock,
+    crate::pipeline::RateController,
+);
+
+/// Opens the ledger and takes the right to send, without waiting for it.
+fn open(
+    place: &LedgerPlace,
+    run: RunId,
+    address: &str,
+    rate: &RateChoice,
+) -> Result<Opened, Failure> {
+    let mut ledger = Ledger::open(place)?;
+    let found = ledger.runs()?.into_iter().find(|found| found.run == run);
+    let Some(record) = found else {
+        return Err(Failure::usage(
+            format!("there is no run {run} in the ledger `{place}`"),
+            "`leadload runs` lists them",
+        ));
+    };
+    if record.service != address {
+        let message = Message::new(
+            format!(
+                "run {run} was sent to {}, and not to {address}, so nothing was removed or changed",
+                record.service
+            ),
+            "name the run's own service with `--base-url`, or its profile with `--profile`",
+        );
+        let on_page = message.on_page(
+            format!(
+                "This list was sent to {}, which is another service",
+                record.service
+            ),
+            "Open the page with that service, and try again.",
+        );
+        return Err(Failure::new(StoppedBy::Usage, on_page));
+    }
+    let service = ledger.service(address)?;
+    let Some(lock) = ledger.try_lock_sender(service)? else {
+        return Err(busy(match ledger.at_work(service)? {
+            Some(at_work) => at_work.to_string(),
+            None => "another command is about to send to this service".to_owned(),
+        }));
+    };
+    if let Some(at_work) = ledger.await_turn(run, false)? {
+        return Err(busy(at_work.to_string()));
+    }
+    ledger.recover(service)?;
+    let rate = pace(&mut ledger, service, rate)?;
+    Ok((record, ledger, service, lock, rate))
+}
+
+pub(super) fn busy(who: String) -> Failure {
+    let hint = "stop it (Ctrl-C) or wait until it has ended, then run the same command again";
+    let message = Message::new(who, hint).on_page(
+        "A list is being sent to this service",
+        "Stop it, or wait until it has ended, then try again.",
+    );
+    Failure::new(StoppedBy::Busy, message)
+}

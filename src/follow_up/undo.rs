@@ -1,0 +1,414 @@
+//! Removes the leads of a run from the service again: those that it created and that have an id, and
+//! nothing else.
+//!
+//! # Promises
+//!
+//! 1. Nothing is removed unless this is the run's own service, the token's account has the run's
+//!    campaigns, and what the service lists of these leads does not speak against it.
+//! 2. That a lead is about to be removed is on disk before its request leaves, and what became of it
+//!    afterwards. Killed at any moment, the same command goes on.
+//! 3. A run that is undone does not continue, and the same command does not send it once more, unless
+//!    the service turned out not to have the call before anything was removed.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use futures::{StreamExt, stream};
+use jiff::Timestamp;
+
+use super::lookup::{first_page, leads_with};
+use super::target::{Target, busy};
+use crate::api::verdict::FatalCause;
+use crate::api::{ListedLead, NotDone};
+use crate::exit::{ExitCode, Failure};
+use crate::lead::{CampaignId, ErrorCode, RowId, RunId};
+use crate::ledger::{UndoCounts, UndoOutcome, UndoRow, UndoStatus};
+use crate::pipeline::{AT_ONCE, Stopped};
+use crate::results::UndoFile;
+use crate::signals::{Interrupt, Interrupts};
+use crate::text::{printable, shortened};
+
+const MAX_ERROR: usize = 300;
+
+/// A run that can be undone.
+pub struct Undo {
+    target: Target,
+    /// All rows that this is about: those with an outcome are left as they are.
+    plan: Vec<UndoRow>,
+    /// Rows whose leads have another number at the service by now.
+    changed: BTreeSet<RowId>,
+}
+
+/// How undoing a run has ended.
+#[derive(Debug)]
+pub struct Undone {
+    pub run: RunId,
+    pub counts: UndoCounts,
+    pub requests: u64,
+    /// Where it is written what became of each lead.
+    pub file: Option<PathBuf>,
+    /// The new names of files that existed before.
+    pub kept: Vec<PathBuf>,
+    pub stopped: Option<Failure>,
+}
+
+impl Undone {
+    pub fn exit_code(&self) -> ExitCode {
+        match &self.stopped {
+            Some(failure) => failure.stopped_by.exit_code(),
+            None if self.counts.all_are_removed() => ExitCode::Complete,
+            None => ExitCode::Problems,
+        }
+    }
+}
+
+impl Undo {
+    /// Finds out what is to be removed, and whether these leads are the run's. Removes nothing.
+    pub async fn prepare(target: Target) -> Result<Undo, Failure> {
+        let run = target.run.run;
+        let plan = target.calls.desk.with(move |ledger| ledger.undo_plan(run));
+        let mut undo = Undo {
+            plan: plan.await?,
+            target,
+            changed: BTreeSet::new(),
+        };
+        let campaigns: BTreeSet<CampaignId> = undo.to_remove().map(|row| row.campaign).collect();
+        undo.target.refuse_other_account(&campaigns)?;
+        for campaign in campaigns {
+            undo.refuse_strangers(campaign).await?;
+        }
+        Ok(undo)
+    }
+
+    fn to_remove(&self) -> impl Iterator<Item = &UndoRow> {
+        self.plan.iter().filter(|row| row.outcome.is_none())
+    }
+
+    /// How many leads are to be removed.
+    pub fn leads(&self) -> u64 {
+        self.to_remove().count() as u64
+    }
+
+    /// How many of them each campaign has, with its name.
+    pub fn campaigns(&self) -> Vec<(CampaignId, Option<String>, u64)> {
+        let mut counts: BTreeMap<CampaignId, u64> = BTreeMap::new();
+        for row in self.to_remove() {
+            *counts.entry(row.campaign).or_default() += 1;
+        }
+        let named = |id| self.target.campaign_name(id).map(ToOwned::to_owned);
+        let counts = counts.into_iter();
+        counts.map(|(id, leads)| (id, named(id), leads)).collect()
+    }
+
+    /// The rows that are left as they are, by what is known of them.
+    pub fn untouched(&self) -> UndoCounts {
+        let mut counts = UndoCounts::default();
+        for outcome in self.plan.iter().filter_map(|row| row.outcome.as_ref()) {
+            counts.add(Some(outcome.status), 1);
+        }
+        counts
+    }
+
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Reads the list of leads once, and compares those of the run that it shows. Another account may
+    /// have leads with the same ids.
+    async fn refuse_strangers(&mut self, campaign: CampaignId) -> Result<(), Failure> {
+        let failure = |stopped| self.target.failure(&stopped);
+        let listed = first_page(&self.target.calls, campaign).await;
+        let listed = listed.map_err(failure)?;
+        let (mut ours, mut others) = self.compared(campaign, &listed);
+        if ours == 0 && others.is_empty() {
+            // Later pages may have them.
+            let first = self.to_remove().find(|row| row.campaign == campaign);
+            let number = first.map(|row| row.number);
+            if let Some(number) = number {
+                let found = leads_with(&self.target.calls, campaign, number).await;
+                let found = found.map_err(failure)?.unwrap_or_default();
+                (ours, others) = self.compared(campaign, &found);
+            }
+        }
+        if ours == 0 && !others.is_empty() {
+            return Err(self.target.other_account(
+                "the service lists leads with the ids of this run, but with other numbers",
+            ));
+        }
+        if ours == 0 && self.has_another_name(campaign) {
+            return Err(self.target.other_account(&format!(
+                "campaign {campaign} had another name when the run was sent, and the service lists none of its leads"
+            )));
+        }
+        self.changed.extend(others);
+        Ok(())
+    }
+
+    /// How many of the listed leads are the run's, and the rows whose ids are listed with another
+    /// number or campaign.
+    fn compared(&self, campaign: CampaignId, listed: &[ListedLead]) -> (usize, Vec<RowId>) {
+        let of_campaign = self.to_remove().filter(|row| row.campaign == campaign);
+        let by_id: BTreeMap<&str, &UndoRow> = of_campaign
+            .filter_map(|row| Some((row.lead_id.as_deref()?, row)))
+            .collect();
+        let (mut ours, mut others) = (0, Vec::new());
+        for lead in listed {
+            let Some(row) = by_id.get(lead.id.as_str()) else {
+                continue;
+            };
+            let is_elsewhere = lead.campaign.is_some_and(|of| of != campaign);
+            let is_another = lead.has_any_number() && !lead.has_number(row.number);
+            if is_elsewhere || is_another {
+                others.push(row.row);
+            } else if lead.has_any_number() {
+                ours += 1;
+            }
+        }
+        (ours, others)
+    }
+
+    /// Whether the run was started with another name for this campaign than it has now.
+    fn has_another_name(&self, campaign: CampaignId) -> bool {
+        let named = self.target.run.campaigns_named();
+        let mut then = named.iter().filter(|(id, _)| *id == campaign);
+        let now = self.target.campaign_name(campaign);
+        then.next()
+            .is_some_and(|(_, then)| now.is_some_and(|now| !now.eq_ignore_ascii_case(then)))
+    }
+
+    /// Removes the leads. The first interrupt lets nothing more start, a second one ends at once.
+    ///
+    /// `done` is told after each row how many are done.
+    pub async fn perform(
+        self,
+        file: PathBuf,
+        mut interrupts: Interrupts,
+        mut done: impl FnMut(u64),
+    ) -> Result<Undone, Failure> {
+        let run = self.target.run.run;
+        let desk = &self.target.calls.desk;
+        let at = file.clone();
+        let known = desk.with(move |ledger| ledger.outputs_at(&UndoFile::places(&at)));
+        let output = UndoFile::create(&file, run, known.await?);
+        let output = output.map_err(|error| error.before_sending())?;
+        let begun = desk.with(move |ledger| ledger.begin_undo(run, Timestamp::now()));
+        if let Err(at_work) = begun.await? {
+            return Err(busy(at_work.to_string()));
+        }
+        let rows = desk.with(move |ledger| ledger.undo_rows(run)).await?;
+        let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
+        let progress = Cell::new(Progress::default());
+        let mut removing = stream::iter(to_remove)
+            .map(|row| self.remove(row, &progress))
+            .buffer_unordered(AT_ONCE);
+        let mut stopped: Option<Stopped> = None;
+        let mut count = 0;
+        loop {
+            tokio::select! {
+                biased;
+                interrupt = interrupts.next() => {
+                    if interrupt == Interrupt::Signal && self.target.calls.is_stopping() {
+                        stopped = Some(Stopped::Interrupted);
+                        break;
+                    }
+                    self.target.calls.stop();
+                }
+                removed = removing.next() => match removed {
+                    None => break,
+                    Some(Ok(())) => {
+                        count += 1;
+                        done(count);
+                    }
+                    Some(Err(why)) => {
+                        self.target.calls.stop();
+                        // What comes after it is that the others were stopped.
+                        stopped.get_or_insert(why);
+                    }
+                },
+            }
+        }
+        drop(removing);
+        self.finish(output, stopped, progress.get()).await
+    }
+
+    async fn finish(
+        &self,
+        mut output: UndoFile,
+        stopped: Option<Stopped>,
+        progress: Progress,
+    ) -> Result<Undone, Failure> {
+        let run = self.target.run.run;
+        let desk = &self.target.calls.desk;
+        let failure = stopped.as_ref().map(|why| self.target.failure(why));
+        let is_pointless = matches!(
+            stopped,
+            Some(Stopped::NotOffered(_) | Stopped::Fatal { .. })
+        );
+        if is_pointless && !progress.may_be_removed {
+            desk.with(move |ledger| ledger.cancel_undo(run)).await?;
+            return Ok(Undone {
+                run,
+                counts: UndoCounts::default(),
+                requests: self.target.calls.requests(),
+                file: None,
+                kept: Vec::new(),
+                stopped: failure,
+            });
+        }
+        if let Some(Stopped::Ledger(error)) = stopped {
+            // What became of the last leads is not on disk, so it is in no file either.
+            return Err(error.into());
+        }
+        let rows = desk.with(move |ledger| ledger.undo_rows(run)).await?;
+        let mut counts = UndoCounts::default();
+        for row in &rows {
+            counts.add(row.outcome.as_ref().map(|outcome| outcome.status), 1);
+            output.write(row).map_err(|error| error.while_writing())?;
+        }
+        let sealed = output.seal().map_err(|error| error.while_writing())?;
+        let record = sealed.records();
+        desk.with(move |ledger| ledger.record_outputs(run, &record))
+            .await?;
+        let written = sealed.finish().map_err(|error| error.while_writing())?;
+        Ok(Undone {
+            run,
+            counts,
+            requests: self.target.calls.requests(),
+            file: written.results,
+            kept: written.kept,
+            stopped: failure,
+        })
+    }
+
+    /// Removes one lead, and records what became of it.
+    async fn remove(&self, row: UndoRow, progress: &Cell<Progress>) -> Result<(), Stopped> {
+        let outcome = if self.changed.contains(&row.row) {
+            outcome(
+                UndoStatus::Kept,
+                None,
+                "the service has another number for this lead",
+            )
+        } else {
+            self.asked_to_remove(&row, progress).await?
+        };
+        if outcome.status.is_removed() {
+            progress.set(Progress {
+                may_be_removed: true,
+                ..progress.get()
+            });
+        }
+        let run = self.target.run.run;
+        let settled = vec![(row, outcome)];
+        let desk = &self.target.calls.desk;
+        let settling = desk.with(move |ledger| ledger.settle_undo(run, &settled));
+        Ok(settling.await?)
+    }
+
+    async fn asked_to_remove(
+        &self,
+        row: &UndoRow,
+        progress: &Cell<Progress>,
+    ) -> Result<UndoOutcome, Stopped> {
+        let (run, at) = (self.target.run.run, row.row);
+        let Some(lead_id) = &row.lead_id else {
+            return Ok(outcome(
+                UndoStatus::Unknown,
+                None,
+                "the service gave it no id",
+            ));
+        };
+        let called = self
+            .target
+            .calls
+            .make(
+                async |client| client.delete_lead(lead_id).await,
+                move |ledger| ledger.ask_to_undo(run, at, Timestamp::now()),
+            )
+            .await?;
+        let http_status = called.http_status;
+        let was_successful = progress.get().has_removed;
+        let not_done = match called.result {
+            Ok(()) => {
+                progress.set(Progress {
+                    has_removed: true,
+                    may_be_removed: true,
+                    ..progress.get()
+                });
+                return Ok(outcome(UndoStatus::Undone, http_status, ""));
+            }
+            Err(not_done) => not_done,
+        };
+        match not_done {
+            NotDone::NotFound { text } => self.not_found(row, was_successful, text).await,
+            NotDone::NotOffered { text } if !was_successful => Err(Stopped::NotOffered(text)),
+            NotDone::Refused {
+                code: ErrorCode::Http(403),
+                text,
+            } if !was_successful => Err(Stopped::Fatal {
+                cause: FatalCause::Forbidden,
+                text,
+            }),
+            NotDone::NoAnswer { text, .. } => {
+                progress.set(Progress {
+                    may_be_removed: true,
+                    ..progress.get()
+                });
+                Ok(outcome(UndoStatus::Unknown, http_status, &text))
+            }
+            other => Ok(outcome(UndoStatus::Kept, http_status, other.text())),
+        }
+    }
+
+    /// The service says that there is no such lead, or no such call: the list says which.
+    async fn not_found(
+        &self,
+        row: &UndoRow,
+        was_successful: bool,
+        text: String,
+    ) -> Result<UndoOutcome, Stopped> {
+        let status = Some(404);
+        let listed = leads_with(&self.target.calls, row.campaign, row.number).await?;
+        let is_there = match &listed {
+            Ok(listed) => listed
+                .iter()
+                .any(|lead| Some(&lead.id) == row.lead_id.as_ref()),
+            Err(not_done) => {
+                let why = format!("{text}; and it cannot be looked up: {}", not_done.text());
+                return Ok(outcome(UndoStatus::Unknown, status, &why));
+            }
+        };
+        Ok(match (is_there, was_successful) {
+            (true, false) => return Err(Stopped::NotOffered(text)),
+            (true, true) => outcome(
+                UndoStatus::Kept,
+                status,
+                &format!("{text}; but the list of leads still has it"),
+            ),
+            (false, _) if row.was_asked => outcome(
+                UndoStatus::Gone,
+                status,
+                "an earlier request to remove it had no answer, or somebody else has removed it",
+            ),
+            (false, _) => outcome(UndoStatus::Gone, status, "it was not there any more"),
+        })
+    }
+}
+
+/// What has happened so far, for the rows that follow.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    /// Whether the service has removed a lead, so it has the call.
+    has_removed: bool,
+    /// Whether a lead is removed, or may be.
+    may_be_removed: bool,
+}
+
+fn outcome(status: UndoStatus, http_status: Option<u16>, error: &str) -> UndoOutcome {
+    UndoOutcome {
+        status,
+        http_status,
+        error: (!error.is_empty()).then(|| shortened(&printable(error), MAX_ERROR)),
+        settled_at: Some(Timestamp::now()),
+    }
+}

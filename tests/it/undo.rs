@@ -1,0 +1,672 @@
+//! `leadload runs undo`: the leads of a run are removed from the service again, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use leadload::sandbox::Sandbox;
+use rusqlite::Connection;
+
+#[cfg(unix)]
+use crate::cluster::Cluster;
+use crate::util::{
+    Folder, Output, Run, contacts, kill, number, replaced, scenario, service, signal,
+    wait_for_requests,
+};
+
+pub fn undo(folder: &Folder, service: &Sandbox, run: &str, more: &[&str]) -> Run {
+    let args = ["runs", "undo", run, "--yes", "--rate", "none"];
+    folder.leadload(&[&args, more].concat()).at(service)
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    output.json()
+}
+
+/// The ids of the leads that the service has.
+fn ids(service: &Sandbox) -> BTreeSet<String> {
+    service.leads().into_iter().map(|lead| lead.id).collect()
+}
+
+/// The ids in the undo file, by status.
+fn file(folder: &Folder, name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut by_status: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in folder.records(name) {
+        let of_status = by_status.entry(row["status"].clone()).or_default();
+        of_status.insert(row["lead_id"].clone());
+    }
+    by_status
+}
+
+fn statuses(folder: &Folder) -> Vec<String> {
+    folder.column("leads.undo.csv", "status")
+}
+
+/// Runs SQL in the ledger that no part of the program would run.
+fn sql(folder: &Folder, sql: &str) {
+    let db = Connection::open(folder.ledger()).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
+/// The service was asked to delete nothing, and the list can still be sent as before.
+#[track_caller]
+fn nothing_is_removed(folder: &Folder, service: &Sandbox, leads: usize) {
+    assert_eq!(service.stats().deleted, 0);
+    assert_eq!(service.leads().len(), leads);
+    assert!(!folder.names().contains(&"leads.undo.csv".to_owned()));
+    let run = folder.leadload(&["runs", "show", "1", "--format", "json"]);
+    assert_eq!(json(&run.expect(0))["undo"], serde_json::Value::Null);
+}
+
+#[test]
+fn the_leads_of_a_run_are_removed_and_no_others() {
+    let folder = Folder::with_leads(&contacts(20));
+    folder.write("others.csv", "phone\n+447911000001\n+447911000002\n");
+    let service = service();
+    folder
+        .import(&service, &["others.csv", "--campaign", "101"])
+        .expect(0);
+    folder.import_leads(&service, &[]).expect(0);
+    folder
+        .import(&service, &["others.csv", "--campaign", "102"])
+        .expect(0);
+    let output = undo(&folder, &service, "2", &[]).expect(0);
+    assert_eq!(
+        output.stdout,
+        "run 2:\n  \
+           undone          20  removed from the service\n\
+         \n\
+         File: leads.undo.csv\n\
+         \n\
+         Calls already made stay made.\n"
+            .replace(
+                "leads.undo.csv",
+                &folder.path("leads.undo.csv").display().to_string()
+            )
+    );
+    let left: Vec<String> = service
+        .leads()
+        .into_iter()
+        .map(|lead| lead.phone_number)
+        .collect();
+    let others = ["+447911000001", "+447911000002"];
+    assert_eq!(left, [others, others].concat());
+    let rows = folder.records("leads.undo.csv");
+    assert_eq!(rows.len(), 20);
+    assert_eq!(
+        folder.read("leads.undo.csv").lines().next().unwrap(),
+        "row,phone_number,campaign_id,lead_id,status,http_status,error,settled_at"
+    );
+    let first = &rows[0];
+    assert_eq!(first["row"], "1");
+    assert_eq!(first["phone_number"], number(0));
+    assert_eq!(first["campaign_id"], "101");
+    assert_eq!(first["lead_id"], "3");
+    assert_eq!(
+        (&*first["status"], &*first["http_status"]),
+        ("undone", "200")
+    );
+    assert_eq!(first["error"], "");
+    assert!(first["settled_at"].ends_with('Z'));
+}
+
+#[test]
+fn what_was_undone_is_told_to_programs() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let plan = undo(
+        &folder,
+        &service,
+        "last",
+        &["--dry-run", "--format", "json"],
+    );
+    let plan = json(&plan.expect(0));
+    assert_eq!(
+        (&plan["leads"], &plan["dry_run"]),
+        (&3.into(), &true.into())
+    );
+    assert_eq!(plan["campaigns"][0]["campaign"], "Spring promo");
+    nothing_is_removed(&folder, &service, 3);
+    let text = undo(&folder, &service, "last", &["--dry-run"])
+        .expect(0)
+        .stdout;
+    assert_eq!(
+        text,
+        "would remove 3 leads of run 1 from campaign 101 (Spring promo)\nnothing was removed\n"
+    );
+    let undone = json(&undo(&folder, &service, "last", &["--format", "json"]).expect(0));
+    assert_eq!(undone["run"], 1);
+    assert_eq!(undone["complete"], true);
+    assert_eq!(
+        (&undone["exit_code"], &undone["stopped_by"]),
+        (&0.into(), &serde_json::Value::Null)
+    );
+    let counts = serde_json::json!({ "undone": 3, "gone": 0, "kept": 0, "unknown": 0, "left": 0 });
+    assert_eq!(undone["counts"], counts);
+    assert_eq!(
+        undone["file"],
+        folder.path("leads.undo.csv").display().to_string()
+    );
+    let shown = json(
+        &folder
+            .leadload(&["runs", "show", "last", "--format", "json"])
+            .expect(0),
+    );
+    assert_eq!(shown["undo"]["counts"], counts);
+    assert_eq!(shown["counts"]["created"], 3);
+    let runs = folder.leadload(&["runs"]).expect(0).stdout;
+    assert!(runs.contains("undone"), "{runs}");
+    let export = ["runs", "export", "1", "--results", "export.csv"];
+    folder.leadload(&export).expect(0);
+    assert_eq!(folder.column("export.csv", "status"), ["created"; 3]);
+    assert_eq!(folder.column("export.csv", "error_code"), ["undone"; 3]);
+}
+
+#[test]
+fn without_a_terminal_it_needs_a_yes() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let run = folder.leadload(&["runs", "undo", "1"]).at(&service);
+    run.expect(2).tells("this needs your confirmation");
+    nothing_is_removed(&folder, &service, 3);
+}
+
+#[test]
+fn another_service_is_refused_before_it_is_asked_anything() {
+    let folder = Folder::with_leads(&contacts(3));
+    let (service, other) = (service(), service_with_leads(3));
+    folder.import_leads(&service, &[]).expect(0);
+    let output = undo(&folder, &other, "1", &[]).expect(2);
+    output.tells(&format!(
+        "run 1 was sent to {}, and not to",
+        service.base_url()
+    ));
+    assert_eq!(other.stats().connections, 3 + other_connections());
+    nothing_is_removed(&folder, &service, 3);
+    assert_eq!(other.leads().len(), 3);
+}
+
+/// Another service, which has leads with the same ids.
+fn service_with_leads(count: usize) -> Sandbox {
+    let service = service();
+    let folder = Folder::with_leads(&contacts(count));
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    service
+}
+
+/// How many connections that import has needed beyond its leads.
+fn other_connections() -> u64 {
+    service_with_leads(3).stats().connections - 3
+}
+
+#[test]
+fn an_account_without_the_campaign_is_refused() {
+    let folder = Folder::with_leads(&contacts(3));
+    let first = scenario("[[campaign]]\nid = 7\nname = 'Ours'");
+    folder
+        .import(&first, &["leads.csv", "--campaign", "7"])
+        .expect(0);
+    let other = replaced(first, "[[campaign]]\nid = 8\nname = 'Theirs'");
+    let output = undo(&folder, &other, "1", &[]).expect(2);
+    output.tells("the account of this token has no campaign 7, to which run 1 has sent");
+    let stats = other.stats();
+    assert_eq!((stats.delete_requests, stats.list_requests), (0, 0));
+    nothing_is_removed(&folder, &other, 0);
+}
+
+#[test]
+fn another_account_with_the_same_campaigns_and_the_same_small_ids_is_refused() {
+    for (form, ids) in [
+        ("pages", "text"),
+        ("bare", "number"),
+        ("data", "text"),
+        ("meta", "number"),
+    ] {
+        let service = scenario(&format!(
+            "any_token = true\naccounts_by_token = true\nlead_list = '{form}'\nlead_ids = '{ids}'"
+        ));
+        let (ours, theirs) = (Folder::with_leads(&contacts(5)), Folder::new());
+        theirs.write(
+            "leads.csv",
+            "phone\n+447911000001\n+447911000002\n+447911000003\n",
+        );
+        ours.import_leads(&service, &[]).expect(0);
+        let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
+        as_them(theirs.import_leads(&service, &[])).expect(0);
+        let output = as_them(undo(&ours, &service, "1", &[])).expect(2);
+        output.tells("the service lists leads with the ids of this run, but with other numbers");
+        assert_eq!(service.stats().delete_requests, 0);
+        nothing_is_removed(&ours, &service, 8);
+        undo(&ours, &service, "1", &[]).expect(0);
+        assert_eq!(service.leads().len(), 3);
+    }
+}
+
+#[test]
+fn a_campaign_that_has_another_name_and_none_of_the_leads_is_refused() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("");
+    folder
+        .import(&service, &["leads.csv", "--campaign", "Spring promo"])
+        .expect(0);
+    let other = replaced(service, "[[campaign]]\nid = 101\nname = 'Debts'");
+    let output = undo(&folder, &other, "1", &[]).expect(2);
+    output.tells("campaign 101 had another name when the run was sent");
+    assert_eq!(other.stats().delete_requests, 0);
+}
+
+#[test]
+fn the_last_run_is_never_that_of_a_colleague() {
+    let folder = Folder::with_leads(&contacts(3));
+    folder.write("more.csv", "phone\n+447911000001\n");
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    folder
+        .import(&service, &["more.csv", "--campaign", "101"])
+        .expect(0);
+    for theirs in [
+        "started_by = 'grace'",
+        "host = 'another'",
+        "started_by = NULL",
+    ] {
+        sql(
+            &folder,
+            &format!("UPDATE starts SET {theirs} WHERE run = 2"),
+        );
+        let plan = undo(
+            &folder,
+            &service,
+            "last",
+            &["--dry-run", "--format", "json"],
+        );
+        assert_eq!(json(&plan.expect(0))["run"], 1, "{theirs}");
+    }
+    sql(&folder, "UPDATE starts SET started_by = 'grace'");
+    let output = undo(&folder, &service, "last", &[]).expect(2);
+    output.tells("has started no run on");
+    let reconcile = ["runs", "reconcile", "last"];
+    folder.leadload(&reconcile).at(&service).expect(2);
+    nothing_is_removed(&folder, &service, 4);
+    undo(&folder, &service, "2", &[]).expect(0);
+    assert_eq!(service.leads().len(), 3);
+}
+
+#[test]
+fn where_the_service_has_no_such_call_that_is_said_and_nothing_else_happens() {
+    for (calls, status) in [("none", 404), ("none", 405), ("list", 404), ("list", 405)] {
+        let folder = Folder::with_leads(&contacts(30));
+        let service = scenario(&format!(
+            "lead_calls = '{calls}'\nnot_offered_status = {status}"
+        ));
+        folder.import_leads(&service, &[]).expect(0);
+        let output = undo(&folder, &service, "1", &[]).expect(3);
+        output.tells("the service does not offer this call");
+        assert_eq!(output.stdout, "");
+        assert!(service.stats().delete_requests <= 1, "{calls} {status}");
+        nothing_is_removed(&folder, &service, 30);
+        let told = undo(&folder, &service, "1", &["--format", "json"]).expect(3);
+        assert_eq!(json(&told)["stopped_by"], "unreadable");
+        // The run is as it was: its command only finds that all is sent.
+        folder.import_leads(&service, &[]).expect(0);
+        assert_eq!(
+            folder.column("leads.results.csv", "status"),
+            ["already_imported"; 30]
+        );
+    }
+}
+
+#[test]
+fn a_lead_that_is_not_there_any_more_is_gone_and_one_in_a_call_is_kept() {
+    let folder = Folder::with_leads(&contacts(40));
+    let service = scenario("in_call = 0.3");
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    // Somebody has removed some of them by hand.
+    let by_hand =
+        delete_by_hand(&service, 1) + delete_by_hand(&service, 2) + delete_by_hand(&service, 3);
+    let output = undo(&folder, &service, "1", &[]).expect(1);
+    let by_status = file(&folder, "leads.undo.csv");
+    let kept = &by_status["kept"];
+    assert_eq!(*kept, ids(&service));
+    assert!((3..25).contains(&kept.len()), "{}", kept.len());
+    assert_eq!(by_status["gone"].len(), by_hand);
+    assert_eq!(by_status["undone"].len(), 40 - by_hand - kept.len());
+    output.shows("still there; the file says why");
+    let why = folder
+        .records("leads.undo.csv")
+        .into_iter()
+        .find(|row| row["status"] == "kept");
+    let why = why.unwrap();
+    assert_eq!(
+        (&*why["http_status"], &*why["error"]),
+        ("409", "A call to this lead is under way.")
+    );
+    // The calls are over: the same command removes the rest, and replaces its own file.
+    sql(&folder, "UPDATE services SET pause_until_ms = NULL");
+    let again = undo(&folder, &service, "1", &[]).expect(1);
+    assert!(again.stdout.contains("kept"), "{}", again.stdout);
+    let names = folder.names();
+    assert_eq!(names, ["leads.csv", "leads.results.csv", "leads.undo.csv"]);
+}
+
+/// Deletes a lead as somebody else does; how many that were.
+fn delete_by_hand(service: &Sandbox, id: u64) -> usize {
+    use std::io::{Read, Write};
+    let mut tcp = std::net::TcpStream::connect(service.addr()).unwrap();
+    let token = service.token();
+    write!(
+        tcp,
+        "DELETE /api/user/leads/{id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+         Authorization: Bearer {token}\r\nAccept: application/json\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    tcp.read_to_string(&mut answer).unwrap();
+    usize::from(answer.starts_with("HTTP/1.1 200"))
+}
+
+#[test]
+fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
+    let folder = Folder::with_leads(&contacts(6));
+    // The first answer about some rows is lost: the lead is made, or not.
+    let lost = |row: usize, store: bool, attempts: &str| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nattempts = {attempts}\n\
+             reply = {{ then = 'drop', store = {store} }}\n",
+            number(row)
+        )
+    };
+    let rules = [
+        lost(1, true, "[1]"),
+        lost(2, false, "[1]"),
+        lost(3, true, "[1,2,3,4,5,6,7,8,9]"),
+    ];
+    let service = scenario(&rules.concat());
+    folder
+        .import_leads(&service, &["--max-attempts", "2"])
+        .expect(1);
+    let statuses_sent = folder.column("leads.results.csv", "status");
+    assert_eq!(
+        statuses_sent,
+        [
+            "created",
+            "duplicate",
+            "created",
+            "uncertain",
+            "created",
+            "created"
+        ]
+    );
+    let output = undo(&folder, &service, "1", &[]).expect(1);
+    output.shows("unknown          2  not known whether there is a lead of this run");
+    output.shows("`leadload runs reconcile 1` looks them up");
+    assert_eq!(
+        statuses(&folder),
+        ["undone", "unknown", "undone", "unknown", "undone", "undone"]
+    );
+    let left: Vec<String> = service
+        .leads()
+        .into_iter()
+        .map(|lead| lead.phone_number)
+        .collect();
+    assert_eq!(left, [number(1), number(3)]);
+}
+
+#[test]
+fn the_command_of_an_undone_run_sends_nothing_until_that_is_wanted() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    undo(&folder, &service, "1", &[]).expect(0);
+    let before = service.stats().lead_requests;
+    let output = folder.import_leads(&service, &[]).expect(2);
+    output.tells("run 1 has sent these inputs, and was undone, so nothing was sent");
+    assert_eq!(output.stdout, "");
+    assert_eq!(service.stats().lead_requests, before);
+    // In other lists these people count as new.
+    folder.write("more.csv", format!("phone,name\n{},Name 0\n", number(0)));
+    folder
+        .import(&service, &["more.csv", "--campaign", "101"])
+        .expect(0);
+    assert_eq!(folder.column("more.results.csv", "status"), ["created"]);
+    folder.import_leads(&service, &["--again"]).expect(0);
+    let statuses = folder.column("leads.results.csv", "status");
+    assert_eq!(statuses[0], "already_imported");
+    assert_eq!(statuses[1..], vec!["created"; 4]);
+    assert_eq!(service.leads().len(), 5);
+    // Now it is an ordinary list once more.
+    folder.import_leads(&service, &[]).expect(0);
+}
+
+#[test]
+fn an_unfinished_run_is_closed_by_it() {
+    let folder = Folder::with_leads(&contacts(50));
+    let service = scenario("latency_ms = 20");
+    let process = folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .start();
+    wait_for_requests(&service, 10);
+    kill(process);
+    undo(&folder, &service, "last", &[]).output();
+    let by_status = file(&folder, "leads.undo.csv");
+    assert!(by_status["undone"].len() >= 9);
+    folder
+        .import_leads(&service, &[])
+        .expect(2)
+        .tells("was undone");
+    folder.import_leads(&service, &["--again"]).expect(0);
+    let rows = folder.records("leads.results.csv");
+    assert_eq!(rows.len(), 50);
+    let made = service.leads().len();
+    assert_eq!(made, 50);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_being_sent_is_not_undone() {
+    let folder = Folder::with_leads(&contacts(200));
+    let service = scenario("latency_ms = 20");
+    let process = folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .start();
+    wait_for_requests(&service, 3);
+    let output = undo(&folder, &service, "last", &[]).expect(6);
+    output.tells("another run is sending: run 1");
+    assert_eq!(service.stats().delete_requests, 0);
+    signal(&process, "-TERM");
+    assert_eq!(Output::of(process).code, 4);
+    undo(&folder, &service, "last", &[]).expect(0);
+    assert!(service.leads().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_stops_it_and_the_same_command_goes_on() {
+    let folder = Folder::with_leads(&contacts(100));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let process = folder
+        .leadload(&[
+            "runs", "undo", "1", "--yes", "--rate", "50/s", "--format", "json",
+        ])
+        .at(&service)
+        .start();
+    while service.stats().deleted < 5 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    signal(&process, "-TERM");
+    let output = Output::of(process);
+    assert_eq!(output.code, 4, "{}", output.stderr);
+    let told = json(&output);
+    assert_eq!(
+        (&told["stopped_by"], &told["complete"]),
+        (&"signal".into(), &false.into())
+    );
+    let left = told["counts"]["left"].as_u64().unwrap();
+    assert_eq!(left, service.leads().len() as u64);
+    assert_eq!(told["counts"]["undone"].as_u64().unwrap(), 100 - left);
+    let by_status = file(&folder, "leads.undo.csv");
+    assert_eq!(by_status["undone"].len() as u64, 100 - left);
+    undo(&folder, &service, "1", &[]).expect(0);
+    assert!(service.leads().is_empty());
+    assert_eq!(statuses(&folder), ["undone"; 100]);
+}
+
+/// The wrong list of 2,000 leads, while the service has its troubles and the program is killed.
+#[test]
+fn two_thousand_leads_are_removed_through_faults_and_kills_and_nobody_else_s() {
+    let folder = Folder::with_leads(&contacts(2_000));
+    folder.write(
+        "others.csv",
+        "phone\n+447911000001\n+447911000002\n+447911000003\n",
+    );
+    let faults = "seed = 5\n[call_faults]\nstatus_429 = 0.02\nstatus_500_before = 0.01\n\
+         status_500_after = 0.01\ndrop_before = 0.01\ndrop_after = 0.01\n";
+    let service = scenario(&format!("retry_after_s = 0\n{faults}"));
+    folder
+        .import(&service, &["others.csv", "--campaign", "101"])
+        .expect(0);
+    folder.import_leads(&service, &[]).expect(0);
+    let others: BTreeSet<String> = ["1", "2", "3"].map(ToOwned::to_owned).into();
+    let ours: BTreeSet<String> = ids(&service).difference(&others).cloned().collect();
+    assert_eq!(ours.len(), 2_000);
+    for deleted in [300, 800, 1_300] {
+        let process = undo(&folder, &service, "2", &[]).start();
+        while service.stats().deleted < deleted {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        kill(process);
+    }
+    let undone = json(&undo(&folder, &service, "2", &["--format", "json"]).expect(0));
+    assert_eq!(ids(&service), others);
+    let by_status = file(&folder, "leads.undo.csv");
+    let empty = BTreeSet::new();
+    let of = |status: &str| by_status.get(status).unwrap_or(&empty);
+    let removed: BTreeSet<String> = of("undone").union(of("gone")).cloned().collect();
+    assert_eq!(removed, ours);
+    assert_eq!(folder.records("leads.undo.csv").len(), 2_000);
+    assert_eq!(of("kept").len() + of("unknown").len(), 0);
+    // Gone are those whose answers were lost, with the program or on the way.
+    assert!(of("gone").len() < 200, "{}", of("gone").len());
+    assert_eq!(undone["counts"]["undone"], of("undone").len());
+    assert_eq!(undone["counts"]["gone"], of("gone").len());
+    assert_eq!(service.stats().deleted, 2_000);
+}
+
+#[test]
+fn its_requests_keep_the_limit_together_with_those_of_the_import() {
+    let folder = Folder::with_leads(&contacts(15));
+    let service = service();
+    folder.import_leads(&service, &["--rate", "20/s"]).output();
+    let import = [
+        "import",
+        "leads.csv",
+        "--campaign",
+        "101",
+        "--rate",
+        "20/s",
+        "--again",
+    ];
+    drop(folder.leadload(&import).at(&service).output());
+    let args = ["runs", "undo", "1", "--yes", "--rate", "20/s"];
+    folder.leadload(&args).at(&service).expect(0);
+    assert!(service.stats().max_in_window(Duration::from_secs(1)) <= 40);
+    let deletes = service.stats().arrivals_us.len() - 15;
+    let all = service.stats().arrivals_us;
+    let of_undo = &all[15..];
+    let span = of_undo[of_undo.len() - 1] - of_undo[0];
+    assert!(span >= 50_000 * (deletes as u64 - 2), "{span}");
+}
+
+#[test]
+fn a_refused_token_stops_it_and_removes_nothing() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let run = undo(&folder, &service, "1", &[]).env("LEADLOAD_TOKEN", "wrong");
+    run.expect(3);
+    nothing_is_removed(&folder, &service, 20);
+}
+
+#[test]
+fn its_file_is_no_list_and_one_that_was_edited_is_kept() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    folder.write("leads.undo.csv", "my own notes\n");
+    undo(&folder, &service, "1", &[]).expect(0);
+    assert_eq!(folder.names().len(), 4, "{:?}", folder.names());
+    let before = service.stats().lead_requests;
+    let send = ["leads.undo.csv", "--campaign", "101"];
+    folder
+        .import(&service, &send)
+        .expect(2)
+        .tells("is a results file of leadload");
+    assert_eq!(service.stats().lead_requests, before);
+    let other = undo(&folder, &service, "1", &["--results", "elsewhere.csv"]);
+    other.expect(0);
+    assert_eq!(folder.records("elsewhere.csv").len(), 3);
+    let into_input = undo(&folder, &service, "1", &["--results", "leads.csv"]);
+    into_input.expect(2).tells("leads.csv");
+    assert!(folder.read("leads.csv").starts_with("phone,name"));
+}
+
+#[test]
+fn an_id_that_would_name_the_list_itself_is_never_sent() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nreply = {{ body = '{{\"data\":{{\"id\":\"..\"}}}}', store = true }}",
+        number(0)
+    ));
+    folder.import_leads(&service, &[]).expect(0);
+    undo(&folder, &service, "1", &[]).expect(1);
+    assert_eq!(statuses(&folder), ["kept", "undone"]);
+    assert_eq!(service.stats().delete_requests, 1);
+}
+
+#[test]
+fn a_run_without_leads_has_nothing_to_remove() {
+    let folder = Folder::with_leads("phone\nn/a\n");
+    let service = service();
+    folder.import_leads(&service, &[]).expect(1);
+    let output = undo(&folder, &service, "1", &[]).expect(0);
+    output.shows("undone           0  removed from the service");
+    let unknown = undo(&folder, &service, "7", &[]).expect(2);
+    unknown.tells("there is no run 7");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shared_ledger_undoes_one_run_while_another_machine_sends_another() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let with_ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
+    let service = scenario("latency_ms = 10");
+    let (ours, theirs) = (Folder::with_leads(&contacts(30)), Folder::new());
+    with_ledger(ours.import_leads(&service, &[])).expect(0);
+    let list: String = (100..400).map(|row| format!("{}\n", number(row))).collect();
+    theirs.write("leads.csv", format!("phone\n{list}"));
+    let process = with_ledger(theirs.import_leads(&service, &["--concurrency", "2"])).start();
+    wait_for_requests(&service, 40);
+    with_ledger(undo(&ours, &service, "1", &[])).expect(0);
+    let busy = with_ledger(undo(&ours, &service, "2", &[])).expect(6);
+    busy.tells("another run is sending: run 2");
+    let output = Output::of(process);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let left: BTreeSet<String> = service
+        .leads()
+        .into_iter()
+        .map(|lead| lead.phone_number)
+        .collect();
+    assert_eq!(left, (100..400).map(number).collect());
+    with_ledger(ours.import_leads(&service, &[]))
+        .expect(2)
+        .tells("was undone");
+    with_ledger(ours.import_leads(&service, &["--again"])).expect(0);
+    assert_eq!(service.leads().len(), 330);
+}
