@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
+use tokio::sync::Mutex;
 
 use super::lookup::{first_page, leads_with};
 use super::target::{Target, busy};
@@ -199,8 +200,9 @@ impl Undo {
         let rows = desk.with(move |ledger| ledger.undo_rows(run)).await?;
         let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
         let progress = Cell::new(Progress::default());
+        let first = Mutex::new(());
         let mut removing = stream::iter(to_remove)
-            .map(|row| self.remove(row, &progress))
+            .map(|row| self.remove(row, &progress, &first))
             .buffer_unordered(AT_ONCE);
         let mut stopped: Option<Stopped> = None;
         let mut count = 0;
@@ -281,8 +283,20 @@ impl Undo {
         })
     }
 
-    /// Removes one lead, and records what became of it.
-    async fn remove(&self, row: UndoRow, progress: &Cell<Progress>) -> Result<(), Stopped> {
+    /// Removes one lead, and records what became of it. Until the service has removed one, it is asked
+    /// for one at a time: it may not have the call.
+    async fn remove(
+        &self,
+        row: UndoRow,
+        progress: &Cell<Progress>,
+        first: &Mutex<()>,
+    ) -> Result<(), Stopped> {
+        let mut alone = None;
+        if !progress.get().has_removed {
+            alone = Some(first.lock().await);
+        }
+        // That may have changed while it waited.
+        alone = alone.filter(|_| !progress.get().has_removed);
         let outcome = if self.changed.contains(&row.row) {
             outcome(
                 UndoStatus::Kept,
@@ -302,7 +316,9 @@ impl Undo {
         let settled = vec![(row, outcome)];
         let desk = &self.target.calls.desk;
         let settling = desk.with(move |ledger| ledger.settle_undo(run, &settled));
-        Ok(settling.await?)
+        settling.await?;
+        drop(alone);
+        Ok(())
     }
 
     async fn asked_to_remove(

@@ -85,10 +85,10 @@ fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>
 }
 
 /// Refuses to replace the ledger or an imported file.
-fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
+pub(super) fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
         return Err(Failure::usage(
-            "an export needs a file",
+            "this needs a file",
             "name it with `--results FILE`",
         ));
     }

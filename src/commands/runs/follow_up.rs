@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::KnownRuns;
+use super::export::refuse_place;
 use crate::cli::runs::{ReconcileArgs, RunArg, UndoArgs};
 use crate::commands::ask::{self, Cancelled, Terminal};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -32,6 +33,9 @@ pub(super) fn undo(
     let began = Instant::now();
     let options = layers.options();
     let wanted = wanted(ledger, args.run, layers)?;
+    if let Some(results) = &args.results {
+        refuse_place(&KnownRuns::read(ledger)?, results)?;
+    }
     let format = options.output.format();
     service::block_on(async {
         let terminal = Terminal::open("removed");
@@ -77,8 +81,9 @@ async fn perform(
         Format::Text => undone_text(&undone),
         Format::Json => undone_json(&undone, elapsed_s),
     };
-    // If nothing was removed, there is nothing to show but why.
-    if options.output.format() == Format::Json || undone.file.is_some() {
+    // If that could not begin, there is nothing to show but why.
+    let has_begun = undone.stopped.is_none() || undone.file.is_some();
+    if options.output.format() == Format::Json || has_begun {
         console::print(&text).or_stopped(StoppedBy::Disk)?;
     }
     if let Some(failure) = &undone.stopped {

@@ -101,7 +101,7 @@ pub(super) fn output(row: &Row) -> Result<OutputRecord, Unreadable> {
     let run: i64 = get(row, 0)?;
     let path: Option<&[u8]> = get(row, 1)?;
     let word: &str = get(row, 2)?;
-    let kinds = [OutputKind::Results, OutputKind::Rejects];
+    let kinds = OutputKind::ALL;
     let kind = kinds.into_iter().find(|kind| kind.as_str() == word);
     let rows: Option<i64> = get(row, 4)?;
     Ok(OutputRecord {
