@@ -68,6 +68,7 @@ mod properties;
 mod questions;
 #[cfg(unix)]
 mod recipes;
+mod reconcile;
 mod refusals_for_now;
 mod relay;
 mod report_page;

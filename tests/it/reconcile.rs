@@ -1,0 +1,428 @@
+//! `leadload runs reconcile`: uncertain rows are looked up at the service.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use leadload::sandbox::Sandbox;
+use rusqlite::Connection;
+
+#[cfg(unix)]
+use crate::cluster::Cluster;
+use crate::undo::undo;
+use crate::util::{
+    Folder, Run, contacts, kill, number, replaced, scenario, service, wait_for_requests,
+};
+
+/// The answers about a fifth of the leads are lost, and half of these leads are made.
+const LOST: &str = "[faults]\ndrop_before = 0.1\ndrop_after = 0.1\n";
+/// All other calls are answered.
+const NEVER_LOST: &str = "[call_faults]\n";
+
+fn reconcile(folder: &Folder, service: &Sandbox, more: &[&str]) -> Run {
+    let args = [
+        "runs",
+        "reconcile",
+        "last",
+        "--rate",
+        "none",
+        "--format",
+        "json",
+    ];
+    folder.leadload(&[&args, more].concat()).at(service)
+}
+
+fn counts(folder: &Folder, service: &Sandbox, code: i32) -> BTreeMap<String, u64> {
+    let told = reconcile(folder, service, &[]).expect(code).json();
+    let counts = told["counts"].as_object().unwrap().clone();
+    counts
+        .into_iter()
+        .map(|(status, rows)| (status, rows.as_u64().unwrap()))
+        .collect()
+}
+
+fn of(pairs: [(&str, u64); 4]) -> BTreeMap<String, u64> {
+    pairs.map(|(status, rows)| (status.to_owned(), rows)).into()
+}
+
+/// Each row's status, by its number, as the ledger has it.
+fn known(folder: &Folder) -> BTreeMap<String, (String, String)> {
+    folder
+        .leadload(&["runs", "export", "last", "--results", "known.csv"])
+        .expect(0);
+    let rows = folder.records("known.csv");
+    drop(std::fs::remove_file(folder.path("known.csv")));
+    rows.into_iter()
+        .map(|row| {
+            (
+                row["phone_number"].clone(),
+                (row["status"].clone(), row["lead_id"].clone()),
+            )
+        })
+        .collect()
+}
+
+/// Lets this time pass for all attempts that are in doubt.
+fn pass(folder: &Folder, minutes: i64) {
+    let db = Connection::open(folder.ledger()).unwrap();
+    let ms = minutes * 60_000;
+    db.execute_batch(&format!(
+        "UPDATE attempts SET first_ms = first_ms - {ms}, last_ms = last_ms - {ms}"
+    ))
+    .unwrap();
+}
+
+#[test]
+fn five_hundred_uncertain_rows_are_looked_up_however_late_they_are_listed() {
+    let folder = Folder::with_leads(&contacts(2_500));
+    // Some of these people are leads since before the run, which gets no answer about them.
+    let earlier: Vec<String> = (0..40).map(|row| number(60 * row)).collect();
+    let lost = |number: &String| {
+        format!(
+            "[[rule]]\nphone_number = '{number}'\nattempts = [2]\nreply = {{ then = 'drop' }}\n"
+        )
+    };
+    let rules: String = earlier.iter().map(lost).collect();
+    let service = scenario(&format!(
+        "seed = 3\nlist_delay_ms = 4000\n{NEVER_LOST}{LOST}{rules}"
+    ));
+    let before = made_before(&service, &earlier);
+    let output = folder
+        .import_leads(&service, &["--on-uncertain", "hold"])
+        .expect(1);
+    output.shows("To look the uncertain rows up at the service:\n  ");
+    output.shows(" runs reconcile 1 --rate none\n");
+    let uncertain = rows_with(&folder, "uncertain");
+    assert!(uncertain.len() > 450, "{}", uncertain.len());
+    let made: BTreeMap<String, String> = leads(&service)
+        .into_iter()
+        .filter(|(number, _)| uncertain.contains(number) && !before.contains_key(number))
+        .collect();
+    assert!((180..320).contains(&made.len()), "{}", made.len());
+    let older: BTreeSet<&String> = before.keys().filter(|n| uncertain.contains(*n)).collect();
+    assert!(older.len() > 20, "{}", older.len());
+    // The list shows the last ones of the run late.
+    let early = counts(&folder, &service, 1);
+    assert_eq!(early["duplicate"], older.len() as u64);
+    std::thread::sleep(Duration::from_secs(4));
+    let late = counts(&folder, &service, 1);
+    assert!(late["created"] > 0, "everything was listed early");
+    assert_eq!(early["created"] + late["created"], made.len() as u64);
+    let none = uncertain.len() - made.len() - older.len();
+    assert_eq!((late["uncertain"], late["failed"]), (none as u64, 0));
+    let known = known(&folder);
+    for number in &uncertain {
+        let (status, id) = &known[number];
+        let expected = match (before.get(number), made.get(number)) {
+            (Some(id), _) => ("duplicate", id.as_str()),
+            (None, Some(id)) => ("created", id.as_str()),
+            (None, None) => ("uncertain", ""),
+        };
+        assert_eq!((status.as_str(), id.as_str()), expected, "{number}");
+    }
+    // Undoing the run removes what it has made, and not what was there before.
+    undo(&folder, &service, "1", &[]).expect(1);
+    assert_eq!(leads(&service), before);
+}
+
+/// Makes leads of these numbers, with another ledger; their ids.
+fn made_before(service: &Sandbox, numbers: &[String]) -> BTreeMap<String, String> {
+    let folder = Folder::with_leads(&format!("phone\n{}\n", numbers.join("\n")));
+    // The faults hit these people too, until they are leads.
+    folder
+        .import_leads(service, &["--concurrency", "1"])
+        .output();
+    let made = leads(service);
+    numbers
+        .iter()
+        .filter_map(|number| Some((number.clone(), made.get(number)?.clone())))
+        .collect()
+}
+
+/// The numbers of the rows with this status.
+fn rows_with(folder: &Folder, status: &str) -> BTreeSet<String> {
+    let rows = folder.records("leads.results.csv").into_iter();
+    rows.filter(|row| row["status"] == status)
+        .map(|row| row["phone_number"].clone())
+        .collect()
+}
+
+fn leads(service: &Sandbox) -> BTreeMap<String, String> {
+    let leads = service.leads().into_iter();
+    leads.map(|lead| (lead.phone_number, lead.id)).collect()
+}
+
+#[test]
+fn what_the_list_does_not_show_long_afterwards_was_not_taken_and_is_sent_again() {
+    let folder = Folder::with_leads(&contacts(20));
+    let lost = |row: usize| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nattempts = [1]\nreply = {{ then = 'drop' }}\n",
+            number(row)
+        )
+    };
+    let service = scenario(&[lost(3), lost(7)].concat());
+    folder
+        .import_leads(&service, &["--on-uncertain", "hold"])
+        .expect(1);
+    let first = reconcile(&folder, &service, &[]).expect(1).json();
+    assert_eq!(first["counts"]["uncertain"], 2);
+    let again_at = first["again_at"].as_str().unwrap();
+    let again_at: jiff::Timestamp = again_at.parse().unwrap();
+    let in_minutes = jiff::Timestamp::now().duration_until(again_at).as_mins();
+    assert!((8..=10).contains(&in_minutes), "{in_minutes}");
+    pass(&folder, 11);
+    let none = [
+        ("created", 0),
+        ("duplicate", 0),
+        ("failed", 2),
+        ("uncertain", 0),
+    ];
+    assert_eq!(counts(&folder, &service, 1), of(none));
+    let runs = folder
+        .leadload(&["runs", "show", "1", "--format", "json"])
+        .expect(0)
+        .json();
+    assert_eq!(runs["counts"]["failed"], 2);
+    assert_eq!(runs["counts"]["uncertain"], 0);
+    let output = reconcile(&folder, &service, &[]).expect(0);
+    assert_eq!(output.json()["rows"], 0);
+    folder
+        .import_leads(&service, &["--on-uncertain", "hold"])
+        .expect(0);
+    let statuses = folder.column("leads.results.csv", "status");
+    assert_eq!((&*statuses[3], &*statuses[7]), ("created", "created"));
+    assert_eq!(service.leads().len(), 20);
+}
+
+#[test]
+fn a_row_counts_as_not_taken_only_if_the_list_shows_a_lead_of_the_run() {
+    for (scenario_of, flags) in [
+        // The list shows nothing yet, or the service would take a second lead.
+        ("list_delay_ms = 600000\n", &["--on-uncertain", "hold"][..]),
+        ("", &["--allow-duplicates"]),
+    ] {
+        let folder = Folder::with_leads(&contacts(5));
+        let service = scenario(&format!(
+            "{scenario_of}[[rule]]\nphone_number = '{}'\nreply = {{ then = 'drop' }}\n",
+            number(2)
+        ));
+        folder.import_leads(&service, flags).expect(1);
+        pass(&folder, 60);
+        let counts = counts(&folder, &service, 1);
+        assert_eq!((counts["failed"], counts["uncertain"]), (0, 1), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_lead_whose_time_does_not_say_that_it_is_younger_is_a_duplicate() {
+    // By a clock that is hours ahead, everything seems to be younger than the run.
+    for (times, ahead, status) in [
+        ("microseconds", 0, "created"),
+        ("zoneless", 0, "duplicate"),
+        ("none", 0, "duplicate"),
+        ("microseconds", 7200, "duplicate"),
+        ("microseconds", -7200, "duplicate"),
+    ] {
+        let folder = Folder::with_leads(&contacts(2));
+        let service = scenario(&format!(
+            "lead_times = '{times}'\nclock_ahead_s = {ahead}\n[[rule]]\nphone_number = '{}'\n\
+             reply = {{ then = 'drop', store = true }}\n",
+            number(0)
+        ));
+        folder
+            .import_leads(&service, &["--on-uncertain", "hold"])
+            .expect(1);
+        let counts = counts(&folder, &service, 0);
+        assert_eq!(counts[status], 1, "{times} {ahead}");
+        let rows = known(&folder);
+        let (found, id) = &rows[&number(0)];
+        assert_eq!(
+            (found.as_str(), id.as_str()),
+            (status, "1"),
+            "{times} {ahead}"
+        );
+    }
+}
+
+#[test]
+fn pages_are_followed_to_the_end_in_every_form() {
+    for (form, ids) in [
+        ("pages", "number"),
+        ("meta", "text"),
+        ("data", "number"),
+        ("bare", "text"),
+    ] {
+        // The service compares a part of the number, so many others are listed before it.
+        let text: String = (0..130)
+            .map(|row| format!("+4479110001{row:03}\n"))
+            .collect();
+        let folder = Folder::with_leads(&format!("phone\n{text}+447911000\n"));
+        let service = scenario(&format!(
+            "lead_list = '{form}'\nlead_ids = '{ids}'\n[[rule]]\nphone_number = '+447911000'\n\
+             reply = {{ then = 'drop', store = true }}\n"
+        ));
+        let flags = ["--phone-rule", "e164", "--on-uncertain", "hold"];
+        folder.import_leads(&service, &flags).expect(1);
+        let expected = [
+            ("created", 1),
+            ("duplicate", 0),
+            ("failed", 0),
+            ("uncertain", 0),
+        ];
+        assert_eq!(counts(&folder, &service, 0), of(expected), "{form}");
+        let pages = if matches!(form, "pages" | "meta") {
+            2
+        } else {
+            1
+        };
+        assert_eq!(service.stats().list_requests, pages, "{form}");
+    }
+}
+
+#[test]
+fn a_row_of_a_run_that_was_killed_is_looked_up_too() {
+    let folder = Folder::with_leads(&contacts(30));
+    let service = scenario("latency_ms = 50");
+    let process = folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .start();
+    wait_for_requests(&service, 5);
+    kill(process);
+    let counts = counts_of_any_code(&folder, &service);
+    assert!(counts["created"] >= 1, "{counts:?}");
+    assert_eq!(counts["duplicate"], 0);
+    let made = leads(&service);
+    for (number, (status, id)) in known(&folder) {
+        match made.get(&number) {
+            Some(made) => assert_eq!((status.as_str(), &id), ("created", made)),
+            None => assert_eq!(status, "uncertain"),
+        }
+    }
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        ["created"; 30]
+    );
+}
+
+fn counts_of_any_code(folder: &Folder, service: &Sandbox) -> BTreeMap<String, u64> {
+    let told = reconcile(folder, service, &[]).output().json();
+    let counts = told["counts"].as_object().unwrap().clone();
+    counts
+        .into_iter()
+        .map(|(status, rows)| (status, rows.as_u64().unwrap()))
+        .collect()
+}
+
+#[test]
+fn with_duplicates_allowed_each_row_gets_a_lead_of_its_own() {
+    let list = format!(
+        "phone,name\n{0},Ada\n{0},Ada again\n{0},once more\n",
+        number(0)
+    );
+    let folder = Folder::with_leads(&list);
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nattempts = [2, 3]\nreply = {{ then = 'drop', store = true }}\n",
+        number(0)
+    ));
+    folder
+        .import_leads(&service, &["--allow-duplicates", "--concurrency", "1"])
+        .expect(1);
+    assert_eq!(counts(&folder, &service, 0)["created"], 2);
+    let export = ["runs", "export", "last", "--results", "known.csv"];
+    folder.leadload(&export).expect(0);
+    assert_eq!(folder.column("known.csv", "lead_id"), ["1", "2", "3"]);
+}
+
+#[test]
+fn where_the_service_has_no_list_that_is_said_and_nothing_changes() {
+    for status in [404, 405] {
+        let folder = Folder::with_leads(&contacts(3));
+        let service = scenario(&format!(
+            "lead_calls = 'none'\nnot_offered_status = {status}\n[[rule]]\nphone_number = '{}'\n\
+             reply = {{ then = 'drop', store = true }}\n",
+            number(1)
+        ));
+        folder
+            .import_leads(&service, &["--on-uncertain", "hold"])
+            .expect(1);
+        pass(&folder, 60);
+        let output = reconcile(&folder, &service, &[]).expect(3);
+        output.tells("the service does not offer this call");
+        assert_eq!(output.json()["counts"]["uncertain"], 1);
+        assert_eq!(known(&folder)[&number(1)].0, "uncertain");
+    }
+}
+
+#[test]
+fn another_service_and_another_account_are_refused() {
+    let folder = Folder::with_leads(&contacts(3));
+    let first =
+        scenario("[[campaign]]\nid = 7\nname = 'Ours'\n[[rule]]\nreply = { then = 'drop' }");
+    folder
+        .import(
+            &first,
+            &["leads.csv", "--campaign", "7", "--on-uncertain", "hold"],
+        )
+        .output();
+    let elsewhere = service();
+    let output = reconcile(&folder, &elsewhere, &[]).expect(2);
+    output.tells("run 1 was sent to");
+    let other = replaced(first, "[[campaign]]\nid = 8\nname = 'Theirs'");
+    let output = reconcile(&folder, &other, &[]).expect(2);
+    output.tells("the account of this token has no campaign 7");
+    assert_eq!(
+        other.stats().list_requests + elsewhere.stats().connections,
+        0
+    );
+}
+
+#[test]
+fn a_run_without_uncertain_rows_is_told_in_words() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let args = ["runs", "reconcile", "1"];
+    let output = folder.leadload(&args).at(&service).expect(0);
+    assert_eq!(output.stdout, "run 1 has no uncertain rows\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn rows_in_a_shared_ledger_are_looked_up_by_anybody_who_may() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let with_ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
+    let folder = Folder::with_leads(&contacts(4));
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nreply = {{ then = 'drop', store = true }}\n\
+         [[rule]]\nphone_number = '{}'\nreply = {{ then = 'drop' }}\n",
+        number(1),
+        number(2)
+    ));
+    with_ledger(folder.import_leads(&service, &["--on-uncertain", "hold"])).expect(1);
+    let told = with_ledger(reconcile(&folder, &service, &[]))
+        .expect(1)
+        .json();
+    assert_eq!(told["counts"]["created"], 1);
+    assert_eq!(told["counts"]["uncertain"], 1);
+    database.sql(
+        "UPDATE leadload.attempts SET last_ms = last_ms - 660000, first_ms = first_ms - 660000",
+    );
+    let told = with_ledger(reconcile(&folder, &service, &[]))
+        .expect(1)
+        .json();
+    assert_eq!(told["counts"]["failed"], 1);
+    let calm = replaced(service, "");
+    with_ledger(folder.import_leads(&calm, &["--on-uncertain", "hold"])).expect(0);
+    assert_eq!(
+        folder.column("leads.results.csv", "status"),
+        [
+            "already_imported",
+            "already_imported",
+            "created",
+            "already_imported"
+        ]
+    );
+}
