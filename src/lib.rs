@@ -40,6 +40,7 @@
 //! | [`api`] | the service: client, wire format, verdicts | the only place that knows the service |
 //! | [`results`] | results and rejects in input order, and the report file | the only writer of files about rows |
 //! | [`report`] | what is found and what happens, as overview, bar, log, summary, JSON, page, metrics | reads the events of a run and changes nothing |
+//! | [`do_not_call`] | the do-not-call list that stays: numbers are put on it and taken off | all numbers or none |
 //! | [`follow_up`] | what is done about a run afterwards: undo, reconcile | touches nothing but the run's own leads |
 //! | [`sandbox`] | the embedded service, with faults on demand | also what tests talk to |
 //! | [`web`] | the same work in a page of the browser | lets in one person, on this computer |
@@ -56,6 +57,7 @@ pub mod cli;
 pub mod command_line;
 pub mod commands;
 pub mod contain;
+pub mod do_not_call;
 pub mod double_click;
 pub mod event;
 pub mod exit;

@@ -21,6 +21,8 @@ pub struct Wanted {
     pub ledger: LedgerPlace,
     pub run: RunId,
     pub service: Service,
+    /// What the ledger calls the service.
+    pub address: String,
     pub rate: RateChoice,
     pub timeout: Duration,
 }
@@ -49,10 +51,10 @@ impl Target {
             ledger: place,
             run,
             service: named,
+            address,
             rate,
             timeout,
         } = wanted;
-        let address = named.to_string();
         let opening = service::on_a_thread(move || open(&place, run, &address, &rate));
         let (run, ledger, service, lock, rate) = opening.await?;
         let reached = service::reach(&named, timeout).await?;

@@ -366,7 +366,11 @@ fn is_again(settings: &ImportSettings) -> bool {
     settings.options.delivery.again == Some(true)
 }
 
-/// A nightly job must not send once more what somebody has removed.
+/// A list that was sent and taken back. A nightly job must not send it once more.
+#[derive(Debug, thiserror::Error)]
+#[error("these inputs were sent, and taken back")]
+pub struct WasUndone;
+
 fn undone(run: RunId) -> Failure {
     let message = Message::new(
         format!("run {run} has sent these inputs, and was undone, so nothing was sent"),
@@ -374,11 +378,12 @@ fn undone(run: RunId) -> Failure {
             "to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads"
         ),
     );
-    let on_page = message.on_page(
+    let message = message.on_page(
         "This list was sent with the same settings, and its leads were removed again",
-        "Look whether it is the right list. To send it once more, tick that under “Send”.",
+        "Look whether it is the right list. To send it once more, tick that below.",
     );
-    Failure::new(StoppedBy::Usage, on_page)
+    let error = anyhow::Error::new(WasUndone).context(message);
+    Failure::new(StoppedBy::Usage, error)
 }
 
 fn busy(who: String) -> Failure {

@@ -30,7 +30,8 @@ pub struct Group {
     /// Rows whose first request may leave when the group is committed, …
     pub claims: Vec<Claim>,
     /// … and when that was asked for, in milliseconds since 1970: before any of these requests. 0 if
-    /// that is not known.
+    /// that is not known. The journal stores it after the others.
+    #[serde(skip)]
     pub claimed_at_ms: i64,
     pub settlements: Vec<Settlement>,
     /// Claimed rows of which no request can have been taken: they count as never claimed.

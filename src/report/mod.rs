@@ -87,8 +87,8 @@ pub use settings::{settings_json, settings_text};
 pub use stop_text::stop_text;
 pub use summary::text_summary;
 pub use suppressed::{
-    AddedNumbers, added_json, added_text, removed_json, removed_text, suppressed_csv,
-    suppressed_json, suppressed_text,
+    added_json, added_text, removed_json, removed_text, suppressed_csv, suppressed_json,
+    suppressed_text,
 };
 pub use tally::Tally;
 pub use test_report::TestReport;

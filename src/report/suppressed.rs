@@ -1,13 +1,12 @@
 //! The do-not-call list that stays: what was changed, and the list itself.
 
-use std::collections::{BTreeMap, HashMap};
-
 use comfy_table::ContentArrangement;
 use serde_json::{Value, json};
 
 use super::json::line;
 use super::table::{lines, table};
-use crate::lead::{CampaignId, Status};
+use crate::do_not_call::Added;
+use crate::lead::Status;
 use crate::ledger::{LeadAt, Suppressed};
 use crate::results::harmless;
 use crate::text::{counted, grouped, printable};
@@ -15,33 +14,7 @@ use crate::text::{counted, grouped, printable};
 /// More leads than fit on a screen are in the JSON alone.
 const MAX_LEADS: usize = 50;
 
-/// What became of numbers that were put on the list.
-#[derive(Debug)]
-pub struct AddedNumbers {
-    pub added: u64,
-    /// How many were on it already.
-    pub known: u64,
-    /// The leads that these people are already, and rows that may be leads.
-    pub leads: Vec<LeadAt>,
-    /// The names of campaigns, by service and id, as far as they are known.
-    pub campaigns: BTreeMap<String, HashMap<CampaignId, String>>,
-}
-
-impl AddedNumbers {
-    fn name(&self, lead: &LeadAt) -> Option<&str> {
-        let of_service = self.campaigns.get(&lead.service)?;
-        of_service.get(&lead.record.campaign).map(String::as_str)
-    }
-
-    /// How many of these people are leads, or may be.
-    fn people(&self) -> u64 {
-        let mut numbers: Vec<_> = self.leads.iter().map(|lead| lead.record.number).collect();
-        numbers.dedup();
-        numbers.len() as u64
-    }
-}
-
-pub fn added_text(added: &AddedNumbers) -> String {
+pub fn added_text(added: &Added) -> String {
     let mut text = format!(
         "{} added to the do-not-call list",
         counted(added.added, "number")
@@ -66,7 +39,7 @@ pub fn added_text(added: &AddedNumbers) -> String {
     // Numbers and ids are copied from here, so no cell is wrapped.
     table.set_content_arrangement(ContentArrangement::Disabled);
     for lead in added.leads.iter().take(MAX_LEADS) {
-        let name = added.name(lead);
+        let name = added.campaign(lead);
         table.add_row([
             lead.record.number.to_string(),
             match name {
@@ -110,13 +83,13 @@ fn lead_id(lead: &LeadAt) -> String {
     }
 }
 
-pub fn added_json(added: &AddedNumbers) -> String {
+pub fn added_json(added: &Added) -> String {
     let leads = added.leads.iter().map(|lead| {
         json!({
             "phone_number": lead.record.number.to_string(),
             "service": lead.service,
             "campaign_id": lead.record.campaign,
-            "campaign": added.name(lead),
+            "campaign": added.campaign(lead),
             "status": lead.record.outcome.status,
             "lead_id": lead.record.outcome.lead_id,
             "run": lead.record.run,

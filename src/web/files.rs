@@ -55,6 +55,7 @@ pub async fn download_of_run(visit: Visit, UrlPath((run, name)): UrlPath<(u64, S
         "results.csv" => output(&run, job, OutputKind::Results).ok_or_else(gone),
         "results.xlsx" => workbook(&visit, &run, job).await,
         "rows-to-fix" => output(&run, job, OutputKind::Rejects).ok_or_else(gone),
+        "removed.csv" => output(&run, job, OutputKind::Undo).ok_or_else(gone),
         _ => Err(gone()),
     };
     answer(&visit, visit.run_path(run.run), file).await

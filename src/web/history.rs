@@ -20,6 +20,7 @@ use super::server::FormFields;
 use super::steps::send::button;
 use super::times;
 use super::trouble::Trouble;
+use super::undo;
 use super::visit::{Answer, Visit};
 use super::words;
 use crate::exit::Failure;
@@ -37,7 +38,7 @@ pub async fn show(visit: Visit) -> Response {
     let _ = Campaigns::until(visit.until, &visit.site).await;
     let runs = match runs(&visit).await {
         Ok(runs) => runs,
-        Err(trouble) => return failed(&visit, &trouble),
+        Err(trouble) => return failed(&visit, "History", &trouble),
     };
     let screen = Screen {
         title: "History".into(),
@@ -49,7 +50,7 @@ pub async fn show(visit: Visit) -> Response {
             @else {
                 div.scroll {
                     table.history {
-                        (table_head(&["List", "Campaign", "When", "Leads", "State"]))
+                        (table_head(&["List", "Campaign", "When", "Leads", "State", "Undo"]))
                         tbody {
                             @for run in runs.iter().rev().take(MAX_RUNS) {
                                 tr {
@@ -58,6 +59,9 @@ pub async fn show(visit: Visit) -> Response {
                                     td { (times::day(run.began_at)) }
                                     td.number { (grouped(run.counts.of(Status::Created))) }
                                     td { (state(run)) }
+                                    td { @if undo::is_offered(&visit, run) && undo::has_leads(run) {
+                                        a href={ (visit.run_path(run.run)) "/undo" } { "Undo" span.unseen { " " (list_name(run)) } }
+                                    } }
                                 }
                             }
                         }
@@ -70,10 +74,11 @@ pub async fn show(visit: Visit) -> Response {
     screen.respond(&visit)
 }
 
-fn failed(visit: &Visit, trouble: &Trouble) -> Response {
+/// The screen with this title that cannot be shown.
+pub fn failed(visit: &Visit, title: &str, trouble: &Trouble) -> Response {
     let screen = Screen {
-        title: "History".into(),
-        heading: "History".into(),
+        title: title.into(),
+        heading: title.into(),
         back: Some(visit.path("list")),
         errors: vec![FieldError::of(trouble, None)],
         status: StatusCode::INTERNAL_SERVER_ERROR,
@@ -90,7 +95,7 @@ async fn runs(visit: &Visit) -> Result<Vec<RunRecord>, Trouble> {
 /// The run with this number. Without it the answer is the list of all runs.
 pub async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
     let found = read(visit, move |ledger| Ok(find(ledger.runs()?, RunId(id)))).await;
-    let found = found.map_err(|trouble| failed(visit, &trouble))?;
+    let found = found.map_err(|trouble| failed(visit, "History", &trouble))?;
     found
         .flatten()
         .ok_or_else(|| see_other(&visit.path("history")))
@@ -111,7 +116,7 @@ fn find(runs: Vec<RunRecord>, run: RunId) -> Option<RunRecord> {
 }
 
 /// Reads the ledger, if there is one.
-async fn read<T: Send + 'static>(
+pub async fn read<T: Send + 'static>(
     visit: &Visit,
     read: impl FnOnce(&Ledger) -> Result<T, LedgerError> + Send + 'static,
 ) -> Result<Option<T>, Trouble> {
@@ -150,11 +155,18 @@ pub fn campaign(visit: &Visit, run: &RunRecord) -> String {
 fn state(run: &RunRecord) -> &'static str {
     match run.state() {
         RunState::Complete => "complete",
-        RunState::Undone => "removed again",
+        RunState::Undone if is_removed(run) => "removed again",
+        RunState::Undone => "removed in part",
         RunState::AtWork => "being sent",
         RunState::Stopped(_) => "stopped",
         RunState::Killed => "broken off",
     }
+}
+
+/// Whether nothing is left of a run that is undone.
+fn is_removed(run: &RunRecord) -> bool {
+    let undo = run.undo.as_ref();
+    undo.is_some_and(|undo| undo.counts.all_are_removed())
 }
 
 pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
@@ -168,17 +180,30 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
     }
     let name = list_name(&run);
     let created = run.counts.of(Status::Created);
+    let latest = undo::latest(&visit, &run).and_then(|work| work.now().end);
+    let (told, trouble) = match latest {
+        Some(Ok(told)) => (Some(told), None),
+        Some(Err(trouble)) => (None, Some(trouble)),
+        None => (None, None),
+    };
     let screen = Screen {
         title: format!("Run, {name}"),
         heading: match run.state() {
             RunState::Complete => "Sent".to_owned(),
-            RunState::Undone => "Removed again".to_owned(),
+            RunState::Undone if is_removed(&run) => "Removed again".to_owned(),
+            RunState::Undone => "Removed in part".to_owned(),
             RunState::AtWork => "Being sent".to_owned(),
             RunState::Stopped(_) | RunState::Killed => "Stopped".to_owned(),
         },
         help: format!("{name}, sent on {}.", times::day(run.began_at)),
         back: Some(visit.path("history")),
+        errors: trouble
+            .iter()
+            .map(|trouble| FieldError::of(trouble, None))
+            .collect(),
         body: Some(html! {
+            @if let Some(told) = told.filter(|told| !told.is_empty()) { p.told role="status" { (told) } }
+            @if let Some(undo) = &run.undo { (undo::outcome(&undo.counts)) h2 { "When it was sent" } }
             p.big { (counted(created, "lead")) }
             dl.counts {
                 @for (status, rows) in run.counts.all().filter(|(_, rows)| *rows > 0) {
@@ -186,6 +211,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
                 }
             }
             (resume_form(&visit, &run, job.as_deref()))
+            (look_up_form(&visit, &run))
             (downloads(&visit, &run, job.as_deref()))
         }),
         ..Screen::default()
@@ -201,7 +227,7 @@ fn list_path(run: &RunRecord) -> Option<&FilePath> {
     input.path.as_deref().filter(|path| path.is_file())
 }
 
-fn is_unfinished(run: &RunRecord) -> bool {
+pub fn is_unfinished(run: &RunRecord) -> bool {
     matches!(run.state(), RunState::Stopped(_) | RunState::Killed)
 }
 
@@ -227,6 +253,17 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
     }
 }
 
+/// Uncertain rows can be looked up.
+fn look_up_form(visit: &Visit, run: &RunRecord) -> Markup {
+    let uncertain = run.counts.of(Status::Uncertain);
+    html! {
+        @if uncertain > 0 && undo::is_offered(visit, run) {
+            p { "Of " (counted(uncertain, "row")) " it isn't sure that it arrived. The service may know." }
+            (button(visit, &format!("{}/look-up", visit.run_path(run.run)), "Look them up"))
+        }
+    }
+}
+
 /// Whether this is the run that sends the list as it is now.
 fn sends(job: &Job, run: &RunRecord) -> bool {
     job.record().run == Some(run.run)
@@ -246,7 +283,13 @@ pub fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
             @if files::output(run, job, OutputKind::Rejects).is_some() {
                 a.button href=(file("rows-to-fix")) download { "Download rows to fix" } " "
             }
-            a.button href={ (visit.run_path(run.run)) "/summary" } { "Print summary" }
+            @if files::output(run, job, OutputKind::Undo).is_some() {
+                a.button href=(file("removed.csv")) download { "Download what was removed" } " "
+            }
+            a.button href={ (visit.run_path(run.run)) "/summary" } { "Print summary" } " "
+            @if undo::is_offered(visit, run) && undo::has_leads(run) {
+                a.button href={ (visit.run_path(run.run)) "/undo" } { "Undo" }
+            }
         }
     }
 }
@@ -269,7 +312,7 @@ pub async fn resume(
         Some(job) => job,
         None => {
             let adopted = adopt(&visit, &run).await;
-            adopted.map_err(|trouble| failed(&visit, &trouble))?
+            adopted.map_err(|trouble| failed(&visit, "History", &trouble))?
         }
     };
     // If it is being sent already, its page shows that.

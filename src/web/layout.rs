@@ -4,9 +4,11 @@ use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::{DOCTYPE, Markup, html};
 
+use super::follow_ups::FollowUp;
 use super::job::{Job, JobId};
 use super::trouble::Trouble;
 use super::visit::Visit;
+use crate::lead::RunId;
 use crate::text::{counted, printable_lines};
 
 /// One screen.
@@ -25,11 +27,20 @@ pub struct Screen {
     pub body: Option<Markup>,
     /// Whether the screen shows work that is not done yet, and is to be loaded again.
     pub is_waiting: bool,
-    /// The list that this screen shows being sent, with a button of its own that stops it.
-    pub shows_sending: Option<JobId>,
+    /// The work that this screen shows, with a button of its own that stops it.
+    pub shows_sending: Option<Shown>,
     /// Whether the program ends with this screen, so that nothing of it answers any more.
     pub is_last: bool,
     pub status: StatusCode,
+}
+
+/// Work that a screen shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// A list that is being sent.
+    Job(JobId),
+    /// What is done about a run that has ended.
+    FollowUp(RunId),
 }
 
 /// What is wrong, and where the field is that cures it: `#phone`.
@@ -125,6 +136,7 @@ fn top(visit: &Visit) -> Markup {
                 strong { "leadload" }
                 a href={ (base) "list" } { "New list" }
                 a href={ (base) "history" } { "History" }
+                a href={ (base) "do-not-call" } { "Do not call" }
                 a href={ (base) "service" } { "Service" }
                 a href={ (base) "quit" } { "Stop and quit" }
             }
@@ -135,11 +147,27 @@ fn top(visit: &Visit) -> Markup {
     }
 }
 
-/// The lists that are being sent or wait, except the one that the screen itself shows.
-pub fn sending(visit: &Visit, but: Option<JobId>) -> Markup {
+/// The lists that are being sent or wait, and what is done about others, except what the screen
+/// itself shows.
+pub fn sending(visit: &Visit, but: Option<Shown>) -> Markup {
     let at_work = visit.site.jobs.at_work();
+    let is_shown = |job: &Job| but == Some(Shown::Job(job.id));
     html! {
-        @for job in at_work.iter().filter(|job| Some(job.id) != but) { (at_work_row(visit, job)) }
+        @for job in at_work.iter().filter(|job| !is_shown(job)) { (at_work_row(visit, job)) }
+        @for work in visit.site.follow_ups.at_work() {
+            @if but != Some(Shown::FollowUp(work.run)) { (follow_up_row(visit, &work)) }
+        }
+    }
+}
+
+/// What is done about a list that was sent, with the button that stops it.
+fn follow_up_row(visit: &Visit, work: &FollowUp) -> Markup {
+    let run = visit.run_path(work.run);
+    html! {
+        div {
+            a href={ (run) "/progress" } { bdi { (work.what()) } }
+            (form(visit, &format!("{run}/stop"), html! { button type="submit" { "Stop" } }))
+        }
     }
 }
 

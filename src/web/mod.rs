@@ -14,8 +14,10 @@
 //! | `job`, `jobs` | a list on its way, and the folder of all lists |
 //! | `reading`, `checking`, `sending`, `test_call`, `work` | the work for a list, on threads of their own |
 //! | `live` | what a run is doing right now |
+//! | `follow_ups` | what is done about runs that have ended, on threads of its own |
 //! | `steps` | a screen for each step |
-//! | `history`, `files`, `quit` | earlier runs, downloads, the end |
+//! | `history`, `undo`, `files`, `quit` | earlier runs, taking them back, downloads, the end |
+//! | `do_not_call` | the do-not-call list that stays |
 //! | `layout`, `visit` | what all screens have in common |
 //! | `words`, `trouble`, `notes` | texts without flags |
 //! | `server` | connections and sign-in: who is let in, and how much each may take |
@@ -24,8 +26,10 @@ mod campaigns;
 mod checking;
 mod column_form;
 mod corrections;
+mod do_not_call;
 mod earlier;
 mod files;
+mod follow_ups;
 mod form_columns;
 mod history;
 mod job;
@@ -47,6 +51,7 @@ mod summary;
 mod test_call;
 mod times;
 mod trouble;
+mod undo;
 mod visit;
 mod words;
 mod work;

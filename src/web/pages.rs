@@ -19,7 +19,7 @@ use super::layout::{self, Screen, see_other};
 use super::site::Site;
 use super::steps::{campaign, columns, list, problems, run, send, service};
 use super::visit::Visit;
-use super::{files, history, kept_files, quit, reading_form, summary};
+use super::{do_not_call, files, history, kept_files, quit, reading_form, summary, undo};
 use crate::exit::Failure;
 use crate::import::service::block_on;
 use crate::options::Options;
@@ -62,6 +62,8 @@ async fn wind_down(site: &Site) -> Result<(), Failure> {
     loop {
         let at_work = site.jobs.at_work();
         at_work.iter().for_each(|job| job.state().sending.stop());
+        let follow_ups = site.follow_ups.at_work();
+        follow_ups.iter().for_each(|work| work.stop());
         if let Ok(Ok(turn)) = timeout(LOOK, site.turn.acquire()).await {
             turn.forget();
             return Ok(());
@@ -101,8 +103,19 @@ fn router(site: Arc<Site>) -> Router {
         .route("/history", get(history::show))
         .route("/history/{run}", get(history::show_run))
         .route("/history/{run}/resume", post(history::resume))
+        .route("/history/{run}/undo", get(undo::ask).post(undo::undo))
+        .route("/history/{run}/look-up", post(undo::look_up))
+        .route("/history/{run}/progress", get(undo::progress))
+        .route("/history/{run}/stop", post(undo::stop))
         .route("/history/{run}/summary", get(summary::show))
         .route("/history/{run}/files/{name}", get(files::download_of_run))
+        .route(
+            "/do-not-call",
+            get(do_not_call::show).post(do_not_call::add),
+        )
+        .route("/do-not-call/list", post(do_not_call::add_list))
+        .route("/do-not-call/remove", post(do_not_call::remove))
+        .route("/do-not-call/do-not-call.csv", get(do_not_call::download))
         .route("/quit", get(quit::ask).post(quit::quit))
         .route("/style.css", get(style))
         .route("/script.js", get(script))

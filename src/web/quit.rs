@@ -11,7 +11,15 @@ use super::visit::Visit;
 pub async fn ask(visit: Visit) -> Response {
     let at_work = visit.site.jobs.at_work();
     let names: Vec<String> = at_work.iter().map(|job| job.record().name).collect();
+    let follow_ups = visit.site.follow_ups.at_work();
     let help = match &names[..] {
+        [] if !follow_ups.is_empty() => {
+            let what: Vec<String> = follow_ups.iter().map(|work| work.what()).collect();
+            format!(
+                "{}. That stops, and you can go on with it when leadload is started again.",
+                what.join(", ")
+            )
+        }
         [] => "Nothing is being sent. What you have prepared is kept.".to_owned(),
         [sent] => format!(
             "{sent} is being sent. It stops, and you can resume it when leadload is started again."

@@ -91,13 +91,18 @@ pub struct Seen {
     pub problems: Option<Vec<String>>,
     /// Whether to stop when the first few leads are settled.
     pub only_first: bool,
+    /// Whether to send a list that was sent and taken back.
+    pub again: bool,
 }
 
 /// Begins to send the list, unless that is being done.
 pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChanged> {
     let (live, stopped) = Live::new();
     let live = Arc::new(live);
-    let record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
+    let mut record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
+    if seen.again {
+        record.options.delivery.again = Some(true);
+    }
     let stop_after = seen.only_first.then_some(FIRST);
     let for_end = (Arc::clone(&live), Arc::clone(job));
     let mut observer = LiveObserver::new(live, Arc::clone(job), stop_after, seen.problems);

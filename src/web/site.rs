@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
+use super::do_not_call::Told;
+use super::follow_ups::FollowUps;
 use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
@@ -36,6 +38,9 @@ pub struct Site {
     pub campaigns: Campaigns,
     /// The right to send: one list is sent at a time.
     pub turn: Semaphore,
+    pub follow_ups: FollowUps,
+    /// What the last change of the do-not-call list came to, until a screen has said it.
+    pub told: Mutex<Option<Told>>,
     /// Every access token that was in use since the start.
     tokens: Mutex<Vec<Token>>,
     /// Held while a job is made for a run of a command line.
@@ -84,6 +89,8 @@ impl Site {
             jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
             turn: Semaphore::new(1),
+            follow_ups: FollowUps::default(),
+            told: Mutex::default(),
             tokens: Mutex::default(),
             adopting: tokio::sync::Mutex::default(),
             lately: Mutex::default(),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::words::names;
 use crate::exit::{Failure, StoppedBy};
+use crate::import::WasUndone;
 use crate::mapping::{MappingError, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
@@ -32,6 +33,8 @@ pub enum Question {
     Country,
     /// A column that was chosen is not in the list.
     Columns,
+    /// The list was sent before, and its leads were removed again.
+    Again,
 }
 
 impl Trouble {
@@ -46,7 +49,14 @@ impl Trouble {
                 ..Trouble::new("Many numbers may be in the wrong country.", WRONG_COUNTRY)
             };
         }
-        Trouble::of_message(failure.stopped_by, &failure.message())
+        let trouble = Trouble::of_message(failure.stopped_by, &failure.message());
+        match error.downcast_ref::<WasUndone>() {
+            Some(WasUndone) => Trouble {
+                question: Some(Question::Again),
+                ..trouble
+            },
+            None => trouble,
+        }
     }
 
     /// What a message says in the words of the page. There is always something to do.

@@ -146,6 +146,7 @@ fn wanted(ledger: &LedgerPlace, run: RunArg, layers: &Layers) -> Result<Wanted, 
     Ok(Wanted {
         ledger: ledger.clone(),
         run: chosen(ledger, run)?,
+        address: settings.service.to_string(),
         service: settings.service,
         rate: settings.rate,
         timeout: settings.timeout,

@@ -45,7 +45,7 @@ pub struct SqliteLedger {
 
 impl SqliteLedger {
     /// Opens the ledger for writing. If there is none, it is created with its folder,
-    /// readable by its owner only. Fails if the file is not a ledger of this version.
+    /// readable by its owner only. Fails if the file is not a ledger that this version knows.
     pub fn open(place: &FilePlace) -> Result<SqliteLedger, LedgerError> {
         refuse_lost(place)?;
         make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
@@ -58,7 +58,8 @@ impl SqliteLedger {
     }
 
     /// Opens the ledger for reading, while another process may write; `None` if
-    /// there is no ledger. Fails if the file is not a ledger of this version.
+    /// there is no ledger. Fails if the file is not a ledger that this version knows. One of an
+    /// earlier version becomes one of this.
     pub fn read(place: &FilePlace) -> Result<Option<SqliteLedger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(place, error);
         refuse_lost(place)?;
@@ -69,8 +70,14 @@ impl SqliteLedger {
         let ledger = SqliteLedger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
         // A ledger that was created but never written has no tables yet.
-        let version = ledger.checked(schema::version(&ledger.db))?;
-        Ok((version > 0).then_some(ledger))
+        match ledger.checked(schema::version(&ledger.db))? {
+            0 => Ok(None),
+            schema::VERSION => Ok(Some(ledger)),
+            _ => {
+                SqliteLedger::open(place)?;
+                Ok(Some(ledger))
+            }
+        }
     }
 
     pub fn place(&self) -> &FilePlace {
@@ -99,7 +106,7 @@ impl SqliteLedger {
         Ok(ledger)
     }
 
-    /// Makes sure that the file is a ledger of this version.
+    /// Makes sure that the file is a ledger that this version knows.
     fn refuse_others(&self) -> Result<(), LedgerError> {
         // This comes first, since another command may be creating the ledger right now.
         let is_new = self.checked(is_empty(&self.db))?;
@@ -109,7 +116,7 @@ impl SqliteLedger {
         if !is_new && application_id != schema::APPLICATION_ID {
             return Err(LedgerError::not_a_ledger(place));
         }
-        if version == 0 || version == known {
+        if version == 0 || (schema::FIRST..=known).contains(&version) {
             return Ok(());
         }
         Err(if version < known {

@@ -37,12 +37,19 @@ pub(super) fn has_claimed_rows(group: &Group) -> bool {
 }
 
 pub(super) fn line(group: &Group) -> rusqlite::Result<Vec<u8>> {
-    postcard::to_stdvec(group).map_err(|error| Error::ToSqlConversionFailure(error.into()))
+    let line = postcard::to_stdvec(&(group, group.claimed_at_ms));
+    line.map_err(|error| Error::ToSqlConversionFailure(error.into()))
 }
 
 impl FromSql for Group {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Group> {
-        postcard::from_bytes(value.as_blob()?).map_err(FromSqlError::other)
+        let read = postcard::take_from_bytes(value.as_blob()?);
+        let (mut group, time): (Group, _) = read.map_err(FromSqlError::other)?;
+        // The first release did not write it.
+        if !time.is_empty() {
+            group.claimed_at_ms = postcard::from_bytes(time).map_err(FromSqlError::other)?;
+        }
+        Ok(group)
     }
 }
 

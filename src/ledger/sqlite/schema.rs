@@ -2,9 +2,14 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// The version of the tables, as SQLite's `user_version` has it. Others are refused: nothing
-/// that wrote an earlier one was ever released.
+/// The version of the tables, as SQLite's `user_version` has it.
 pub(super) const VERSION: u32 = 9;
+
+/// The version of the first release. Earlier ones are refused.
+pub(super) const FIRST: u32 = 8;
+
+/// What makes the tables of each version of those before it.
+const STEPS: [(u32, &str); 2] = [(FIRST, TABLES), (VERSION, AFTER_A_RUN)];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -45,9 +50,7 @@ CREATE TABLE runs (
     read_to INTEGER NOT NULL DEFAULT 0,
     -- Rows by status, as JSON.
     counts TEXT NOT NULL DEFAULT '{}',
-    pruned_at INTEGER,
-    -- When its leads began to be removed from the service again: since then it does not continue.
-    undone_at INTEGER
+    pruned_at INTEGER
 ) STRICT;
 
 -- Every process that has worked at a run. One without an end was killed, or is at work.
@@ -59,8 +62,6 @@ CREATE TABLE starts (
     process INTEGER NOT NULL,
     -- The computer it ran on.
     host TEXT NOT NULL,
-    -- The name of its user.
-    started_by TEXT,
     version TEXT NOT NULL,
     exit_code INTEGER,
     stopped_by TEXT,
@@ -117,8 +118,7 @@ CREATE TABLE journal (
     entries BLOB NOT NULL
 ) STRICT;
 
--- Rows that were sent, filed where they can be found by number. A lead that was removed again has
--- a status of its own (`coding::REMOVED`). The number is first, since
+-- Rows that were sent, filed where they can be found by number. The number is first, since
 -- SQLite compares keys by a whole number that differs fastest. The key's order makes
 -- `--once service` as cheap as a campaign; run and row tell leads of one number apart.
 CREATE TABLE sent (
@@ -165,6 +165,25 @@ CREATE TABLE known_bad (
     PRIMARY KEY (service, digest, run)
 ) STRICT, WITHOUT ROWID;
 
+-- How many requests were started in each second of the last day, so that a limit holds
+-- across processes.
+CREATE TABLE recent_starts (
+    service INTEGER NOT NULL REFERENCES services,
+    second INTEGER NOT NULL,
+    requests INTEGER NOT NULL,
+    PRIMARY KEY (service, second)
+) STRICT, WITHOUT ROWID;
+";
+
+/// What is needed after a run: to undo it, to look its rows up, and to call nobody who does not want
+/// it. In `sent`, a lead that was removed again has a status of its own (`coding::REMOVED`).
+const AFTER_A_RUN: &str = "
+-- When its leads began to be removed from the service again: since then it does not continue.
+ALTER TABLE runs ADD COLUMN undone_at INTEGER;
+
+-- The name of its user.
+ALTER TABLE starts ADD COLUMN started_by TEXT;
+
 -- When rows that may have been taken were sent: no attempt was before the first time, or after
 -- the last one.
 CREATE TABLE attempts (
@@ -200,28 +219,19 @@ CREATE TABLE suppressed (
     reason TEXT,
     added_at INTEGER NOT NULL
 ) STRICT;
-
--- How many requests were started in each second of the last day, so that a limit holds
--- across processes.
-CREATE TABLE recent_starts (
-    service INTEGER NOT NULL REFERENCES services,
-    second INTEGER NOT NULL,
-    requests INTEGER NOT NULL,
-    PRIMARY KEY (service, second)
-) STRICT, WITHOUT ROWID;
 ";
 
-/// Creates the tables in a database that has none: all of them or none.
+/// Creates the tables, or those that are missing: all of them or none.
 pub(super) fn create(db: &mut Connection) -> rusqlite::Result<()> {
     if version(db)? == VERSION {
         return Ok(());
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Checked again, now that no other process can be writing.
-    if version(&change)? == VERSION {
-        return Ok(());
+    // Asked again, now that no other process can be writing.
+    let found = version(&change)?;
+    for (_, step) in STEPS.iter().filter(|(version, _)| *version > found) {
+        change.execute_batch(step)?;
     }
-    change.execute_batch(TABLES)?;
     change.pragma_update(None, "application_id", APPLICATION_ID)?;
     change.pragma_update(None, "user_version", VERSION)?;
     change.commit()
@@ -247,7 +257,7 @@ mod tests {
     fn a_ledger_of_another_version_is_refused_by_readers_and_writers() {
         let test = TestLedger::new();
         let place = test.ledger.place();
-        for other in [1, VERSION - 1, VERSION + 1] {
+        for other in [1, FIRST - 1, VERSION + 1] {
             test.sql(&format!("PRAGMA user_version = {other}"));
             for refused in [
                 SqliteLedger::open(place).err(),

@@ -166,7 +166,7 @@ fn field_of(trouble: &Trouble) -> &'static str {
         Some(Question::PhoneColumns(_) | Question::PhoneColumn) => "phone",
         Some(Question::Sheet(_)) => "sheet",
         Some(Question::Country) => "country",
-        Some(Question::Columns) | None => "columns",
+        Some(Question::Columns | Question::Again) | None => "columns",
     }
 }
 

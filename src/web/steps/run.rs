@@ -17,7 +17,7 @@ use crate::text::{counted, grouped, printable_lines};
 use crate::web::campaigns::Campaigns;
 use crate::web::history;
 use crate::web::job::Job;
-use crate::web::layout::{FieldError, Screen, form, labelled, see_other, status_of};
+use crate::web::layout::{FieldError, Screen, Shown, form, labelled, see_other, status_of};
 use crate::web::live::{LiveState, RunEnd};
 use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
@@ -39,18 +39,22 @@ pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     }
 }
 
-/// Whether a run that stopped here was gone on with by a command line.
+/// Whether a command line has gone on since then with a run that stopped here, or undone it.
 async fn has_gone_on_elsewhere(visit: &Visit, job: &Job) -> Result<bool, Response> {
     let ended = match &job.state().sending {
         SendState::Ended(live) => live.now(),
         _ => return Ok(false),
     };
-    let is_complete = ended.end.is_some_and(|end| end.is_complete);
-    let Some(run) = ended.run.filter(|_| !is_complete) else {
+    let Some(run) = ended.run else {
         return Ok(false);
     };
+    let is_complete = ended.end.is_some_and(|end| end.is_complete);
     let run = history::run(visit, run.0).await?;
-    Ok(matches!(run.state(), RunState::Complete | RunState::AtWork))
+    Ok(match run.state() {
+        RunState::Undone => true,
+        RunState::Complete | RunState::AtWork => !is_complete,
+        RunState::Stopped(_) | RunState::Killed => false,
+    })
 }
 
 fn live_state(job: &Job) -> Option<LiveState> {
@@ -104,7 +108,7 @@ async fn shown(
                 (downloads)
             }
         }),
-        shows_sending: Some(job.id),
+        shows_sending: Some(Shown::Job(job.id)),
         // What was sent stays as it was sent.
         steps: None,
         ..screen(visit, job, "Run", "run")
@@ -178,7 +182,7 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd) -> Markup {
             @if created > 0 {
                 p.note {
                     "Stopped. " (people) " in " bdi { (job.record().campaign_name(visit)) } " and may be called. "
-                    "Wrong list? Pause the campaign in the calling service first."
+                    "Wrong list? Pause the campaign in the calling service first, then press “Undo”."
                 }
             }
             @if end.trouble.as_ref().is_some_and(|trouble| trouble.by == StoppedBy::Token) {

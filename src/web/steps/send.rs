@@ -23,7 +23,7 @@ use crate::web::sending::{self, Seen, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call::{self, TestState};
 use crate::web::times;
-use crate::web::trouble::Trouble;
+use crate::web::trouble::{Question, Trouble};
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words;
 
@@ -80,7 +80,7 @@ fn shown(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) ->
         }
         _ => format!("{sent} Keep this computer on and awake."),
     };
-    let (errors, told) = what_happened(job);
+    let (errors, told, asks_again) = what_happened(job);
     let screen = Screen {
         heading: "Check, then send".into(),
         help,
@@ -94,26 +94,28 @@ fn shown(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) ->
             (at_once(checked, campaigns))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
-            (send_form(visit, job, ready))
+            (send_form(visit, job, ready, asks_again))
         }),
         ..screen(visit, job, "Send", "send")
     };
     screen.respond(visit)
 }
 
-/// Why the list or the test call was not sent, and what to say of a test call that was.
-fn what_happened(job: &Job) -> (Vec<FieldError>, Option<String>) {
-    let (mut errors, mut told) = (Vec::new(), None);
+/// Why the list or the test call was not sent, what to say of a test call that was, and whether the
+/// list is to be sent again is asked.
+fn what_happened(job: &Job) -> (Vec<FieldError>, Option<String>, bool) {
+    let (mut errors, mut told, mut asks_again) = (Vec::new(), None, false);
     let state = job.state();
     if let SendState::Failed(trouble) = &state.sending {
-        errors.push(FieldError::of(trouble, None));
+        asks_again = trouble.question == Some(Question::Again);
+        errors.push(FieldError::of(trouble, asks_again.then_some("again")));
     }
     match &state.test {
         TestState::Told(Ok(text)) => told = Some(text.clone()),
         TestState::Told(Err(trouble)) => errors.push(FieldError::of(trouble, Some("test-number"))),
         TestState::NotBegun | TestState::Calling => {}
     }
-    (errors, told)
+    (errors, told, asks_again)
 }
 
 /// When it should be over, by the clock.
@@ -137,7 +139,14 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) 
         html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
     };
     let record = job.record();
-    let lists = file_names(&checked.settings.given);
+    let mut lists = file_names(&checked.settings.given);
+    let kept = checked.intake.suppression.kept.len() as u64;
+    if kept > 0 {
+        lists.push(format!(
+            "your own list “Do not call” ({})",
+            counted(kept, "number")
+        ));
+    }
     html! {
         dl.summary {
             div { dt { "List" } dd {
@@ -281,7 +290,7 @@ fn test_form(visit: &Visit, job: &Job, told: Option<String>) -> Markup {
     }
 }
 
-fn send_form(visit: &Visit, job: &Job, ready: u64) -> Markup {
+fn send_form(visit: &Visit, job: &Job, ready: u64, asks_again: bool) -> Markup {
     let button = match ready {
         1 => "Send 1 lead".to_owned(),
         _ => format!("Send {} leads", grouped(ready)),
@@ -292,6 +301,11 @@ fn send_form(visit: &Visit, job: &Job, ready: u64) -> Markup {
             p { "There is nobody new to send." }
         } @else {
             (job_form(visit, job, "send", html! {
+                @if asks_again {
+                    p.field {
+                        label { input #again type="checkbox" name="again" value="yes"; " Send this list once more" }
+                    }
+                }
                 p.field {
                     label { input #only-first type="checkbox" name="only-first" value="yes"; " Stop after the first 10" }
                 }
@@ -319,6 +333,7 @@ pub async fn send(
         version: Some(fields.version()),
         problems: Some(checked.kinds_of_problems().into_iter().collect()),
         only_first: fields.get("only-first").is_some(),
+        again: fields.get("again").is_some(),
     };
     if let Err(why) = sending::begin(&visit.site, &job, seen) {
         return Ok(not_changed(&visit, &job, "send", &why));

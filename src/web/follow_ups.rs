@@ -1,0 +1,292 @@
+//! What is done about runs that have ended, on threads of its own: their leads are removed again,
+//! and rows that may have arrived are looked up.
+//!
+//! Promise: it has the right to send while it lasts, and does not wait for it. So nothing is sent
+//! meanwhile, and nobody who wants to take a list back waits hours for another one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use jiff::Timestamp;
+use tokio::sync::{Notify, mpsc};
+
+use super::history::list_name;
+use super::live::clock_after;
+use super::sending::SendState;
+use super::site::Site;
+use super::trouble::Trouble;
+use super::work;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::follow_up::{Reconciled, Target, Undo, Wanted, reconcile};
+use crate::lead::{RunId, Status};
+use crate::ledger::{OutputKind, RunRecord};
+use crate::message::Message;
+use crate::options::Options;
+use crate::results::UndoFile;
+use crate::settings::FollowUpSettings;
+use crate::signals::Interrupts;
+use crate::text::{counted, grouped};
+
+/// The latest work on each run since the start of the program.
+#[derive(Debug, Default)]
+pub struct FollowUps {
+    of_runs: Mutex<BTreeMap<RunId, Arc<FollowUp>>>,
+    changed: Notify,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Removes the leads of the run. The user has agreed to so many.
+    Undo {
+        leads: u64,
+    },
+    LookUp,
+}
+
+#[derive(Debug)]
+pub struct FollowUp {
+    pub run: RunId,
+    /// The name of the run's list.
+    pub list: String,
+    pub task: Task,
+    stop: mpsc::Sender<()>,
+    state: Mutex<State>,
+}
+
+/// How far the work has come.
+#[derive(Debug, Default, Clone)]
+pub struct State {
+    pub done: u64,
+    pub total: u64,
+    pub is_stopping: bool,
+    /// What came of it, if it is over.
+    pub end: Option<Result<String, Trouble>>,
+}
+
+impl FollowUp {
+    /// What is being done.
+    pub fn what(&self) -> String {
+        match self.task {
+            Task::Undo { .. } => format!("Removing the leads of {}", self.list),
+            Task::LookUp => format!("Looking up rows of {}", self.list),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn now(&self) -> State {
+        self.lock().clone()
+    }
+
+    pub fn is_at_work(&self) -> bool {
+        self.lock().end.is_none()
+    }
+
+    /// Lets nothing more start. Only the first call does something: a second message would not wait
+    /// for the answers that are on their way.
+    pub fn stop(&self) {
+        if !std::mem::replace(&mut self.lock().is_stopping, true) {
+            let _ = self.stop.try_send(());
+        }
+    }
+
+    fn shows(&self, done: u64, total: u64) {
+        let mut state = self.lock();
+        (state.done, state.total) = (done, total);
+    }
+}
+
+impl FollowUps {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<FollowUp>>> {
+        self.of_runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn of_run(&self, run: RunId) -> Option<Arc<FollowUp>> {
+        self.lock().get(&run).cloned()
+    }
+
+    pub fn at_work(&self) -> Vec<Arc<FollowUp>> {
+        let all = self.lock();
+        let at_work = all.values().filter(|work| work.is_at_work());
+        at_work.cloned().collect()
+    }
+
+    /// Waits until the work on this run is over, but not beyond this time.
+    pub async fn wait_until(&self, time: Instant, run: RunId) {
+        let is_over = || self.of_run(run).is_none_or(|work| !work.is_at_work());
+        let waited = work::wait(&self.changed, is_over);
+        let _ = tokio::time::timeout_at(time.into(), waited).await;
+    }
+}
+
+/// Begins this work on a run, unless some is being done.
+pub fn begin(site: &Arc<Site>, run: &RunRecord, task: Task) {
+    let (stop, stopped) = mpsc::channel(1);
+    let begun = Arc::new(FollowUp {
+        run: run.run,
+        list: list_name(run),
+        task,
+        stop,
+        state: Mutex::default(),
+    });
+    let mut of_runs = site.follow_ups.lock();
+    if of_runs.get(&run.run).is_some_and(|work| work.is_at_work()) {
+        return;
+    }
+    of_runs.insert(run.run, Arc::clone(&begun));
+    drop(of_runs);
+    let (for_work, of_site) = (Arc::clone(&begun), Arc::clone(site));
+    let site = Arc::clone(site);
+    let run = run.clone();
+    work::begin(
+        async move || attempt(&of_site, &run, &for_work, stopped).await,
+        move |ended: Result<String, Failure>| {
+            show_what_is_known_now(&site, begun.run);
+            begun.lock().end = Some(ended.map_err(|failure| Trouble::of(&failure)));
+            site.follow_ups.changed.notify_waiters();
+        },
+    );
+}
+
+/// What pages remember of this run, and of checks, is not true any more.
+fn show_what_is_known_now(site: &Site, run: RunId) {
+    if let Some(job) = site.jobs.of_run(run) {
+        let mut state = job.state();
+        if state.record.run == Some(run) && matches!(state.sending, SendState::Ended(_)) {
+            state.sending = SendState::NotBegun;
+        }
+    }
+    site.jobs.forget_checks();
+}
+
+async fn attempt(
+    site: &Site,
+    run: &RunRecord,
+    work: &FollowUp,
+    stopped: mpsc::Receiver<()>,
+) -> Result<String, Failure> {
+    let _turn = site.turn.try_acquire().map_err(|_| busy())?;
+    let mut interrupts = Interrupts::new(stopped);
+    let opening = async {
+        let target = Target::open(wanted(site, run.run)?).await?;
+        Ok::<_, Failure>(match work.task {
+            Task::Undo { .. } => Work::Undo(Undo::prepare(target).await?),
+            Task::LookUp => Work::LookUp(target),
+        })
+    };
+    let prepared = tokio::select! {
+        biased;
+        _ = interrupts.next() => return Err(cancelled()),
+        prepared = opening => prepared?,
+    };
+    match prepared {
+        Work::Undo(undo) => undo_leads(site, run, work, undo, interrupts).await,
+        Work::LookUp(target) => {
+            let show = |done, total| work.shows(done, total);
+            let found = reconcile(target, interrupts, show).await?;
+            let told = what_was_found(&found);
+            found.stopped.map_or(Ok(told), Err)
+        }
+    }
+}
+
+enum Work {
+    Undo(Undo),
+    LookUp(Target),
+}
+
+fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
+    let layers = site.layers(&Options::default())?;
+    let settings = FollowUpSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+    let ledger = site.ledger_place()?.ok_or_else(|| {
+        let message = Message::new(
+            "leadload keeps no record of what was sent",
+            "remove the leads in the service's own screens",
+        );
+        Failure::new(StoppedBy::Usage, message)
+    })?;
+    Ok(Wanted {
+        ledger,
+        run,
+        service: site.service(&layers)?,
+        address: site.service_name(),
+        rate: settings.rate,
+        timeout: settings.timeout,
+    })
+}
+
+async fn undo_leads(
+    site: &Site,
+    run: &RunRecord,
+    work: &FollowUp,
+    undo: Undo,
+    interrupts: Interrupts,
+) -> Result<String, Failure> {
+    let leads = undo.leads();
+    if work.task != (Task::Undo { leads }) {
+        let message = Message::new(
+            "meanwhile this list has other leads, so nothing was removed",
+            "look how many there are, and choose again",
+        );
+        return Err(Failure::new(StoppedBy::Usage, message));
+    }
+    work.shows(0, leads);
+    let show = |done| work.shows(done, leads);
+    let undone = undo.perform(place(site, run), interrupts, show).await?;
+    match undone.stopped {
+        Some(failure) => Err(failure),
+        None => Ok(String::new()),
+    }
+}
+
+/// Where it is written what became of each lead: with the other files of the list, which may be
+/// those of a command line.
+fn place(site: &Site, run: &RunRecord) -> PathBuf {
+    let mut outputs = run.outputs.iter().rev();
+    let earlier = outputs.find(|output| output.kind == OutputKind::Undo);
+    let earlier = earlier.and_then(|output| output.path.clone());
+    let of_job = || Some(site.jobs.of_run(run.run)?.output(".undo.csv"));
+    let beside = || UndoFile::path(&run.inputs);
+    earlier.or_else(of_job).unwrap_or_else(beside)
+}
+
+/// What became of uncertain rows, in words.
+fn what_was_found(found: &Reconciled) -> String {
+    let rows = |status| found.counts.of(status);
+    let parts = [
+        (Status::Created, "arrived"),
+        (Status::Duplicate, "arrived, or were in the campaign before"),
+        (Status::Failed, "did not arrive and can be sent again"),
+        (Status::Uncertain, "still not sure"),
+    ];
+    let parts = parts.into_iter().filter(|(status, _)| rows(*status) > 0);
+    let parts: Vec<String> = parts
+        .map(|(status, what)| format!("{} {what}", grouped(rows(status))))
+        .collect();
+    let total = counted(found.counts.total(), "row");
+    let late = found.again_at.and_then(|at| {
+        let left = at.duration_since(Timestamp::now());
+        clock_after(left.try_into().unwrap_or_default())
+    });
+    let late = late.map_or_else(String::new, |time| {
+        format!(" The service may list new leads late: look again after {time}.")
+    });
+    format!("{total} looked up: {}.{late}", parts.join(", "))
+}
+
+fn busy() -> Failure {
+    let message = Message::new(
+        "another list is being sent, or its leads are being removed",
+        "stop that, or wait until it has ended, then try again",
+    );
+    Failure::new(StoppedBy::Busy, message)
+}
+
+fn cancelled() -> Failure {
+    let message = Message::new("stopped before anything was changed", "try again to go on");
+    Failure::new(StoppedBy::Signal, message)
+}

@@ -1,0 +1,228 @@
+//! *Undo*: the leads of a run are removed from the service again, after a question.
+
+use axum::Extension;
+use axum::extract::Path;
+use maud::{Markup, html};
+
+use super::campaigns::Campaigns;
+use super::follow_ups::{self, FollowUp, Task};
+use super::history::{self, list_name};
+use super::layout::{Screen, Shown, form, see_other};
+use super::server::FormFields;
+use super::steps::send::button;
+use super::times;
+use super::visit::{Answer, Visit};
+use crate::lead::{CampaignId, Status};
+use crate::ledger::{RunRecord, RunState, UndoCounts, UndoRow, UndoStatus};
+use crate::text::{counted, grouped};
+
+/// How many campaigns are named in the question.
+const NAMED: usize = 3;
+
+/// Whether something can be done about this run here.
+pub fn is_offered(visit: &Visit, run: &RunRecord) -> bool {
+    run.service == visit.site.service_name() && run.state() != RunState::AtWork
+}
+
+/// Whether the run may have leads that were not removed.
+pub fn has_leads(run: &RunRecord) -> bool {
+    match &run.undo {
+        Some(undo) => undo.counts.left + undo.counts.of(UndoStatus::Kept) > 0,
+        None => run.counts.of(Status::Created) > 0,
+    }
+}
+
+/// The question.
+pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
+    let run = history::run(&visit, id).await?;
+    let back = visit.run_path(run.run);
+    if is_at_work(&visit, &run) {
+        return Ok(see_other(&format!("{back}/progress")));
+    }
+    if !is_offered(&visit, &run) {
+        return Ok(see_other(&back));
+    }
+    // Campaigns are shown by their names.
+    let _ = Campaigns::until(visit.until, &visit.site).await;
+    let of = run.run;
+    let plan = history::read(&visit, move |ledger| ledger.undo_plan(of)).await;
+    let plan = plan.map_err(|trouble| history::failed(&visit, "Undo", &trouble))?;
+    let plan = plan.unwrap_or_default();
+    let to_remove: Vec<&UndoRow> = plan.iter().filter(|row| row.outcome.is_none()).collect();
+    let leads = counted(to_remove.len() as u64, "lead");
+    let untouched = plan.len() - to_remove.len();
+    let heading = match to_remove.is_empty() {
+        true => "There is nothing to remove".to_owned(),
+        false => format!("Remove {leads} from {}?", campaigns(&visit, &to_remove)),
+    };
+    let screen = Screen {
+        title: format!("Undo, {}", list_name(&run)),
+        heading,
+        help: match to_remove.is_empty() {
+            true => String::new(),
+            false => "Calls already made can't be taken back.".to_owned(),
+        },
+        back: Some(back.clone()),
+        body: Some(html! {
+            p { bdi { (list_name(&run)) } ", sent on " (times::day(run.began_at)) "." }
+            @if history::is_unfinished(&run) && !to_remove.is_empty() {
+                p { "The rest of this list isn't sent then." }
+            }
+            @if untouched > 0 {
+                p.note {
+                    (counted(untouched as u64, "row")) " may have arrived, or arrived with an earlier list too. "
+                    "What these have at the service stays as it is."
+                }
+            }
+            @if to_remove.is_empty() {
+                p { a.button href=(back) { "Back to the list" } }
+            } @else {
+                (form(&visit, &format!("{back}/undo"), html! {
+                    input type="hidden" name="leads" value=(to_remove.len());
+                    p.buttons {
+                        button.primary type="submit" { "Remove " (leads) } " "
+                        a.button href=(back) { "Keep them" }
+                    }
+                }))
+            }
+        }),
+        ..Screen::default()
+    };
+    Ok(screen.respond(&visit))
+}
+
+/// The campaigns that have these leads.
+fn campaigns(visit: &Visit, rows: &[&UndoRow]) -> String {
+    let mut ids: Vec<CampaignId> = rows.iter().map(|row| row.campaign).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let name = |id: &CampaignId| visit.site.campaigns.name(&id.to_string());
+    match ids.len() {
+        0..=NAMED => ids.iter().map(name).collect::<Vec<_>>().join(", "),
+        many => format!("{many} campaigns"),
+    }
+}
+
+fn is_at_work(visit: &Visit, run: &RunRecord) -> bool {
+    let work = visit.site.follow_ups.of_run(run.run);
+    work.is_some_and(|work| work.is_at_work())
+}
+
+/// Begins to remove them.
+pub async fn undo(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(fields): Extension<FormFields>,
+) -> Answer {
+    let leads = fields.get("leads").and_then(|leads| leads.parse().ok());
+    let Some(leads) = leads else {
+        return Ok(see_other(&format!(
+            "{}/undo",
+            visit.run_path(history::run(&visit, id).await?.run)
+        )));
+    };
+    begin(visit, id, Task::Undo { leads }).await
+}
+
+/// Begins to look the uncertain rows up.
+pub async fn look_up(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(_): Extension<FormFields>,
+) -> Answer {
+    begin(visit, id, Task::LookUp).await
+}
+
+async fn begin(visit: Visit, id: u64, task: Task) -> Answer {
+    let run = history::run(&visit, id).await?;
+    let back = visit.run_path(run.run);
+    if !is_offered(&visit, &run) {
+        return Ok(see_other(&back));
+    }
+    follow_ups::begin(&visit.site, &run, task);
+    Ok(see_other(&format!("{back}/progress")))
+}
+
+/// How far it has come. When it is over, the screen of the run says how it ended.
+pub async fn progress(visit: Visit, Path(id): Path<u64>) -> Answer {
+    let run = history::run(&visit, id).await?;
+    let back = visit.run_path(run.run);
+    visit.site.follow_ups.wait_until(visit.until, run.run).await;
+    let work = visit.site.follow_ups.of_run(run.run);
+    let Some(work) = work.filter(|work| work.is_at_work()) else {
+        return Ok(see_other(&back));
+    };
+    let now = work.now();
+    let heading = work.what();
+    let screen = Screen {
+        title: heading.clone(),
+        heading: heading.clone(),
+        help: "You can close this tab. Keep the leadload window open.".into(),
+        back: Some(visit.path("history")),
+        body: Some(html! {
+            div #progress {
+                p {
+                    @if now.is_stopping { "Stopping: waiting for the last answers." }
+                    @else if now.total == 0 { "Asking the service …" }
+                    @else { (grouped(now.done)) " of " (grouped(now.total)) }
+                }
+                progress max=(now.total.max(1)) value=(now.done) aria-label=(heading) {}
+            }
+            (button(&visit, &format!("{back}/stop"), "Stop"))
+        }),
+        is_waiting: true,
+        shows_sending: Some(Shown::FollowUp(run.run)),
+        ..Screen::default()
+    };
+    Ok(screen.respond(&visit))
+}
+
+pub async fn stop(
+    visit: Visit,
+    Path(id): Path<u64>,
+    Extension(_): Extension<FormFields>,
+) -> Answer {
+    let run = history::run(&visit, id).await?;
+    if let Some(work) = visit.site.follow_ups.of_run(run.run) {
+        work.stop();
+    }
+    Ok(see_other(&format!("{}/progress", visit.run_path(run.run))))
+}
+
+/// What became of the leads of a run that is undone.
+pub fn outcome(counts: &UndoCounts) -> Markup {
+    let all = UndoStatus::ALL.map(|status| (words(status), counts.of(status)));
+    let left = ("not removed yet", counts.left);
+    let all: Vec<_> = all
+        .into_iter()
+        .chain([left])
+        .filter(|(_, rows)| *rows > 0)
+        .collect();
+    html! {
+        dl.counts {
+            @for (what, rows) in &all { div { dt { (what) } dd { (grouped(*rows)) } } }
+        }
+        @if counts.of(UndoStatus::Kept) > 0 {
+            p { "The service has kept " (counted(counts.of(UndoStatus::Kept), "lead")) ": a call may be under way. Try again after a while." }
+        }
+        p { "Calls already made stay made." }
+    }
+}
+
+fn words(status: UndoStatus) -> &'static str {
+    match status {
+        UndoStatus::Undone => "removed from the campaign",
+        UndoStatus::Gone => "not there any more",
+        UndoStatus::Kept => "still in the campaign",
+        UndoStatus::Unknown => "not sure it is there",
+    }
+}
+
+/// The screen after work on this run has ended says so.
+pub fn latest(visit: &Visit, run: &RunRecord) -> Option<std::sync::Arc<FollowUp>> {
+    visit
+        .site
+        .follow_ups
+        .of_run(run.run)
+        .filter(|work| !work.is_at_work())
+}
