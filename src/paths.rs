@@ -21,6 +21,13 @@ pub fn absolute_place(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).canonicalize()?.join(name))
 }
 
+/// The same path from the current folder, if it is in there: that is shorter to read.
+pub fn from_here(path: &Path) -> &Path {
+    let here = std::env::current_dir();
+    let rest = here.ok().and_then(|here| path.strip_prefix(here).ok());
+    rest.unwrap_or(path)
+}
+
 /// Whether two paths lead to the same file, even if the file does not exist yet.
 pub fn is_same_place(a: &Path, b: &Path) -> bool {
     let place = |path| absolute_place(path).ok();

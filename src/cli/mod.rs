@@ -262,7 +262,7 @@ const IN_SHORT_HELP: &[&str] = &[
     "test_to", "last", "files", "number", "reason", "port", "no_open", "listen", "scenario", "latency", "rate-limit", "share_429", "drop_after",
 ];
 
-/// If a command has at most this many flags, `-h` shows all of them.
+/// If a command has at most this many flags, or flags without a heading, `-h` shows all of them.
 const MAX_SHORT_HELP: usize = 5;
 
 /// The flags of `import` that another command with the same options does not accept.
@@ -304,8 +304,11 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     if command.get_arguments().count() <= MAX_SHORT_HELP {
         return command;
     }
+    let is_of_command = |arg: &clap::Arg| arg.get_help_heading().is_none();
+    let own = command.get_arguments().filter(|arg| is_of_command(arg));
+    let shows_own = own.count() <= MAX_SHORT_HELP;
     command.mut_args(|arg| {
-        let is_shown = IN_SHORT_HELP.iter().any(|id| arg.get_id() == id);
+        let is_shown = shows_own && is_of_command(&arg) || IN_SHORT_HELP.iter().any(|id| arg.get_id() == id);
         arg.hide_short_help(!is_shown)
     })
 }

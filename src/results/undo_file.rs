@@ -9,7 +9,7 @@ use super::sealed::SealedFile;
 use super::{KnownOutputs, OutputError, Written};
 use crate::lead::RunId;
 use crate::ledger::{InputRecord, OutputKind, OutputRecord, UndoRow};
-use crate::paths::absolute_place;
+use crate::paths::{absolute_place, folder_of, from_here};
 
 pub(super) const COLUMNS: [&str; 8] = [
     "row",
@@ -47,11 +47,11 @@ impl UndoFile {
         let Some(path) = path else {
             return PathBuf::from(format!("leads.{ENDING}"));
         };
-        let beside = super::paths::beside_path(path, ENDING);
-        match beside.parent() {
-            Some(folder) if folder.is_dir() => beside,
-            _ => beside.file_name().map_or(beside.clone(), PathBuf::from),
+        let beside = super::paths::beside_path(from_here(path), ENDING);
+        if folder_of(&beside).is_dir() {
+            return beside;
         }
+        beside.file_name().map_or(beside.clone(), PathBuf::from)
     }
 
     /// The path under which the ledger records the file.

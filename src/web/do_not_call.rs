@@ -114,7 +114,7 @@ async fn shown(visit: &Visit, filled: &Filled, errors: Vec<FieldError>) -> Respo
                 (labelled("number", "Phone number", html! {
                     input #number type="tel" name="number" value=(filled.number) autocomplete="off" required;
                 }))
-                (country_and_reason("", filled))
+                (country_and_reason(filled, ["country", "Country"], ["reason", "Reason (optional)"]))
                 p.buttons {
                     button type="submit" name="action" value="add" { "Add to the list" } " "
                     button type="submit" name="action" value="remove" { "Remove from the list" }
@@ -122,7 +122,11 @@ async fn shown(visit: &Visit, filled: &Filled, errors: Vec<FieldError>) -> Respo
             }))
             h2 { "Add a list of numbers" }
             (upload_form(visit, &visit.path("do-not-call/list"), html! {
-                (country_and_reason("list-", filled))
+                (country_and_reason(
+                    filled,
+                    ["list-country", "Country of the list"],
+                    ["list-reason", "Reason for all (optional)"],
+                ))
                 (labelled("list", "List of numbers", html! {
                     input #list type="file" name="list" accept=".csv,.tsv,.txt,.xlsx,.xlsm,.xls,.ods,.gz,.zst" aria-describedby="list-help" required;
                 }))
@@ -137,11 +141,11 @@ async fn shown(visit: &Visit, filled: &Filled, errors: Vec<FieldError>) -> Respo
     screen.respond(visit)
 }
 
-/// `of` comes before the ids of the controls.
-fn country_and_reason(of: &str, filled: &Filled) -> Markup {
-    let (country, reason) = (format!("{of}country"), format!("{of}reason"));
+/// With the ids and labels of the controls.
+fn country_and_reason(filled: &Filled, country: [&str; 2], reason: [&str; 2]) -> Markup {
+    let ([country, of_country], [reason, of_reason]) = (country, reason);
     html! {
-        (labelled(&country, "Country", html! {
+        (labelled(country, of_country, html! {
             select id=(country) name="country" {
                 option value="" selected[filled.country.is_empty()] { "As each number says (+44 …)" }
                 @for (code, name) in Region::all_by_name() {
@@ -149,7 +153,7 @@ fn country_and_reason(of: &str, filled: &Filled) -> Markup {
                 }
             }
         }))
-        (labelled(&reason, "Reason (optional)", html! {
+        (labelled(reason, of_reason, html! {
             input id=(reason) type="text" name="reason" value=(filled.reason) autocomplete="off" maxlength="200";
         }))
     }

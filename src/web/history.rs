@@ -254,7 +254,7 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
 }
 
 /// Uncertain rows can be looked up.
-fn look_up_form(visit: &Visit, run: &RunRecord) -> Markup {
+pub fn look_up_form(visit: &Visit, run: &RunRecord) -> Markup {
     let uncertain = run.counts.of(Status::Uncertain);
     html! {
         @if uncertain > 0 && undo::is_offered(visit, run) {

@@ -62,6 +62,30 @@ fn every_screen_is_accessible_and_narrow_enough() {
     expect_usable(&page);
     page.click("Print summary");
     expect_usable(&page);
+    page.click("Back");
+    page.click("Undo");
+    page.wait_for("Calls already made can't be taken back.");
+    expect_usable(&page);
+    let (remove, _) = page
+        .heading()
+        .split_once(" from ")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    page.click(&remove);
+    page.wait_for_heading("Removing the leads of contacts.csv");
+    expect_usable(&page);
+    page.click("Stop");
+    page.wait_for_heading("Removed in part");
+    expect_usable(&page);
+    page.click("Do not call");
+    page.fill("Phone number", "+447911000001");
+    page.fill(
+        "Reason (optional)",
+        "asked on the phone, twice, and once more by letter",
+    );
+    page.click("Add to the list");
+    page.wait_for("1 number added.");
+    expect_usable(&page);
     page.click("History");
     page.wait_for_heading("History");
     expect_usable(&page);

@@ -28,6 +28,7 @@ mod services;
 mod site;
 mod speech;
 mod tabs;
+mod undo;
 #[path = "../it/util.rs"]
 #[allow(dead_code, reason = "the other integration tests use all of it")]
 mod util;

@@ -57,10 +57,12 @@ mod pacing;
 mod page;
 mod page_bad_input;
 mod page_client;
+mod page_do_not_call;
 mod page_files;
 mod page_notes;
 mod page_runs;
 mod page_session;
+mod page_undo;
 #[cfg(unix)]
 mod picker;
 mod properties;

@@ -29,8 +29,9 @@ impl Page {
     }
 
     pub fn with(folder: &Folder, service: &Sandbox, args: &[&str]) -> Page {
-        let settings = "[profiles.test]\nrate = 'none'\n";
-        folder.write("config.toml", settings);
+        if !folder.path("config.toml").exists() {
+            folder.write("config.toml", "[profiles.test]\nrate = 'none'\n");
+        }
         let fixed = [
             "web",
             "--no-open",

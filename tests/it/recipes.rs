@@ -245,6 +245,11 @@ fn fixing_rejects() {
 }
 
 #[test]
+fn a_wrong_list() {
+    recipe("wrong-list.md");
+}
+
+#[test]
 fn a_wrong_mapping() {
     recipe("wrong-mapping.md");
 }

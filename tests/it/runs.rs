@@ -24,7 +24,8 @@ INSERT INTO runs (id, service, identity, options, began_at, completed_at,
     (2, 1, x'02', '{"campaign":null,"campaign_column":"Camp"}',
      1795240000, NULL, 1, '{"created":1}'),
     (3, 1, x'03', '{"campaign":"102"}', 1795250000, NULL, 1, '{}');
-INSERT INTO starts VALUES
+INSERT INTO starts (run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests)
+VALUES
     (1, 1, 1795230000, 1795230060, 41, 'host', '0.1.0', 1, NULL, 3),
     (2, 1, 1795240000, NULL, 42, 'host', '0.1.0', NULL, NULL, NULL),
     (2, 2, 1795240100, 1795240200, 43, 'host', '0.1.0', 3, 'outage', 9),
@@ -312,6 +313,7 @@ fn a_run_is_shown_for_machines() {
             "began_at": "2026-11-21T03:00:00Z",
             "completed_at": "2026-11-21T03:01:00Z",
             "pruned_at": null,
+            "undo": null,
             "options": {
                 "campaign": "Spring promo",
                 "campaign_ids": {"Spring promo": 101},
@@ -329,6 +331,7 @@ fn a_run_is_shown_for_machines() {
                 "ended_at": "2026-11-21T03:01:00Z",
                 "process": 41,
                 "host": "host",
+                "user": null,
                 "version": "0.1.0",
                 "exit_code": 1,
                 "stopped_by": null,
@@ -363,7 +366,7 @@ fn the_last_run_is_the_one_that_was_started_last() {
     assert_eq!(last(&folder), 3);
     sql(
         &folder,
-        "INSERT INTO starts VALUES (2, 3, 1795260000, NULL, 45, 'host', '0.1.0', NULL, NULL, NULL)",
+        "INSERT INTO starts (run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests) VALUES (2, 3, 1795260000, NULL, 45, 'host', '0.1.0', NULL, NULL, NULL)",
     );
     assert_eq!(last(&folder), 2);
 }

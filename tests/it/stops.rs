@@ -482,6 +482,9 @@ mod signals {
         Results: leads.results.csv
         Rejects: leads.rejects.csv (5 rows)
 
+        To look the uncertain rows up at the service:
+          leadload runs reconcile 1 --rate none
+
         2 leads of this list are at the service and stay there.
 
         The same command continues where this stopped:
@@ -503,6 +506,9 @@ mod signals {
             service; with --on-uncertain resend they are sent again
 
         Results: leads.results.csv
+
+        To look the uncertain rows up at the service:
+          leadload runs reconcile 1 --rate none
 
         2 leads of this list are at the service and stay there.
 

@@ -77,7 +77,10 @@ async fn shown(
     let downloads = match live.run.filter(|_| end.is_some()) {
         Some(run) => {
             let run = history::run(visit, run.0).await?;
-            history::downloads(visit, &run, Some(job))
+            html! {
+                (history::look_up_form(visit, &run))
+                (history::downloads(visit, &run, Some(job)))
+            }
         }
         None => html! {},
     };
@@ -182,7 +185,7 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd) -> Markup {
             @if created > 0 {
                 p.note {
                     "Stopped. " (people) " in " bdi { (job.record().campaign_name(visit)) } " and may be called. "
-                    "Wrong list? Pause the campaign in the calling service first, then press “Undo”."
+                    "Wrong list? Pause the campaign in the calling service first."
                 }
             }
             @if end.trouble.as_ref().is_some_and(|trouble| trouble.by == StoppedBy::Token) {

@@ -1,0 +1,216 @@
+//! *Undo* and *Look them up* in the page, over HTTP with the real program.
+
+use leadload::sandbox::Sandbox;
+
+use crate::page_runs::Page;
+use crate::page_session::Answer;
+use crate::util::{Folder, contacts, scenario, service, wait_for_requests};
+
+/// The page after a list of so many people was sent to `service`.
+fn sent(folder: &Folder, service: &Sandbox) -> (Page, String) {
+    let page = Page::start(folder, service);
+    let list = page.prepare(folder);
+    page.send(&list, &[]);
+    page.end(&list);
+    (page, list)
+}
+
+/// The screen that follows a press of a button, and those after it.
+fn pressed(page: &Page, address: &str, fields: &[(&str, &str)]) -> Answer {
+    let answer = page.session.post(address, fields);
+    page.session.arrive(&answer.to.expect(&answer.body)).1
+}
+
+/// The address of the run that the screen is about: `history/1`.
+fn run_of(page: &Page, list: &str) -> String {
+    let run = page.session.arrive(&format!("{list}/run")).1;
+    let undo = run.link("/undo").expect(&run.body);
+    undo.strip_suffix("/undo").unwrap().to_owned()
+}
+
+#[test]
+fn undo_asks_and_removes_the_leads_of_the_run_alone() {
+    let folder = Folder::with_leads(&contacts(12));
+    let service = service();
+    folder.write("other.csv", "phone\n+447911999999\n");
+    folder
+        .import(&service, &["other.csv", "--campaign", "102"])
+        .expect(0);
+    let (page, list) = sent(&folder, &service);
+    assert_eq!(service.leads().len(), 13);
+    let run = run_of(&page, &list);
+
+    let question = page.session.get(&format!("{run}/undo"));
+    assert!(
+        question.says("Remove 12 leads from Spring promo?"),
+        "{}",
+        question.body
+    );
+    assert!(
+        question.says("Calls already made can&#39;t be taken back.")
+            || question.says("Calls already made can't be taken back.")
+    );
+    assert!(question.says("Keep them"));
+    assert_eq!(service.stats().lead_requests, 13);
+
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", "12")]);
+    assert!(after.says("Removed again"), "{}", after.body);
+    assert!(after.says("Calls already made stay made."));
+    assert!(!after.says(">Undo<"));
+    let left: Vec<_> = service
+        .leads()
+        .into_iter()
+        .map(|lead| lead.phone_number)
+        .collect();
+    assert_eq!(left, ["+447911999999"]);
+
+    let file = page
+        .session
+        .get(&after.link("/files/removed.csv").expect(&after.body));
+    let lines: Vec<&str> = file.body.lines().collect();
+    assert_eq!(lines.len(), 13);
+    assert!(
+        lines[1].contains(",101,") && lines[1].contains(",undone,"),
+        "{}",
+        lines[1]
+    );
+    // The list of the other run says the same as before.
+    let history = page.session.get("history");
+    assert!(history.says("removed again") && history.says("complete"));
+}
+
+#[test]
+fn nothing_is_removed_if_the_number_of_leads_is_not_the_one_that_was_shown() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    let (page, list) = sent(&folder, &service);
+    let run = run_of(&page, &list);
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", "2")]);
+    assert!(after.says("so nothing was removed"), "{}", after.body);
+    assert_eq!(service.leads().len(), 3);
+    // Without the number, it is asked.
+    let asked = pressed(&page, &format!("{run}/undo"), &[]);
+    assert!(asked.says("Remove 3 leads from"), "{}", asked.body);
+}
+
+#[test]
+fn a_service_without_the_call_is_said_to_have_none_and_nothing_changes() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("lead_calls = 'none'");
+    let (page, list) = sent(&folder, &service);
+    let run = run_of(&page, &list);
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", "3")]);
+    assert!(after.says("does not offer this call"), "{}", after.body);
+    assert!(after.says("Sent"));
+    assert_eq!(service.leads().len(), 3);
+}
+
+#[test]
+fn what_the_service_keeps_is_tried_again() {
+    let folder = Folder::with_leads(&contacts(4));
+    let service = scenario("in_call = 1");
+    let (page, list) = sent(&folder, &service);
+    let run = run_of(&page, &list);
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", "4")]);
+    assert!(after.says("Removed in part"), "{}", after.body);
+    assert!(after.says("The service has kept 4 leads"));
+    let asked = page.session.get(&format!("{run}/undo"));
+    assert!(asked.says("Remove 4 leads from"), "{}", asked.body);
+}
+
+#[test]
+fn a_list_that_is_stopped_and_undone_does_not_go_on_and_is_sent_again_after_a_tick() {
+    let folder = Folder::with_leads(&contacts(60));
+    let service = scenario("latency_ms = 100");
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    wait_for_requests(&service, 10);
+    page.stop(&list);
+    let stopped = page.end(&list);
+    assert!(stopped.says("Undo"), "{}", stopped.body);
+    let run = run_of(&page, &list);
+    let question = page.session.get(&format!("{run}/undo"));
+    assert!(
+        question.says("The rest of this list isn&#39;t sent then.")
+            || question.says("The rest of this list isn't sent then.")
+    );
+    let leads = service.leads().len().to_string();
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", &leads)]);
+    assert!(after.says("Removed again"), "{}", after.body);
+    assert!(!after.says("Resume"));
+    assert_eq!(service.leads().len(), 0);
+
+    // The same list with the same settings is not sent by accident.
+    let before = service.stats().lead_requests;
+    let refused = page.send(&list, &[]);
+    let (_, refused) = page.session.arrive(&refused.to.expect(&refused.body));
+    assert!(
+        refused.says("its leads were removed again"),
+        "{}",
+        refused.body
+    );
+    assert!(refused.says("Send this list once more"));
+    assert_eq!(service.stats().lead_requests, before);
+    page.send(&list, &[("again", "yes")]);
+    assert!(page.end(&list).says("Sent"));
+    assert_eq!(service.leads().len(), 60);
+}
+
+#[test]
+fn while_a_list_is_sent_nothing_is_removed() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("latency_ms = 50");
+    let (page, list) = sent(&folder, &service);
+    let run = run_of(&page, &list);
+    folder.write("leads.csv", contacts(400));
+    let other = page.prepare(&folder);
+    page.send(&other, &[]);
+    wait_for_requests(&service, 10);
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", "3")]);
+    assert!(after.says("Another list is being sent"), "{}", after.body);
+    page.stop(&other);
+    page.end(&other);
+    let has_lost = (0..3).any(|row| {
+        let number = crate::util::number(row);
+        service
+            .leads()
+            .iter()
+            .all(|lead| lead.phone_number != number)
+    });
+    assert!(!has_lost);
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", "3")]);
+    assert!(after.says("Removed again"), "{}", after.body);
+}
+
+#[test]
+fn rows_that_may_have_arrived_are_looked_up() {
+    let folder = Folder::with_leads(&contacts(6));
+    let lost = |row, store| {
+        let number = crate::util::number(row);
+        format!(
+            "[[rule]]\nphone_number = '{number}'\nreply = {{ then = 'drop', store = {store} }}\n"
+        )
+    };
+    let service = scenario(&[lost(2, true), lost(4, false)].concat());
+    let settings = "[profiles.test]\nrate = 'none'\non_uncertain = 'hold'\n";
+    folder.write("config.toml", settings);
+    let (page, list) = sent(&folder, &service);
+    let run = run_of(&page, &list);
+    let before = page.session.get(&run);
+    let before = match &before.to {
+        Some(to) => page.session.arrive(to).1,
+        None => before,
+    };
+    assert!(before.says("Look them up"), "{}", before.body);
+    let after = pressed(&page, &format!("{run}/look-up"), &[]);
+    assert!(
+        after.says("2 rows looked up: 1 arrived, 1 still not sure."),
+        "{}",
+        after.body
+    );
+    assert!(after.says("look again after"), "{}", after.body);
+    // What was found is the run's, and goes with it.
+    let asked = page.session.get(&format!("{run}/undo"));
+    assert!(asked.says("Remove 5 leads from"), "{}", asked.body);
+}
