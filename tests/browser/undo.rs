@@ -90,6 +90,8 @@ fn somebody_who_said_never_again_is_kept_on_a_list() {
     page.click("Add to the list");
     page.wait_for("There is a problem");
     assert_eq!(page.focused(), "There is a problem");
+    // The browser notes that the form was refused.
+    assert_eq!(page.complaints().len(), 1);
     page.fill("Phone number", &number(0));
     page.click("Add to the list");
     page.wait_for("1 number added.");
