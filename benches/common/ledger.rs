@@ -90,6 +90,7 @@ impl NewLedger {
                 settled_at: Timestamp::from_second(1_790_000_000 + row as i64 / 100).ok(),
             },
             cells: None,
+            attempted: None,
         }
     }
 }

@@ -308,7 +308,8 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     let own = command.get_arguments().filter(|arg| is_of_command(arg));
     let shows_own = own.count() <= MAX_SHORT_HELP;
     command.mut_args(|arg| {
-        let is_shown = shows_own && is_of_command(&arg) || IN_SHORT_HELP.iter().any(|id| arg.get_id() == id);
+        let is_shown =
+            shows_own && is_of_command(&arg) || IN_SHORT_HELP.iter().any(|id| arg.get_id() == id);
         arg.hide_short_help(!is_shown)
     })
 }

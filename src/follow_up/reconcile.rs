@@ -55,9 +55,11 @@ pub async fn reconcile(
     mut done: impl FnMut(u64, u64),
 ) -> Result<Reconciled, Failure> {
     let run = target.run.run;
-    let desk = &target.calls.desk;
-    let rows = desk.with(move |ledger| ledger.uncertain_rows(run)).await?;
-    let made = desk.with(move |ledger| ledger.leads_made(run)).await?;
+    let ledger = &target.calls.ledger;
+    let rows = ledger
+        .with(move |ledger| ledger.uncertain_rows(run))
+        .await?;
+    let made = ledger.with(move |ledger| ledger.leads_made(run)).await?;
     let campaigns: BTreeSet<CampaignId> = rows.iter().map(|(row, _)| row.campaign).collect();
     target.refuse_other_account(&campaigns)?;
     let work = Work {
@@ -144,7 +146,7 @@ impl Work<'_> {
         let listed = leads_with(calls, row.campaign, number).await?;
         let listed = listed.map_err(refused)?;
         let known = calls
-            .desk
+            .ledger
             .with(move |ledger| ledger.leads_of(&[number]))
             .await?;
         let service = &self.target.run.service;
@@ -163,7 +165,7 @@ impl Work<'_> {
             let run = row.run;
             let settled = vec![(row, outcome)];
             calls
-                .desk
+                .ledger
                 .with(move |ledger| ledger.reconcile(run, &settled))
                 .await?;
         }

@@ -68,7 +68,10 @@ impl Undo {
     /// Finds out what is to be removed, and whether these leads are the run's. Removes nothing.
     pub async fn prepare(target: Target) -> Result<Undo, Failure> {
         let run = target.run.run;
-        let plan = target.calls.desk.with(move |ledger| ledger.undo_plan(run));
+        let plan = target
+            .calls
+            .ledger
+            .with(move |ledger| ledger.undo_plan(run));
         let mut undo = Undo {
             plan: plan.await?,
             target,
@@ -188,16 +191,16 @@ impl Undo {
         mut done: impl FnMut(u64),
     ) -> Result<Undone, Failure> {
         let run = self.target.run.run;
-        let desk = &self.target.calls.desk;
+        let ledger = &self.target.calls.ledger;
         let at = file.clone();
-        let known = desk.with(move |ledger| ledger.outputs_at(&UndoFile::places(&at)));
+        let known = ledger.with(move |ledger| ledger.outputs_at(&UndoFile::places(&at)));
         let output = UndoFile::create(&file, run, known.await?);
         let output = output.map_err(|error| error.before_sending())?;
-        let begun = desk.with(move |ledger| ledger.begin_undo(run, Timestamp::now()));
+        let begun = ledger.with(move |ledger| ledger.begin_undo(run, Timestamp::now()));
         if let Err(at_work) = begun.await? {
             return Err(busy(at_work.to_string()));
         }
-        let rows = desk.with(move |ledger| ledger.undo_rows(run)).await?;
+        let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
         let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
         let progress = Cell::new(Progress::default());
         let first = Mutex::new(());
@@ -241,14 +244,14 @@ impl Undo {
         progress: Progress,
     ) -> Result<Undone, Failure> {
         let run = self.target.run.run;
-        let desk = &self.target.calls.desk;
+        let ledger = &self.target.calls.ledger;
         let failure = stopped.as_ref().map(|why| self.target.failure(why));
         let is_pointless = matches!(
             stopped,
             Some(Stopped::NotOffered(_) | Stopped::Fatal { .. })
         );
         if is_pointless && !progress.may_be_removed {
-            desk.with(move |ledger| ledger.cancel_undo(run)).await?;
+            ledger.with(move |ledger| ledger.cancel_undo(run)).await?;
             return Ok(Undone {
                 run,
                 counts: UndoCounts::default(),
@@ -262,7 +265,7 @@ impl Undo {
             // What became of the last leads is not on disk, so it is in no file either.
             return Err(error.into());
         }
-        let rows = desk.with(move |ledger| ledger.undo_rows(run)).await?;
+        let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
         let mut counts = UndoCounts::default();
         for row in &rows {
             counts.add(row.outcome.as_ref().map(|outcome| outcome.status), 1);
@@ -270,7 +273,8 @@ impl Undo {
         }
         let sealed = output.seal().map_err(|error| error.while_writing())?;
         let record = sealed.records();
-        desk.with(move |ledger| ledger.record_outputs(run, &record))
+        ledger
+            .with(move |ledger| ledger.record_outputs(run, &record))
             .await?;
         let written = sealed.finish().map_err(|error| error.while_writing())?;
         Ok(Undone {
@@ -314,8 +318,8 @@ impl Undo {
         }
         let run = self.target.run.run;
         let settled = vec![(row, outcome)];
-        let desk = &self.target.calls.desk;
-        let settling = desk.with(move |ledger| ledger.settle_undo(run, &settled));
+        let ledger = &self.target.calls.ledger;
+        let settling = ledger.with(move |ledger| ledger.settle_undo(run, &settled));
         settling.await?;
         drop(alone);
         Ok(())
@@ -349,7 +353,6 @@ impl Undo {
                 progress.set(Progress {
                     has_removed: true,
                     may_be_removed: true,
-                    ..progress.get()
                 });
                 return Ok(outcome(UndoStatus::Undone, http_status, ""));
             }

@@ -63,19 +63,21 @@ impl From<LedgerError> for Stopped {
 /// The thread that owns the ledger meanwhile: committing waits for a disk or a server, and answers
 /// must not wait for that.
 #[derive(Debug)]
-pub struct Desk {
-    work: mpsc::Sender<Box<dyn FnOnce(&mut Ledger) + Send>>,
+pub struct LedgerThread {
+    work: mpsc::Sender<Work>,
 }
 
-impl Desk {
-    pub fn new(mut ledger: Ledger) -> Desk {
-        let (work, waiting) = mpsc::channel::<Box<dyn FnOnce(&mut Ledger) + Send>>();
+type Work = Box<dyn FnOnce(&mut Ledger) + Send>;
+
+impl LedgerThread {
+    pub fn new(mut ledger: Ledger) -> LedgerThread {
+        let (work, waiting) = mpsc::channel::<Work>();
         thread::spawn(move || {
             for work in waiting {
                 work(&mut ledger);
             }
         });
-        Desk { work }
+        LedgerThread { work }
     }
 
     /// Has work done with the ledger, after all that was given to it before.
@@ -100,7 +102,7 @@ impl Desk {
 /// The calls of one command, all on one thread.
 pub struct Calls {
     client: Client,
-    pub desk: Desk,
+    pub ledger: LedgerThread,
     service: ServiceId,
     rate: RefCell<RateController>,
     throttle: RefCell<Throttle>,
@@ -123,7 +125,7 @@ impl Calls {
     pub fn new(client: Client, ledger: Ledger, service: ServiceId, rate: RateController) -> Calls {
         Calls {
             client,
-            desk: Desk::new(ledger),
+            ledger: LedgerThread::new(ledger),
             service,
             rate: RefCell::new(rate),
             throttle: RefCell::default(),
@@ -197,7 +199,7 @@ impl Calls {
         before: impl FnOnce(&mut Ledger) -> Result<(), LedgerError> + Send + 'static,
     ) -> Result<Called<T>, Stopped> {
         let (service, limits) = (self.service, self.rate.borrow().limits().to_vec());
-        let reserved = self.desk.with(move |ledger| {
+        let reserved = self.ledger.with(move |ledger| {
             before(ledger)?;
             let at = ledger.reserve_start(service, &limits)?;
             let now = StartsInSecond {
@@ -329,7 +331,7 @@ impl Calls {
             pause,
         };
         let recorded = self
-            .desk
+            .ledger
             .with(move |ledger| ledger.record_use(service, asked));
         Ok(recorded.await?)
     }

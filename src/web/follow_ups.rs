@@ -146,7 +146,12 @@ pub fn begin(site: &Arc<Site>, run: &RunRecord, task: Task) {
         async move || attempt(&of_site, &run, &for_work, stopped).await,
         move |ended: Result<String, Failure>| {
             show_what_is_known_now(&site, begun.run);
-            begun.lock().end = Some(ended.map_err(|failure| Trouble::of(&failure)));
+            begun.lock().end = Some(match ended {
+                Err(failure) if failure.stopped_by == StoppedBy::Signal => {
+                    Ok("Stopped. You can go on with it at any time.".to_owned())
+                }
+                ended => ended.map_err(|failure| Trouble::of(&failure)),
+            });
             site.follow_ups.changed.notify_waiters();
         },
     );
@@ -287,6 +292,8 @@ fn busy() -> Failure {
 }
 
 fn cancelled() -> Failure {
-    let message = Message::new("stopped before anything was changed", "try again to go on");
-    Failure::new(StoppedBy::Signal, message)
+    Failure::new(
+        StoppedBy::Signal,
+        anyhow::anyhow!("stopped before anything was changed"),
+    )
 }

@@ -205,6 +205,7 @@ pub fn outcome(counts: &UndoCounts) -> Markup {
         @if counts.of(UndoStatus::Kept) > 0 {
             p { "The service has kept " (counted(counts.of(UndoStatus::Kept), "lead")) ": a call may be under way. Try again after a while." }
         }
+        @if counts.left > 0 { p { "Press “Undo” to remove the others too." } }
         p { "Calls already made stay made." }
     }
 }

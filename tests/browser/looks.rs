@@ -104,6 +104,6 @@ fn the_screens_of_a_list_that_is_taken_back_are_accessible_and_narrow_enough() {
     page.wait_for("Removing the leads of leads.csv. That stops");
     page.click("Keep it running");
     page.click("Stop");
-    page.wait_for("Stopped before anything was changed.");
+    page.wait_for("Stopped. You can go on with it at any time.");
     expect_usable(&page);
 }

@@ -62,7 +62,7 @@ fn leads_that_are_being_removed_stop_and_go_on() {
     page.wait_until("a lead that is removed", |_| service.leads().len() < 60);
     page.click("Stop");
     page.wait_for_heading("Removed in part");
-    page.wait_for("Stopped before the end.");
+    page.wait_for("Stopped. You can go on with it at any time.");
     let left = service.leads().len();
     assert!(left > 0);
     page.click("Undo");

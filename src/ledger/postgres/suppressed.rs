@@ -46,14 +46,14 @@ impl PostgresLedger {
             ];
             client.query_typed(ADD, &values).await
         })?;
-        self.read_all(&rows, |row| number(row))
+        self.read_all(&rows, number)
     }
 
     /// Takes numbers off the list. Returns those that were on it.
     pub fn unsuppress(&mut self, numbers: &[PhoneNumber]) -> Result<Vec<PhoneNumber>, LedgerError> {
         let keys = keys(numbers);
         let rows = self.query(REMOVE, &[typed(&keys, Type::INT8_ARRAY)])?;
-        self.read_all(&rows, |row| number(row))
+        self.read_all(&rows, number)
     }
 
     /// The list, in the order in which it grew.
