@@ -1,6 +1,7 @@
 //! The ledger of every released version opens in this one, and its runs go on. The files are in
-//! `tests/data/ledgers`, a folder for each version; `packaging/keep-ledger` made them, with a
-//! service at the port that is used here: a run belongs to an address.
+//! `tests/data/ledgers`, a folder for each version and for a format from before the first release
+//! that is taken over too; `packaging/keep-ledger` made them, with a service at the port that is
+//! used here: a run belongs to an address.
 
 use std::collections::BTreeMap;
 use std::fs;
