@@ -90,4 +90,12 @@ fn the_sample_list_is_sent_with_the_keyboard_alone() {
     tab_to(&page, "Print summary");
     page.press(Key::Tab);
     tab_to(&page, "Stop and quit");
+
+    tab_to(&page, "Undo");
+    page.press(Key::Enter);
+    page.wait_for_heading("Remove 195 leads from Spring promo?");
+    tab_to(&page, "Remove 195 leads");
+    page.press(Key::Enter);
+    page.wait_for_heading("Removed again");
+    assert_eq!(page.focused(), "Removed again");
 }
