@@ -131,6 +131,11 @@ impl Page {
         reader.deserialize().map(Result::unwrap).collect()
     }
 
+    /// Waits until the program has ended by itself.
+    pub fn wait_for_end(&mut self) {
+        self.process.take().unwrap().wait().unwrap();
+    }
+
     pub fn kill(mut self) {
         kill(self.process.take().unwrap());
     }

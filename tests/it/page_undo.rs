@@ -184,6 +184,44 @@ fn while_a_list_is_sent_nothing_is_removed() {
 }
 
 #[test]
+fn a_page_that_is_killed_or_quit_while_it_removes_leads_goes_on_after_its_next_start() {
+    for quits in [false, true] {
+        let folder = Folder::with_leads(&contacts(40));
+        let service = scenario("latency_ms = 30\nmax_concurrent = 1");
+        let (mut page, list) = sent(&folder, &service);
+        let run = run_of(&page, &list);
+        page.session
+            .post(&format!("{run}/undo"), &[("leads", "40")]);
+        let is_begun = || service.leads().len() < 40;
+        while !is_begun() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        if quits {
+            let asked = page.session.get("quit");
+            assert!(
+                asked.says("Removing the leads of leads.csv."),
+                "{}",
+                asked.body
+            );
+            page.session.post("quit", &[]);
+            page.wait_for_end();
+        } else {
+            page.kill();
+        }
+        let left = service.leads().len();
+        assert!(left > 0, "{quits}");
+        page = Page::start(&folder, &service);
+        let shown = page.session.arrive(&run).1;
+        assert!(shown.says("Removed in part"), "{}", shown.body);
+        let asked = page.session.get(&format!("{run}/undo"));
+        let leads = asked.field("leads");
+        let after = pressed(&page, &format!("{run}/undo"), &[("leads", &leads)]);
+        assert!(after.says("Removed again"), "{}", after.body);
+        assert_eq!(service.leads().len(), 0);
+    }
+}
+
+#[test]
 fn rows_that_may_have_arrived_are_looked_up() {
     let folder = Folder::with_leads(&contacts(6));
     let lost = |row, store| {
