@@ -13,7 +13,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::CampaignId;
 use crate::ledger::{LeadAt, Ledger, LedgerError, LedgerPlace};
 use crate::message::Message;
-use crate::phone::{PhoneNumber, PhoneProblem};
+use crate::phone::PhoneNumber;
 use crate::screen::SuppressionLists;
 use crate::settings::PhoneSettings;
 
@@ -98,12 +98,7 @@ pub fn numbers(named: &Named<'_>, settings: &PhoneSettings) -> Result<Vec<PhoneN
 fn number(text: &str, settings: &PhoneSettings) -> Result<PhoneNumber, Failure> {
     let region = settings.region.as_ref().map(|given| given.region);
     settings.phones.for_lists().read(text, region).map_err(|problem| {
-        let why = match problem {
-            // Their advice is about the numbers of a list.
-            PhoneProblem::NoDigits => "it has no digits".to_owned(),
-            PhoneProblem::NoCountry { .. } => "it has no country".to_owned(),
-            other => other.to_string(),
-        };
+        let why = problem.of_typed();
         let message = Message::new(
             format!("the value of `--number` is no number that can be called: {why}"),
             "write it whole, with `+` and the country code, such as +447700900201; or name its country with `--region`",

@@ -56,7 +56,12 @@ pub enum NotDone {
         text: String,
     },
     /// There is no usable answer, so it may be done or not.
-    NoAnswer { code: ErrorCode, text: String },
+    NoAnswer {
+        code: ErrorCode,
+        text: String,
+        /// Whether the request may have reached the service.
+        was_sent: bool,
+    },
     /// The service refuses this one.
     Refused { code: ErrorCode, text: String },
     /// The service refuses every call like this.
@@ -105,6 +110,7 @@ impl Client {
             read.ok_or_else(|| NotDone::NoAnswer {
                 code: ErrorCode::UnreadableAnswer,
                 text: "the answer is not a list of leads".to_owned(),
+                was_sent: true,
             })
         })
         .await
@@ -166,6 +172,7 @@ fn deleted(body: &[u8]) -> Result<(), NotDone> {
         return Err(NotDone::NoAnswer {
             code: ErrorCode::UnreadableAnswer,
             text: "the answer is not JSON".to_owned(),
+            was_sent: true,
         });
     }
     let body = Body::read(&text);
@@ -196,9 +203,16 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
         Verdict::PerhapsTaken { text, .. } if answer.http_status == Some(501) => {
             NotDone::NotOffered { text }
         }
-        Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
-            NotDone::NoAnswer { code, text }
-        }
+        Verdict::PerhapsTaken { code, text } => NotDone::NoAnswer {
+            code,
+            text,
+            was_sent: true,
+        },
+        Verdict::NeverTaken { code, text, .. } => NotDone::NoAnswer {
+            code,
+            text,
+            was_sent: false,
+        },
         Verdict::Rejected { code, text } => NotDone::Refused { code, text },
         Verdict::Duplicate { text, .. } => NotDone::Refused {
             code: ErrorCode::Http(answer.http_status.unwrap_or_default()),
@@ -209,6 +223,7 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
         Verdict::Created { .. } => NotDone::NoAnswer {
             code: ErrorCode::UnreadableAnswer,
             text: "the answer is about something else".to_owned(),
+            was_sent: true,
         },
     }
 }

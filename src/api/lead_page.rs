@@ -56,7 +56,7 @@ impl ListedLead {
 
 impl LeadPage {
     /// Reads an array of leads, or an object that has one in `data` or `leads`; `None` if it is
-    /// neither. `page` is its own address, and `ahead` how far the service's clock is ahead.
+    /// neither, or if it has a next page that cannot be found. `page` is its own address, and `ahead` how far the service's clock is ahead.
     pub(super) fn read(json: &Value, page: &Url, ahead: SignedDuration) -> Option<LeadPage> {
         let list = match json {
             Value::Array(list) => list,
@@ -72,7 +72,7 @@ impl LeadPage {
                 .iter()
                 .filter_map(|lead| read_lead(lead, ahead))
                 .collect(),
-            next: next(json, page),
+            next: next(json, page)?,
         })
     }
 }
@@ -101,8 +101,8 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
     })
 }
 
-/// A time of the service by the clock of this computer, the earliest that it can be: how far the
-/// other one is ahead is known to a second.
+/// A time of the service by the clock of this computer. If the other one is ahead or behind, that is
+/// known to a second, and the earliest time counts; less than about two seconds count as the same.
 fn by_our_clock(time: Timestamp, ahead: SignedDuration) -> Timestamp {
     let doubt = match ahead.is_zero() {
         true => SignedDuration::ZERO,
@@ -148,24 +148,29 @@ fn read_time(value: &Value) -> Option<Made> {
     })
 }
 
-/// The address of the next page. Only the page changes: a service may leave the rest of the query
-/// out of what it says, and then its next page would be one of all leads.
-fn next(json: &Value, page: &Url) -> Option<Url> {
+/// The address of the next page, if there is one. Only the page changes: a service may leave the rest
+/// of the query out of what it says, and then its next page would be one of all leads. `None` if it
+/// names a next page otherwise than by a number: without it, a lead would count as not there.
+fn next(json: &Value, page: &Url) -> Option<Option<Url>> {
     let number = |name: &str| {
         let of_meta = json.get("meta").and_then(|meta| meta.get(name));
         of_meta.or(json.get(name)).and_then(Value::as_u64)
     };
     let said = ["/next_page_url", "/links/next", "/meta/next_page_url"];
     let said = said.iter().find_map(|at| json.pointer(at)?.as_str());
-    let said = said.and_then(|said| page.join(said).ok());
-    let in_said = said.as_ref().and_then(page_number);
+    let in_said = said.map(|said| page_number(&page.join(said).ok()?));
     let by_count = || {
         let (current, last) = (number("current_page")?, number("last_page")?);
         (current < last).then_some(current + 1)
     };
-    let next = in_said.or_else(by_count)?;
     let now = page_number(page).unwrap_or(1);
-    (next > now).then(|| with_page(page, next))
+    let next = match (in_said, by_count()) {
+        (Some(None), None) => return None,
+        (Some(Some(said)), _) => Some(said),
+        (_, counted) => counted,
+    };
+    let next = next.filter(|next| *next > now);
+    Some(next.map(|next| with_page(page, next)))
 }
 
 fn page_number(url: &Url) -> Option<u64> {
@@ -298,5 +303,8 @@ mod tests {
         ] {
             assert_eq!(next(json.clone()), None, "{json}");
         }
+        let elsewhere = json!({ "data": [], "next_page_url": "?cursor=eyJpZCI6MTV9" });
+        let read = LeadPage::read(&elsewhere, &address(), SignedDuration::ZERO);
+        assert_eq!(read, None);
     }
 }

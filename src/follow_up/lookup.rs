@@ -1,4 +1,4 @@
-//! Looking a number up in the list of leads of a campaign.
+//! Looking leads up in the list of a campaign.
 
 use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
@@ -8,14 +8,15 @@ use crate::pipeline::{Calls, Stopped};
 /// More pages than the leads of one number have, even if the service ignores what was asked for.
 const MOST_PAGES: usize = 1000;
 
-/// The leads of a number in a campaign, from all pages.
+/// The leads that a campaign lists for a number, from all pages, as far as they are `meant`.
 ///
-/// Services compare a part of the number, and may ignore what they are asked for: so what is listed
-/// counts only if it has this number, and is not said to be in another campaign.
-pub(super) async fn leads_with(
+/// Services compare a part of the number, or ignore what they are asked for, so other leads are
+/// listed too.
+pub(super) async fn listed_for(
     calls: &Calls,
     campaign: CampaignId,
     number: PhoneNumber,
+    is_meant: impl Fn(&ListedLead) -> bool,
 ) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
     let query = LeadQuery {
         campaign,
@@ -37,10 +38,7 @@ pub(super) async fn leads_with(
             Ok(listed) => listed,
             Err(not_done) => return Ok(Err(not_done)),
         };
-        let is_meant = |lead: &ListedLead| {
-            lead.has_number(number) && lead.campaign.is_none_or(|of| of == campaign)
-        };
-        found.extend(listed.leads.into_iter().filter(is_meant));
+        found.extend(listed.leads.into_iter().filter(&is_meant));
         match listed.next {
             Some(next) => page = Some(next),
             None => return Ok(Ok(found)),
@@ -49,7 +47,21 @@ pub(super) async fn leads_with(
     Ok(Err(NotDone::NoAnswer {
         code: ErrorCode::UnreadableAnswer,
         text: "the list of leads has no last page".to_owned(),
+        was_sent: true,
     }))
+}
+
+/// The leads with this number in a campaign. Of one without a campaign it is not known that it is in
+/// another.
+pub(super) async fn leads_with(
+    calls: &Calls,
+    campaign: CampaignId,
+    number: PhoneNumber,
+) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
+    let is_meant = |lead: &ListedLead| {
+        lead.has_number(number) && lead.campaign.is_none_or(|of| of == campaign)
+    };
+    listed_for(calls, campaign, number, is_meant).await
 }
 
 /// The first page of the leads of a campaign.
@@ -78,6 +90,9 @@ pub(super) fn refused(not_done: NotDone) -> Stopped {
     match not_done {
         // The list of a campaign that exists is always there, if the service has such lists.
         NotDone::NotOffered { text } | NotDone::NotFound { text } => Stopped::NotOffered(text),
+        NotDone::NoAnswer { code, text, .. } if code != ErrorCode::UnreadableAnswer => {
+            Stopped::Outage(text)
+        }
         other => Stopped::Unreadable(other.text().to_owned()),
     }
 }

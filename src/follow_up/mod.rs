@@ -3,7 +3,7 @@
 //!
 //! Both use calls that the interface document does not have, with the token of today, about leads of
 //! another day. A lead of somebody else must not be touched, so [`Target`] makes sure that this is the
-//! run's own service and account, and that nothing else is sent meanwhile.
+//! run's own service and account, and that the run is not being sent.
 //!
 //! Rule: nothing here asks a question or writes to the terminal.
 

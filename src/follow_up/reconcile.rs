@@ -7,17 +7,17 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::{StreamExt, stream};
 use jiff::{SignedDuration, Timestamp};
 
 use super::lookup::{leads_with, refused};
 use super::target::Target;
-use crate::api::ListedLead;
+use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowOutcome, RunId, Status};
-use crate::ledger::{Attempted, LeadAt, Record};
+use crate::ledger::{Attempted, LeadAt, Ledger, Record};
 use crate::pipeline::{AT_ONCE, Stopped};
-use crate::signals::{Interrupt, Interrupts};
+use crate::report::stopped_failure;
+use crate::signals::Interrupts;
 
 /// How long the list may take to show a lead.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
@@ -51,7 +51,7 @@ impl Reconciled {
 /// The first interrupt lets nothing more start, a second one ends at once.
 pub async fn reconcile(
     target: Target,
-    mut interrupts: Interrupts,
+    interrupts: Interrupts,
     mut done: impl FnMut(u64, u64),
 ) -> Result<Reconciled, Failure> {
     let run = target.run.run;
@@ -72,36 +72,13 @@ pub async fn reconcile(
     // Two rows of one number must not be given the same lead.
     let at_once = if work.allows_duplicates { 1 } else { AT_ONCE };
     let total = rows.len() as u64;
-    let mut looking = stream::iter(rows.clone())
-        .map(|(row, attempted)| work.settle(row, attempted))
-        .buffer_unordered(at_once);
-    let mut stopped: Option<Stopped> = None;
-    let mut count = 0;
-    loop {
-        tokio::select! {
-            biased;
-            interrupt = interrupts.next() => {
-                if interrupt == Interrupt::Signal && target.calls.is_stopping() {
-                    stopped = Some(Stopped::Interrupted);
-                    break;
-                }
-                target.calls.stop();
-            }
-            looked = looking.next() => match looked {
-                None => break,
-                Some(Ok(())) => {
-                    count += 1;
-                    done(count, total);
-                }
-                Some(Err(why)) => {
-                    target.calls.stop();
-                    // What comes after it is that the others were stopped.
-                    stopped.get_or_insert(why);
-                }
-            },
-        }
-    }
-    drop(looking);
+    let looking = rows
+        .into_iter()
+        .map(|(row, attempted)| work.settle(row, attempted));
+    let calls = &target.calls;
+    let stopped = calls
+        .make_all(looking, at_once, interrupts, |count| done(count, total))
+        .await;
     let found = work.found.into_inner();
     let mut counts = found.counts;
     for _ in counts.total()..total {
@@ -112,7 +89,7 @@ pub async fn reconcile(
         counts,
         requests: target.calls.requests(),
         again_at: found.again_at,
-        stopped: stopped.as_ref().map(|why| target.failure(why)),
+        stopped: stopped.as_ref().map(stopped_failure),
     })
 }
 
@@ -144,7 +121,15 @@ impl Work<'_> {
         let calls = &self.target.calls;
         let number = row.number;
         let listed = leads_with(calls, row.campaign, number).await?;
-        let listed = listed.map_err(refused)?;
+        let listed = match listed {
+            Ok(listed) => listed,
+            // The service has answered others.
+            Err(NotDone::NoAnswer { .. }) => {
+                self.found.borrow_mut().counts.add(Status::Uncertain);
+                return Ok(());
+            }
+            Err(not_done) => return Err(refused(not_done)),
+        };
         let known = calls
             .ledger
             .with(move |ledger| ledger.leads_of(&[number]))
@@ -152,7 +137,7 @@ impl Work<'_> {
         let service = &self.target.run.service;
         let known: Vec<LeadAt> = known
             .into_iter()
-            .filter(|lead| lead.service == *service && lead.record.campaign == row.campaign)
+            .filter(|lead| lead.service == *service)
             .collect();
         let outcome = match judge(&row, attempted, &listed, &known) {
             Some(outcome) => Some(outcome),
@@ -162,12 +147,8 @@ impl Work<'_> {
             .as_ref()
             .map_or(Status::Uncertain, |outcome| outcome.status);
         if let Some(outcome) = outcome {
-            let run = row.run;
-            let settled = vec![(row, outcome)];
-            calls
-                .ledger
-                .with(move |ledger| ledger.reconcile(run, &settled))
-                .await?;
+            let settling = move |ledger: &mut Ledger| ledger.reconcile(&row, &outcome);
+            calls.ledger.with(settling).await?;
         }
         self.found.borrow_mut().counts.add(status);
         Ok(())

@@ -1,7 +1,6 @@
 //! The run that something is done about, and the service that has its leads.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use crate::api::Client;
 use crate::campaign::Campaign;
@@ -10,27 +9,24 @@ use crate::import::{campaign_list, pace, service};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
 use crate::message::Message;
-use crate::pipeline::{Calls, Stopped};
+use crate::pipeline::{Calls, RateController};
 use crate::rate::RateChoice;
-use crate::report::stopped_failure;
-use crate::settings::Service;
+use crate::settings::FollowUpSettings;
 
 /// Which run, and how the service is reached.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub ledger: LedgerPlace,
     pub run: RunId,
-    pub service: Service,
     /// What the ledger calls the service.
     pub address: String,
-    pub rate: RateChoice,
-    pub timeout: Duration,
+    pub settings: FollowUpSettings,
 }
 
-/// A run while nothing else of its service is sent by this ledger's users, and its own service.
+/// A run while it is not sent, and its own service. With a ledger in a file, nothing else is sent to
+/// the service meanwhile.
 pub struct Target {
     pub run: RunRecord,
-    pub service: ServiceId,
     pub calls: Calls,
     /// The campaigns that the token's account has.
     pub campaigns: Vec<Campaign>,
@@ -50,11 +46,14 @@ impl Target {
         let Wanted {
             ledger: place,
             run,
-            service: named,
             address,
+            settings,
+        } = wanted;
+        let FollowUpSettings {
+            service: named,
             rate,
             timeout,
-        } = wanted;
+        } = settings;
         let opening = service::on_a_thread(move || open(&place, run, &address, &rate));
         let (run, ledger, service, lock, rate) = opening.await?;
         let reached = service::reach(&named, timeout).await?;
@@ -63,7 +62,6 @@ impl Target {
         Ok(Target {
             calls: Calls::new(client, ledger, service, rate),
             run,
-            service,
             campaigns,
             _lock: lock,
             _reached: reached,
@@ -104,20 +102,9 @@ impl Target {
         let found = listed.find(|campaign| campaign.lead_campaign() == Ok(id));
         found.map(|campaign| campaign.name.as_str())
     }
-
-    /// Why the work stopped, in words.
-    pub fn failure(&self, stopped: &Stopped) -> Failure {
-        stopped_failure(stopped)
-    }
 }
 
-type Opened = (
-    RunRecord,
-    Ledger,
-    ServiceId,
-    SenderLock,
-    crate::pipeline::RateController,
-);
+type Opened = (RunRecord, Ledger, ServiceId, SenderLock, RateController);
 
 /// Opens the ledger and takes the right to send, without waiting for it.
 fn open(

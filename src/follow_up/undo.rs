@@ -14,11 +14,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
-use super::lookup::{first_page, leads_with};
+use super::lookup::{first_page, listed_for};
 use super::target::{Target, busy};
 use crate::api::verdict::FatalCause;
 use crate::api::{ListedLead, NotDone};
@@ -26,8 +25,9 @@ use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId};
 use crate::ledger::{UndoCounts, UndoOutcome, UndoRow, UndoStatus};
 use crate::pipeline::{AT_ONCE, Stopped};
+use crate::report::stopped_failure;
 use crate::results::UndoFile;
-use crate::signals::{Interrupt, Interrupts};
+use crate::signals::Interrupts;
 use crate::text::{printable, shortened};
 
 const MAX_ERROR: usize = 300;
@@ -121,19 +121,19 @@ impl Undo {
     /// Reads the list of leads once, and compares those of the run that it shows. Another account may
     /// have leads with the same ids.
     async fn refuse_strangers(&mut self, campaign: CampaignId) -> Result<(), Failure> {
-        let failure = |stopped| self.target.failure(&stopped);
-        let listed = first_page(&self.target.calls, campaign).await;
-        let listed = listed.map_err(failure)?;
+        let calls = &self.target.calls;
+        let listed = first_page(calls, campaign).await;
+        let listed = listed.map_err(|why| stopped_failure(&why))?;
         let (mut ours, mut others) = self.compared(campaign, &listed);
-        if ours == 0 && others.is_empty() {
+        for row in self.samples(campaign) {
             // Later pages may have them.
-            let first = self.to_remove().find(|row| row.campaign == campaign);
-            let number = first.map(|row| row.number);
-            if let Some(number) = number {
-                let found = leads_with(&self.target.calls, campaign, number).await;
-                let found = found.map_err(failure)?.unwrap_or_default();
-                (ours, others) = self.compared(campaign, &found);
+            if ours > 0 || !others.is_empty() {
+                break;
             }
+            let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
+            let found = listed_for(calls, campaign, row.number, has_its_id).await;
+            let found = found.map_err(|why| stopped_failure(&why))?;
+            (ours, others) = self.compared(campaign, &found.unwrap_or_default());
         }
         if ours == 0 && !others.is_empty() {
             return Err(self.target.other_account(
@@ -147,6 +147,16 @@ impl Undo {
         }
         self.changed.extend(others);
         Ok(())
+    }
+
+    /// The first, a middle and the last row of a campaign.
+    fn samples(&self, campaign: CampaignId) -> Vec<&UndoRow> {
+        let of_campaign = self.to_remove().filter(|row| row.campaign == campaign);
+        let rows: Vec<&UndoRow> = of_campaign.collect();
+        let at = BTreeSet::from([0, rows.len() / 2, rows.len().saturating_sub(1)]);
+        at.into_iter()
+            .filter_map(|at| rows.get(at).copied())
+            .collect()
     }
 
     /// How many of the listed leads are the run's, and the rows whose ids are listed with another
@@ -187,7 +197,7 @@ impl Undo {
     pub async fn perform(
         self,
         file: PathBuf,
-        mut interrupts: Interrupts,
+        interrupts: Interrupts,
         mut done: impl FnMut(u64),
     ) -> Result<Undone, Failure> {
         let run = self.target.run.run;
@@ -201,39 +211,14 @@ impl Undo {
             return Err(busy(at_work.to_string()));
         }
         let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
+        let progress = Cell::new(Progress::of(&rows));
         let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
-        let progress = Cell::new(Progress::default());
         let first = Mutex::new(());
-        let mut removing = stream::iter(to_remove)
-            .map(|row| self.remove(row, &progress, &first))
-            .buffer_unordered(AT_ONCE);
-        let mut stopped: Option<Stopped> = None;
-        let mut count = 0;
-        loop {
-            tokio::select! {
-                biased;
-                interrupt = interrupts.next() => {
-                    if interrupt == Interrupt::Signal && self.target.calls.is_stopping() {
-                        stopped = Some(Stopped::Interrupted);
-                        break;
-                    }
-                    self.target.calls.stop();
-                }
-                removed = removing.next() => match removed {
-                    None => break,
-                    Some(Ok(())) => {
-                        count += 1;
-                        done(count);
-                    }
-                    Some(Err(why)) => {
-                        self.target.calls.stop();
-                        // What comes after it is that the others were stopped.
-                        stopped.get_or_insert(why);
-                    }
-                },
-            }
-        }
-        drop(removing);
+        let removing = to_remove.map(|row| self.remove(row, &progress, &first));
+        let calls = &self.target.calls;
+        let stopped = calls
+            .make_all(removing, AT_ONCE, interrupts, &mut done)
+            .await;
         self.finish(output, stopped, progress.get()).await
     }
 
@@ -245,7 +230,7 @@ impl Undo {
     ) -> Result<Undone, Failure> {
         let run = self.target.run.run;
         let ledger = &self.target.calls.ledger;
-        let failure = stopped.as_ref().map(|why| self.target.failure(why));
+        let failure = stopped.as_ref().map(stopped_failure);
         let is_pointless = matches!(
             stopped,
             Some(Stopped::NotOffered(_) | Stopped::Fatal { .. })
@@ -305,7 +290,7 @@ impl Undo {
             outcome(
                 UndoStatus::Kept,
                 None,
-                "the service has another number for this lead",
+                "the service has another number or campaign for this lead",
             )
         } else {
             self.asked_to_remove(&row, progress).await?
@@ -317,9 +302,8 @@ impl Undo {
             });
         }
         let run = self.target.run.run;
-        let settled = vec![(row, outcome)];
         let ledger = &self.target.calls.ledger;
-        let settling = ledger.with(move |ledger| ledger.settle_undo(run, &settled));
+        let settling = ledger.with(move |ledger| ledger.settle_undo(run, &row, &outcome));
         settling.await?;
         drop(alone);
         Ok(())
@@ -331,13 +315,7 @@ impl Undo {
         progress: &Cell<Progress>,
     ) -> Result<UndoOutcome, Stopped> {
         let (run, at) = (self.target.run.run, row.row);
-        let Some(lead_id) = &row.lead_id else {
-            return Ok(outcome(
-                UndoStatus::Unknown,
-                None,
-                "the service gave it no id",
-            ));
-        };
+        let lead_id = row.lead_id.as_deref().unwrap_or_default();
         let called = self
             .target
             .calls
@@ -387,11 +365,12 @@ impl Undo {
         text: String,
     ) -> Result<UndoOutcome, Stopped> {
         let status = Some(404);
-        let listed = leads_with(&self.target.calls, row.campaign, row.number).await?;
+        let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
+        let calls = &self.target.calls;
+        // Whatever number it has by now.
+        let listed = listed_for(calls, row.campaign, row.number, has_its_id).await?;
         let is_there = match &listed {
-            Ok(listed) => listed
-                .iter()
-                .any(|lead| Some(&lead.id) == row.lead_id.as_ref()),
+            Ok(listed) => !listed.is_empty(),
             Err(not_done) => {
                 let why = format!("{text}; and it cannot be looked up: {}", not_done.text());
                 return Ok(outcome(UndoStatus::Unknown, status, &why));
@@ -403,11 +382,6 @@ impl Undo {
                 UndoStatus::Kept,
                 status,
                 &format!("{text}; but the list of leads still has it"),
-            ),
-            (false, _) if row.was_asked => outcome(
-                UndoStatus::Gone,
-                status,
-                "an earlier request to remove it had no answer, or somebody else has removed it",
             ),
             (false, _) => outcome(UndoStatus::Gone, status, "it was not there any more"),
         })
@@ -421,6 +395,17 @@ struct Progress {
     has_removed: bool,
     /// Whether a lead is removed, or may be.
     may_be_removed: bool,
+}
+
+impl Progress {
+    /// What has happened before.
+    fn of(rows: &[UndoRow]) -> Progress {
+        let mut outcomes = rows.iter().filter_map(|row| row.outcome.as_ref());
+        Progress {
+            has_removed: outcomes.any(|outcome| outcome.status == UndoStatus::Undone),
+            may_be_removed: rows.iter().any(|row| row.was_asked),
+        }
+    }
 }
 
 fn outcome(status: UndoStatus, http_status: Option<u16>, error: &str) -> UndoOutcome {

@@ -17,8 +17,8 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
-    Begun, ClaimScope, Ending, InputRecord, Ledger, LedgerError, LedgerPlace, ListRecord, NewRun,
-    NotBegun, Predecessors, SenderLock, Sending, ServiceId,
+    Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError, LedgerPlace,
+    ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
 };
 use crate::mapping::RegionColumns;
 use crate::message::Message;
@@ -154,15 +154,15 @@ impl Record {
                 patience: settings.policy.max_outage,
                 limits: Vec::new(),
             },
-            expected: None,
+            expected: LatestRun::default(),
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),
             outputs: paths.places(),
         };
         let (record, predecessors) = self.find_predecessors(&new, settings).await?;
-        new.expected = predecessors.going_on;
+        new.expected = predecessors.latest;
         if form.allow_duplicates && !is_again(settings) {
-            record.refuse_what_was_sent(&new, predecessors.going_on, paths)?;
+            record.refuse_what_was_sent(&new, predecessors.latest.going_on, paths)?;
         }
         Ok(PlannedRun {
             record,
@@ -180,15 +180,15 @@ impl Record {
     ) -> Result<(Record, Predecessors), Failure> {
         loop {
             let found = self.ledger.predecessors(new)?;
-            if let Some(run) = found.undone.filter(|_| !is_again(settings)) {
+            if let Some(run) = found.latest.undone.filter(|_| !is_again(settings)) {
                 return Err(undone(run));
             }
-            let Some(run) = found.going_on else {
+            let Some(run) = found.latest.going_on else {
                 return Ok((self, found));
             };
             self = self.await_turn(run, waits(settings)).await?;
             // It may be complete by now.
-            if self.ledger.predecessors(new)?.going_on == Some(run) {
+            if self.ledger.predecessors(new)?.latest.going_on == Some(run) {
                 return Ok((self, found));
             }
         }
@@ -268,7 +268,7 @@ impl PlannedRun {
 
     /// What earlier runs did with the rows, as the run will know it when it begins.
     pub fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
-        let going_on = self.predecessors.going_on;
+        let going_on = self.predecessors.latest.going_on;
         let rules = memory_rules(settings, self.record.service, going_on, going_on.is_some());
         Ok(Memory::new(self.record.ledger.recall()?, rules))
     }
@@ -301,7 +301,7 @@ impl PlannedRun {
             }
             let (record, found) = self.record.find_predecessors(&self.new, settings).await?;
             self.record = record;
-            self.new.expected = found.going_on;
+            self.new.expected = found.latest;
         };
         let Record { ledger, lock, .. } = self.record;
         let rules = memory_rules(settings, service, Some(begun.run), begun.continues);

@@ -26,7 +26,7 @@ use crate::ledger::{
     AskedPause, Claim, Ledger, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond,
 };
 use crate::message::Message;
-use crate::phone::{PhoneNumber, PhoneProblem, PhoneRules};
+use crate::phone::{PhoneNumber, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::{Tally, stop_text};
 use crate::screen::Listing;
@@ -164,12 +164,7 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);
     number.map_err(|problem| {
-        let why = match problem {
-            // Their advice is about the numbers of a list.
-            PhoneProblem::NoDigits => "it has no digits".to_owned(),
-            PhoneProblem::NoCountry { .. } => "it has no country".to_owned(),
-            other => other.to_string(),
-        };
+        let why = problem.of_typed();
         let hint = "write it whole, with `+` and the country code";
         let message = Message::new(
             format!("the number that `--test-to` names cannot be called: {why}"),

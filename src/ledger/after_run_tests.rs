@@ -39,7 +39,7 @@ fn new_run(service: ServiceId, identity: u8) -> NewRun {
         defaults: String::new(),
         reopens: false,
         sending: Sending::default(),
-        expected: None,
+        expected: Default::default(),
         inputs: Vec::new(),
         lists: Vec::new(),
         outputs: Vec::new(),
@@ -225,18 +225,33 @@ fn what_came_on_the_list_is_in_the_reply_to_the_next_group() {
         let start = position(&subject);
         let mut other = Ledger::open(&subject.place).unwrap();
         other.suppress(&[number(1)], None, at(1)).unwrap();
-        let reply = subject.ledger.commit(RUN, &group(start)).unwrap();
-        assert_eq!(reply.suppressed.numbers, [(number(1), at(1))]);
-        let known = reply.suppressed.to;
-        let reply = subject.ledger.commit(RUN, &group(known)).unwrap();
-        assert!(reply.suppressed.numbers.is_empty());
-        assert_eq!(reply.suppressed.to, known);
+        let suppressed = subject
+            .ledger
+            .commit(RUN, &group(start))
+            .unwrap()
+            .suppressed
+            .unwrap();
+        assert_eq!(suppressed.numbers, [(number(1), at(1))]);
+        let known = suppressed.to;
+        let suppressed = subject
+            .ledger
+            .commit(RUN, &group(known))
+            .unwrap()
+            .suppressed
+            .unwrap();
+        assert!(suppressed.numbers.is_empty());
+        assert_eq!(suppressed.to, known);
         // A number that was taken off and comes on again is new again.
         other.unsuppress(&[number(1)]).unwrap();
         other.suppress(&[number(1)], None, at(2)).unwrap();
-        let reply = subject.ledger.commit(RUN, &group(known)).unwrap();
-        assert_eq!(reply.suppressed.numbers, [(number(1), at(2))]);
-        assert_eq!(reply.suppressed.to, position(&subject));
+        let suppressed = subject
+            .ledger
+            .commit(RUN, &group(known))
+            .unwrap()
+            .suppressed
+            .unwrap();
+        assert_eq!(suppressed.numbers, [(number(1), at(2))]);
+        assert_eq!(suppressed.to, position(&subject));
     });
 }
 
@@ -345,7 +360,9 @@ fn a_lead_that_was_removed_counts_as_never_sent_and_stays_in_the_export() {
             (next[0].clone(), done(UndoStatus::Undone)),
             (next[1].clone(), done(UndoStatus::Kept)),
         ];
-        ledger.settle_undo(RUN, &outcomes).unwrap();
+        for (row, outcome) in &outcomes {
+            ledger.settle_undo(RUN, row, outcome).unwrap();
+        }
         assert_eq!(subject.known(number(1)), Known::default());
         assert!(subject.known(number(2)).settled.is_some());
         assert_eq!(
@@ -378,8 +395,8 @@ fn a_person_whose_lead_was_removed_is_claimed_by_another_run() {
         let ledger = &mut subject.ledger;
         ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
         let next = ledger.undo_rows(RUN).unwrap();
-        let outcome = (next[0].clone(), done(UndoStatus::Gone));
-        ledger.settle_undo(RUN, &[outcome]).unwrap();
+        let outcome = done(UndoStatus::Gone);
+        ledger.settle_undo(RUN, &next[0], &outcome).unwrap();
         let later = subject.begin(77);
         let reply = subject.ledger.commit(later, &claims([1])).unwrap();
         assert!(reply.refused.is_empty());
@@ -466,14 +483,23 @@ fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
         subject.ledger.end(begun, 1, &ending, at(2)).unwrap();
         subject.ledger.recover(subject.service).unwrap();
         let found = subject.ledger.predecessors(&run).unwrap();
-        assert_eq!((found.going_on, found.undone), (Some(begun), None));
+        assert_eq!(
+            (found.latest.going_on, found.latest.undone),
+            (Some(begun), None)
+        );
         subject.ledger.begin_undo(begun, at(3)).unwrap().unwrap();
         let found = subject.ledger.predecessors(&run).unwrap();
-        assert_eq!((found.going_on, found.undone), (None, Some(begun)));
+        assert_eq!(
+            (found.latest.going_on, found.latest.undone),
+            (None, Some(begun))
+        );
         let next = subject.begin(78);
         assert!(next > begun);
         let found = subject.ledger.predecessors(&run).unwrap();
-        assert_eq!((found.going_on, found.undone), (Some(next), None));
+        assert_eq!(
+            (found.latest.going_on, found.latest.undone),
+            (Some(next), None)
+        );
     });
 }
 
@@ -492,7 +518,7 @@ fn an_undo_that_has_removed_nothing_can_be_taken_back() {
             ledger.begin_undo(RUN, at(4)).unwrap().unwrap();
             ledger.ask_to_undo(RUN, RowId(1), at(5)).unwrap();
             let row = ledger.undo_rows(RUN).unwrap()[0].clone();
-            ledger.settle_undo(RUN, &[(row, done(status))]).unwrap();
+            ledger.settle_undo(RUN, &row, &done(status)).unwrap();
             ledger.cancel_undo(RUN).unwrap();
             assert!(ledger.runs().unwrap()[0].undo.is_some(), "{status:?}");
         }
@@ -611,7 +637,9 @@ fn what_the_service_has_of_uncertain_rows_is_counted_and_known() {
             (record(1), lost_duplicate()),
             (record(2), failed),
         ];
-        subject.ledger.reconcile(RUN, &outcomes).unwrap();
+        for (row, outcome) in &outcomes {
+            subject.ledger.reconcile(row, outcome).unwrap();
+        }
         let statuses: Vec<Status> = subject.rows(RUN).into_iter().map(|row| row.1).collect();
         assert_eq!(
             statuses,
@@ -635,7 +663,9 @@ fn what_the_service_has_of_uncertain_rows_is_counted_and_known() {
         assert_eq!(settled.outcome.lead_id, id(1).lead_id);
         assert_eq!(subject.known(number(3)), Known::default());
         // Once more changes nothing.
-        subject.ledger.reconcile(RUN, &outcomes).unwrap();
+        for (row, outcome) in &outcomes {
+            subject.ledger.reconcile(row, outcome).unwrap();
+        }
         assert_eq!(subject.ledger.counts_of(RUN).unwrap(), counts);
         let later = subject.begin(77);
         let reply = subject.ledger.commit(later, &claims([3])).unwrap();
@@ -658,8 +688,8 @@ fn a_copy_in_the_other_kind_knows_all_of_it() {
             .unwrap();
         server.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
         let next = server.ledger.undo_rows(RUN).unwrap();
-        let outcome = (next[0].clone(), done(UndoStatus::Undone));
-        server.ledger.settle_undo(RUN, &[outcome]).unwrap();
+        let outcome = done(UndoStatus::Undone);
+        server.ledger.settle_undo(RUN, &next[0], &outcome).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let place = LedgerPlace::file(folder.path().join("copy"));
         let mut copy = Ledger::open(&place).unwrap();

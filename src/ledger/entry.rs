@@ -81,8 +81,8 @@ pub struct Reply {
     pub starts: Vec<Instant>,
     /// A wait that the service asked a run for, this one or another.
     pub pause: Option<AskedPause>,
-    /// What is new on the do-not-call list.
-    pub suppressed: NewlySuppressed,
+    /// What is new on the do-not-call list, if that was asked.
+    pub suppressed: Option<NewlySuppressed>,
 }
 
 /// Why a claim was not granted.
@@ -204,7 +204,7 @@ impl Group {
         self.limits = later.limits.or(self.limits.take());
         self.wants_starts = later.wants_starts;
         self.wants_reply |= later.wants_reply;
-        self.suppressed_to = later.suppressed_to;
+        self.suppressed_to = later.suppressed_to.or(self.suppressed_to);
     }
 
     /// Records a wait that the service asked for; of several the longest counts.

@@ -407,13 +407,14 @@ impl Ledger {
         of_kind!(self, ledger => ledger.cancel_undo(run))
     }
 
-    /// Records what became of leads. Those that are removed are not settled any more.
+    /// Records what became of a lead. One that is removed is not settled any more.
     pub fn settle_undo(
         &mut self,
         run: RunId,
-        outcomes: &[(UndoRow, UndoOutcome)],
+        row: &UndoRow,
+        outcome: &UndoOutcome,
     ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.settle_undo(run, outcomes))
+        of_kind!(self, ledger => ledger.settle_undo(run, row, outcome))
     }
 
     /// The leads of a run that is undone, in the order of its rows.
@@ -434,13 +435,10 @@ impl Ledger {
         of_kind!(self, ledger => ledger.leads_made(run))
     }
 
-    /// Records what the service has of uncertain rows. Call it only while the run is not sent.
-    pub fn reconcile(
-        &mut self,
-        run: RunId,
-        outcomes: &[(Record, RowOutcome)],
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.reconcile(run, outcomes))
+    /// Records what the service has of an uncertain row. In a file, call it only while nothing is
+    /// sent; on a server a row that is being sent stays.
+    pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.reconcile(row, outcome))
     }
 
     /// Whether it knows nothing of any service.

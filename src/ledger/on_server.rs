@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::cluster::{Cluster, Database};
 use super::sqlite::samples::BEGAN_AT;
 use super::{
-    CellsDigest, ClaimScope, Group, Ledger, LedgerPlace, Look, NewRun, Reply, Sending, ServerPlace,
-    ServiceId, Wanted,
+    CellsDigest, ClaimScope, Group, LatestRun, Ledger, LedgerPlace, Look, NewRun, Reply, Sending,
+    ServerPlace, ServiceId, Wanted,
 };
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
@@ -78,7 +78,7 @@ impl OnServer {
                 claims: self.scope,
                 ..Sending::default()
             },
-            expected: None,
+            expected: LatestRun::default(),
             inputs: Vec::new(),
             lists: Vec::new(),
             outputs: Vec::new(),
@@ -93,7 +93,7 @@ impl OnServer {
     /// Continues the last run.
     pub(super) fn go_on(&mut self, seconds: i64) -> RunId {
         let mut run = self.new_run();
-        run.expected = self.ledger.predecessors(&run).unwrap().going_on;
+        run.expected = self.ledger.predecessors(&run).unwrap().latest;
         self.ledger.begin(&run, at(seconds)).unwrap().unwrap().run
     }
 

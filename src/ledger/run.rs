@@ -28,8 +28,8 @@ pub struct NewRun {
     /// leads are known by run and row, no other run can send them.
     pub reopens: bool,
     pub sending: Sending,
-    /// The run that it continues, as was found before: if that has changed, it does not begin.
-    pub expected: Option<RunId>,
+    /// What was found before: if that has changed, it does not begin.
+    pub expected: LatestRun,
     pub inputs: Vec<InputRecord>,
     pub lists: Vec<ListRecord>,
     /// The files that this start will write, with absolute paths.
@@ -141,13 +141,27 @@ pub enum NotBegun {
     Changed,
 }
 
+/// The latest run of an identity, if it goes on or was undone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LatestRun {
+    /// The run that would continue; `None` if a new one would begin.
+    pub going_on: Option<RunId>,
+    pub undone: Option<RunId>,
+}
+
+impl LatestRun {
+    pub(super) fn of(run: RunId, is_undone: bool, is_open: bool) -> LatestRun {
+        LatestRun {
+            going_on: (is_open && !is_undone).then_some(run),
+            undone: is_undone.then_some(run),
+        }
+    }
+}
+
 /// Earlier runs, as found before a run begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predecessors {
-    /// The run that would continue; `None` if a new one would begin.
-    pub going_on: Option<RunId>,
-    /// The latest run of this identity, if it was undone.
-    pub undone: Option<RunId>,
+    pub latest: LatestRun,
     /// If a new one would begin: the latest run of the same inputs that is not complete.
     pub other: Option<Unfinished>,
 }

@@ -59,6 +59,15 @@ pub enum PhoneProblem {
 }
 
 impl PhoneProblem {
+    /// Why a number that stands in no list cannot be called: without advice about the rows of one.
+    pub fn of_typed(&self) -> String {
+        match self {
+            PhoneProblem::NoDigits => "it has no digits".to_owned(),
+            PhoneProblem::NoCountry { .. } => "it has no country".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     pub fn code(&self) -> ErrorCode {
         match self {
             PhoneProblem::Missing => ErrorCode::PhoneMissing,

@@ -5,25 +5,27 @@
 //! Until an answer was understood, and after each wait that the service asks for, one goes alone.
 //!
 //! An attempt without a usable answer is made again, up to [`MOST_ATTEMPTS`] times. While no
-//! connection can be made the service is down: that counts for no call, but after [`MAX_OUTAGE`]
-//! without any answer everything stops.
+//! connection can be made the service is down: that counts for no call. But after [`MAX_OUTAGE`]
+//! without an answer to a call everything stops, and so it does if the service asks for a longer wait.
 
 use std::cell::{Cell, RefCell};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
+use tracing::warn;
 
 use super::RateController;
+use super::ledger_thread::LedgerThread;
 use super::throttle::{Throttle, wall_clock_ahead};
 use crate::api::verdict::FatalCause;
 use crate::api::{Called, Client, NotDone};
 use crate::backoff;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
+use crate::signals::{Interrupt, Interrupts};
 
 /// How many calls are under way at once, when the service has been understood.
 pub const AT_ONCE: usize = 16;
@@ -60,45 +62,6 @@ impl From<LedgerError> for Stopped {
     }
 }
 
-/// The thread that owns the ledger meanwhile: committing waits for a disk or a server, and answers
-/// must not wait for that.
-#[derive(Debug)]
-pub struct LedgerThread {
-    work: mpsc::Sender<Work>,
-}
-
-type Work = Box<dyn FnOnce(&mut Ledger) + Send>;
-
-impl LedgerThread {
-    pub fn new(mut ledger: Ledger) -> LedgerThread {
-        let (work, waiting) = mpsc::channel::<Work>();
-        thread::spawn(move || {
-            for work in waiting {
-                work(&mut ledger);
-            }
-        });
-        LedgerThread { work }
-    }
-
-    /// Has work done with the ledger, after all that was given to it before.
-    pub async fn with<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Ledger) -> Result<T, LedgerError> + Send + 'static,
-    ) -> Result<T, LedgerError> {
-        let (answer, answered) = oneshot::channel();
-        // Without a receiver nobody waits for it; without the thread the answer is missing.
-        let sent = self.work.send(Box::new(move |ledger| {
-            let _ = answer.send(work(ledger));
-        }));
-        match sent {
-            Ok(()) => answered
-                .await
-                .unwrap_or_else(|_| Err(LedgerError::broke_off())),
-            Err(_) => Err(LedgerError::broke_off()),
-        }
-    }
-}
-
 /// The calls of one command, all on one thread.
 pub struct Calls {
     client: Client,
@@ -111,8 +74,8 @@ pub struct Calls {
     /// Whether any answer was ever understood.
     is_the_service: Cell<bool>,
     in_flight: Cell<usize>,
-    /// Since when no answer has come.
-    silent_since: Cell<Instant>,
+    /// Since when no answer was one to a call.
+    unanswered_since: Cell<Option<Instant>>,
     /// How many attempts have started.
     started: Cell<u64>,
     is_stopping: Cell<bool>,
@@ -132,7 +95,7 @@ impl Calls {
             is_understood: Cell::new(false),
             is_the_service: Cell::new(false),
             in_flight: Cell::new(0),
-            silent_since: Cell::new(Instant::now()),
+            unanswered_since: Cell::default(),
             started: Cell::new(0),
             is_stopping: Cell::new(false),
             news: Notify::new(),
@@ -168,27 +131,76 @@ impl Calls {
             self.in_flight.update(|calls| calls - 1);
             let called = called.inspect_err(|_| self.news.notify_waiters())?;
             self.observe(started, &called).await?;
-            let (code, text) = match &called.result {
-                Err(NotDone::Later { .. } | NotDone::TokenReplaced) => continue,
+            let since = self.unanswered_since.get();
+            let is_outage = since.is_some_and(|since| since.elapsed() > MAX_OUTAGE);
+            let (code, text, was_sent) = match &called.result {
+                Err(NotDone::TokenReplaced) => continue,
+                Err(NotDone::Later { text, .. }) if is_outage => {
+                    return Err(Stopped::Outage(text.clone()));
+                }
+                Err(NotDone::Later { .. }) => continue,
                 Err(NotDone::Fatal { cause, text }) => {
                     return Err(Stopped::Fatal {
                         cause: *cause,
                         text: text.clone(),
                     });
                 }
-                Err(NotDone::NoAnswer { code, text }) => (*code, text.clone()),
+                Err(NotDone::NoAnswer {
+                    code,
+                    text,
+                    was_sent,
+                }) => (*code, text.clone(), *was_sent),
                 _ => return Ok(called),
             };
-            let is_down = called.http_status.is_none() && code == ErrorCode::Connection;
+            let is_down = called.http_status.is_none() && !was_sent;
             failures += u32::from(!is_down);
             if failures >= MOST_ATTEMPTS {
                 return self.give_up(called, code, text);
             }
-            if self.silent_since.get().elapsed() > MAX_OUTAGE {
+            if is_outage {
                 return Err(Stopped::Outage(text));
             }
             let pause = backoff::long_delay(failures.max(1), fastrand::f64());
             self.pause_until(Instant::now() + pause).await?;
+        }
+    }
+
+    /// Does all this work, each a call or a few of them, and returns why it stopped before the end. The
+    /// first interrupt lets nothing more start, a second one ends it at once.
+    ///
+    /// `done` is told after each how many are done.
+    pub async fn make_all(
+        &self,
+        work: impl Iterator<Item = impl Future<Output = Result<(), Stopped>>>,
+        at_once: usize,
+        mut interrupts: Interrupts,
+        mut done: impl FnMut(u64),
+    ) -> Option<Stopped> {
+        let mut work = stream::iter(work).buffer_unordered(at_once);
+        let mut stopped = None;
+        let mut count = 0;
+        loop {
+            tokio::select! {
+                biased;
+                interrupt = interrupts.next() => {
+                    if interrupt == Interrupt::Signal && self.is_stopping() {
+                        return Some(Stopped::Interrupted);
+                    }
+                    self.stop();
+                }
+                ended = work.next() => match ended {
+                    None => return stopped,
+                    Some(Ok(())) => {
+                        count += 1;
+                        done(count);
+                    }
+                    Some(Err(why)) => {
+                        self.stop();
+                        // What comes after it is that the others were stopped.
+                        stopped.get_or_insert(why);
+                    }
+                },
+            }
         }
     }
 
@@ -240,6 +252,9 @@ impl Calls {
             if self.is_stopping.get() {
                 return Err(Stopped::Interrupted);
             }
+            if let Some((until, _)) = self.rate.borrow().pause_at_start {
+                refuse_long(until - Instant::now())?;
+            }
             let news = self.news.notified();
             let is_alone = !self.is_understood.get();
             if is_alone && self.in_flight.get() > 0 || self.in_flight.get() >= AT_ONCE {
@@ -270,9 +285,10 @@ impl Calls {
     /// Takes what the answer says of the service, whatever it says of this call.
     async fn observe<T>(&self, started: Instant, called: &Called<T>) -> Result<(), Stopped> {
         let quota = called.quota.as_ref();
+        let since = self.unanswered_since.get().unwrap_or(started);
+        self.unanswered_since.set(Some(since));
         match &called.result {
             Err(NotDone::Later { wait, code, .. }) => {
-                self.silent_since.set(Instant::now());
                 self.hold(*wait, *code, started).await?;
                 let mut rate = self.rate.borrow_mut();
                 // A 503 is about the service itself: a slower pace would not have avoided it.
@@ -282,13 +298,10 @@ impl Calls {
                 }
             }
             Err(NotDone::NoAnswer { .. } | NotDone::TokenReplaced | NotDone::Fatal { .. }) => {
-                if called.http_status.is_some() {
-                    self.silent_since.set(Instant::now());
-                }
                 self.rate.borrow_mut().lost(started);
             }
             _ => {
-                self.silent_since.set(Instant::now());
+                self.unanswered_since.set(None);
                 self.is_understood.set(true);
                 self.is_the_service.set(true);
                 self.throttle.borrow_mut().unhinted = 0;
@@ -316,9 +329,12 @@ impl Calls {
             return Ok(());
         };
         let wait = hint.unwrap_or(wait.min(self.rate.borrow().longest_guess()));
-        if wait > MAX_OUTAGE {
-            return Err(Stopped::AskedToWait(wall_clock_ahead(wait)));
-        }
+        refuse_long(wait)?;
+        warn!(
+            event = "waiting",
+            "the service asks to wait: going on in {:.0} s",
+            wait.as_secs_f64().ceil()
+        );
         self.rate.borrow_mut().limiter.hold(now + wait);
         self.is_understood.set(false);
         let (Some(wait), ErrorCode::Http(http_status)) = (hint, why) else {
@@ -334,5 +350,12 @@ impl Calls {
             .ledger
             .with(move |ledger| ledger.record_use(service, asked));
         Ok(recorded.await?)
+    }
+}
+
+fn refuse_long(wait: Duration) -> Result<(), Stopped> {
+    match wait > MAX_OUTAGE {
+        true => Err(Stopped::AskedToWait(wall_clock_ahead(wait))),
+        false => Ok(()),
     }
 }

@@ -69,9 +69,7 @@ pub(super) struct CommitBuffer {
     lease: Lease,
     /// The do-not-call lists, one of which may grow in the ledger.
     suppression: Arc<SuppressionLists>,
-    /// When the group that is with the writer was submitted, …
-    asked_at: Instant,
-    /// … and the last one that was answered: what is known of the list is as new as that.
+    /// When the ledger has last said what is new on the list.
     known_at: Option<Instant>,
 }
 
@@ -95,7 +93,6 @@ impl CommitBuffer {
             has_failed: false,
             known: None,
             suppression: suppression.unwrap_or_default(),
-            asked_at: Instant::now(),
             known_at: None,
         }
     }
@@ -248,7 +245,6 @@ impl CommitBuffer {
         group.counts = counts;
         group.claimed_at_ms = Timestamp::now().as_millisecond();
         group.suppressed_to = Some(self.suppression.kept.position());
-        self.asked_at = Instant::now();
         if self.known != known {
             self.known = known;
             group.learned = known;
@@ -277,8 +273,10 @@ impl CommitBuffer {
         let Some(reply) = reply else {
             return Vec::new();
         };
-        self.suppression.kept.add(&reply.suppressed);
-        self.known_at = Some(self.asked_at);
+        if let Some(new) = &reply.suppressed {
+            self.suppression.kept.add(new);
+            self.known_at = Some(Instant::now());
+        }
         let closed = std::mem::take(&mut self.closing);
         let refused = std::mem::take(&mut reply.refused);
         self.claims.grant(closed, reply.sender, refused)

@@ -32,7 +32,7 @@ impl CommitBuffer {
             defaults: String::new(),
             reopens: false,
             sending: Sending::default(),
-            expected: None,
+            expected: Default::default(),
             inputs: Vec::new(),
             lists: Vec::new(),
             outputs: Vec::new(),

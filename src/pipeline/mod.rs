@@ -8,7 +8,8 @@
 //! - of a campaign whose answers have not been understood yet, one row at a time is sent;
 //! - a number is never in flight twice for one campaign: the service's check
 //!   for duplicates may race;
-//! - with a ledger, no request leaves for a number that was on the do-not-call list a second ago;
+//! - with a ledger, no request leaves for a number that was on the do-not-call list when the last
+//!   commit began, and that one has ended within the last second;
 //! - with a ledger, no request leaves before its row's claim is on disk, and no outcome
 //!   is passed on before the outcome is on disk, unless the ledger has failed;
 //! - every row leaves with exactly one outcome, in input order. After an early stop an
@@ -47,6 +48,7 @@ mod concurrency;
 mod cubic;
 mod ending;
 mod in_flight;
+mod ledger_thread;
 mod outage;
 mod rate_controller;
 mod rate_limiter;

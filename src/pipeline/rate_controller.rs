@@ -53,6 +53,9 @@ use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, RecentUse};
 use crate::rate::{AUTO_MOST, KnownRate, Pace, PaceSource, Rate, RateChoice};
 
+/// Nothing is tried again sooner without a hint.
+const SHORTEST_GUESS: Duration = Duration::from_millis(500);
+
 const MOST: f64 = AUTO_MOST.pace();
 /// No run starts lower because of a bad hour: from there it would take long to grow.
 const LEAST_KNOWN: f64 = START / 4.0;
@@ -181,7 +184,7 @@ impl RateController {
     pub(super) fn longest_guess(&self) -> Duration {
         let now = Instant::now();
         let end = self.found.minute_end(now);
-        end.map_or(Duration::MAX, |end| end - now)
+        end.map_or(Duration::MAX, |end| (end - now).max(SHORTEST_GUESS))
     }
 
     /// No answer has come, or one that says nothing of the pace.

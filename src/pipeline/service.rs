@@ -24,9 +24,6 @@ use crate::stop::{Stop, StopReason};
 
 pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
 
-/// Nothing is tried again sooner without a hint.
-const SHORTEST_GUESS: Duration = Duration::from_millis(500);
-
 /// A wait that ends so shortly after the known one is the same: clocks differ.
 const SAME_WAIT: Duration = Duration::from_secs(1);
 
@@ -198,8 +195,7 @@ impl Service {
         let now = Instant::now();
         let chance = fastrand::f64();
         if let Some(wait) = self.throttle.refused(hint, started, now, chance) {
-            let guess = self.rate.longest_guess().max(SHORTEST_GUESS);
-            let wait = hint.unwrap_or(wait.min(guess));
+            let wait = hint.unwrap_or(wait.min(self.rate.longest_guess()));
             self.rate.limiter.hold(now + wait);
             self.throttle.wait(now + wait, hint, why);
             events(RunEvent::Held { wait, why });

@@ -40,16 +40,22 @@ pub fn stopped_failure(stopped: &Stopped) -> Failure {
                 StoppedBy::from(*cause),
                 what,
                 hint,
-                "Check the access token under “Service”.",
+                match cause {
+                    FatalCause::Token | FatalCause::Forbidden => {
+                        "Check the access token under “Service”."
+                    }
+                    FatalCause::Payment | FatalCause::Balance => {
+                        "Check the balance of your account at the service."
+                    }
+                    _ => "Check the address under “Service”.",
+                },
             )
         }
         Stopped::NotOffered(text) => (
             StoppedBy::Unreadable,
-            format!(
-                "the service does not offer this call ({text}), so nothing was removed or changed"
-            ),
-            "remove the leads in the service's own screens: `leadload runs export` lists them with their ids",
-            "Remove the leads in the service's own screens. The results list them with their ids.",
+            format!("the service does not offer this call: {text}"),
+            "use the service's own screens: `leadload runs export` lists the leads with their ids",
+            "Use the service's own screens. The results list the leads with their ids.",
         ),
         Stopped::Outage(text) => (
             StoppedBy::Outage,
@@ -188,7 +194,7 @@ pub fn undone_text(undone: &Undone) -> String {
     if counts.of(UndoStatus::Unknown) > 0 {
         let _ = writeln!(
             text,
-            "\nRows that are unknown may be leads: `leadload runs reconcile {run}` looks them up;\nthen `leadload runs undo {run}` removes those that this run made."
+            "\nRows that are unknown may be leads. `leadload runs reconcile {run}` looks up those that are\nuncertain; then `leadload runs undo {run}` removes what this run made, and tries the others again."
         );
     }
     if counts.of(UndoStatus::Kept) > 0 {

@@ -16,7 +16,7 @@ use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
 use crate::phone::RoundNumbers;
 use crate::results::{Written, WrittenRejects};
-use crate::text::{counted, grouped, in_lines, printable};
+use crate::text::{counted, grouped, in_lines, printable, was};
 
 pub(super) const MAX_PROBLEMS: usize = 3;
 
@@ -92,7 +92,7 @@ pub(super) fn write_rows(text: &mut String, tally: &Tally) -> fmt::Result {
     write_counts(text, &tally.counts)?;
     if tally.known_bad > 0 {
         let rows = counted(tally.known_bad, "row");
-        let were = if tally.known_bad == 1 { "was" } else { "were" };
+        let were = was(tally.known_bad);
         let said = format!(
             "Skipped (--known-bad skip): {rows} that {were} already bad in an earlier run."
         );

@@ -9,7 +9,7 @@ use crate::do_not_call::Added;
 use crate::lead::Status;
 use crate::ledger::{LeadAt, Suppressed};
 use crate::results::harmless;
-use crate::text::{counted, grouped, printable};
+use crate::text::{counted, grouped, printable, was};
 
 /// More leads than fit on a screen are in the JSON alone.
 const MAX_LEADS: usize = 50;
@@ -20,7 +20,11 @@ pub fn added_text(added: &Added) -> String {
         counted(added.added, "number")
     );
     if added.known > 0 {
-        text += &format!("; {} on it already", were(added.known));
+        text += &format!(
+            "; {} {} on it already",
+            grouped(added.known),
+            was(added.known)
+        );
     }
     text += "\nno import with this ledger calls them, whatever its flags say\n";
     if added.leads.is_empty() {
@@ -66,14 +70,6 @@ pub fn added_text(added: &Added) -> String {
     text + "\n`leadload runs undo RUN` removes all leads of a run\n"
 }
 
-fn were(count: u64) -> String {
-    if count == 1 {
-        "1 was".to_owned()
-    } else {
-        format!("{} were", grouped(count))
-    }
-}
-
 fn lead_id(lead: &LeadAt) -> String {
     let outcome = &lead.record.outcome;
     match (&outcome.lead_id, outcome.status) {
@@ -108,7 +104,7 @@ pub fn removed_text(removed: u64, unknown: u64) -> String {
         counted(removed, "number")
     );
     if unknown > 0 {
-        text += &format!("; {} not on it", were(unknown));
+        text += &format!("; {} {} not on it", grouped(unknown), was(unknown));
     }
     if removed > 0 {
         text += "\nimports call these people again; one that is being sent does so from its next start on";

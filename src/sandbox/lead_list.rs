@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ pub(super) fn entry(lead: &ListedLead, config: &SandboxConfig, created: SystemTi
 
 /// The time by a clock that is this many seconds ahead.
 pub(super) fn shifted(time: SystemTime, ahead_s: i64) -> SystemTime {
-    let ahead = Duration::from_secs(SignedDuration::from_secs(ahead_s).unsigned_abs().as_secs());
+    let ahead = Duration::from_secs(ahead_s.unsigned_abs());
     if ahead_s < 0 {
         time - ahead
     } else {

@@ -257,7 +257,7 @@ impl State {
                     .then(|| self.insert(lead, headers, attempt, now));
                 replies::scripted(script, stored.flatten())
             }
-            _ => self.judge_usual(lead, headers, (attempt, chance(FAULT)), now),
+            _ => self.judge_usual(lead, headers, attempt, chance(FAULT), now),
         };
         let scripted = rule.map_or(0, |rule| rule.reply.delay_ms);
         let jitter = chance(JITTER) * config.latency_jitter_ms as f64;
@@ -269,7 +269,8 @@ impl State {
         &mut self,
         lead: &NewLead,
         headers: &HeaderMap,
-        (attempt, chance): (u16, f64),
+        attempt: u16,
+        chance: f64,
         now: u64,
     ) -> Reply {
         let config = Arc::clone(&self.config);

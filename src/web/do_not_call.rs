@@ -29,7 +29,7 @@ use crate::options::{Given, Options};
 use crate::phone::Region;
 use crate::report::suppressed_csv;
 use crate::settings::PhoneSettings;
-use crate::text::{counted, grouped};
+use crate::text::{counted, grouped, was};
 
 const TITLE: &str = "Do not call";
 
@@ -353,7 +353,7 @@ impl Told {
     fn of(site: &Site, added: &Added, runs: &[RunRecord]) -> Told {
         let mut text = format!("{} added.", counted(added.added, "number"));
         if added.known > 0 {
-            let were = if added.known == 1 { "was" } else { "were" };
+            let were = was(added.known);
             text = format!(
                 "{text} {} {were} on the list already.",
                 grouped(added.known)

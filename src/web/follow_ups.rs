@@ -1,8 +1,8 @@
 //! What is done about runs that have ended, on threads of its own: their leads are removed again,
 //! and rows that may have arrived are looked up.
 //!
-//! Promise: it has the right to send while it lasts, and does not wait for it. So nothing is sent
-//! meanwhile, and nobody who wants to take a list back waits hours for another one.
+//! Promise: it has the page's right to send while it lasts, and does not wait for it. So the page
+//! sends nothing meanwhile, and nobody who wants to take a list back waits hours for another one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -206,7 +206,8 @@ enum Work {
 
 fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
     let layers = site.layers(&Options::default())?;
-    let settings = FollowUpSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+    let mut settings = FollowUpSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+    settings.service = site.service(&layers)?;
     let ledger = site.ledger_place()?.ok_or_else(|| {
         let message = Message::new(
             "leadload keeps no record of what was sent",
@@ -217,10 +218,8 @@ fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
     Ok(Wanted {
         ledger,
         run,
-        service: site.service(&layers)?,
         address: site.service_name(),
-        rate: settings.rate,
-        timeout: settings.timeout,
+        settings,
     })
 }
 

@@ -59,9 +59,7 @@ pub async fn show(visit: Visit) -> Response {
                                     td { (times::day(run.began_at)) }
                                     td.number { (grouped(run.counts.of(Status::Created))) }
                                     td { (state(run)) }
-                                    td { @if undo::is_offered(&visit, run) && undo::has_leads(run) {
-                                        a href={ (visit.run_path(run.run)) "/undo" } { "Undo" span.unseen { " " (list_name(run)) } }
-                                    } }
+                                    td { (undo::link(&visit, run, Some(&list_name(run)))) }
                                 }
                             }
                         }
@@ -287,9 +285,7 @@ pub fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
                 a.button href=(file("removed.csv")) download { "Download what was removed" } " "
             }
             a.button href={ (visit.run_path(run.run)) "/summary" } { "Print summary" } " "
-            @if undo::is_offered(visit, run) && undo::has_leads(run) {
-                a.button href={ (visit.run_path(run.run)) "/undo" } { "Undo" }
-            }
+            (undo::link(visit, run, None))
         }
     }
 }

@@ -183,7 +183,7 @@ fn refuse_another_run(
     let (Some(run), Some(planned)) = (goes_on, &prepared.planned) else {
         return Ok(());
     };
-    if planned.predecessors.going_on == Some(run) {
+    if planned.predecessors.latest.going_on == Some(run) {
         return Ok(());
     }
     let name = printable(&record.name);

@@ -25,10 +25,21 @@ pub fn is_offered(visit: &Visit, run: &RunRecord) -> bool {
 }
 
 /// Whether the run may have leads that were not removed.
-pub fn has_leads(run: &RunRecord) -> bool {
+fn has_leads(run: &RunRecord) -> bool {
     match &run.undo {
-        Some(undo) => undo.counts.left + undo.counts.of(UndoStatus::Kept) > 0,
+        Some(undo) => !undo.counts.all_are_removed(),
         None => run.counts.of(Status::Created) > 0,
+    }
+}
+
+/// The way to the question, where it can be asked; `of` says for a screen reader what is undone.
+pub fn link(visit: &Visit, run: &RunRecord, of: Option<&str>) -> Markup {
+    html! {
+        @if is_offered(visit, run) && has_leads(run) {
+            a.button[of.is_none()] href={ (visit.run_path(run.run)) "/undo" } {
+                "Undo" @if let Some(of) = of { span.unseen { " " (of) } }
+            }
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl Prepared {
         Ok(Overview {
             ended: inputs::ended(settings, intake, &found.tally, 0.0),
             findings: &found.findings,
-            going_on: planned.and_then(|planned| planned.predecessors.going_on),
+            going_on: planned.and_then(|planned| planned.predecessors.latest.going_on),
             campaigns: self.campaign_list.listed(),
             service: settings.service.clone(),
             region: intake.region.as_ref().map(GivenRegion::in_sentence),

@@ -147,9 +147,7 @@ fn wanted(ledger: &LedgerPlace, run: RunArg, layers: &Layers) -> Result<Wanted, 
         ledger: ledger.clone(),
         run: chosen(ledger, run)?,
         address: settings.service.to_string(),
-        service: settings.service,
-        rate: settings.rate,
-        timeout: settings.timeout,
+        settings,
     })
 }
 
@@ -176,7 +174,7 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunId, Failure> {
         None => match known.named(RunArg::Last) {
             Err(none) => Err(none),
             Ok(_) => Err(Failure::usage(
-                format!("{user} has started no run on {host} that the ledger `{ledger}` knows"),
+                format!("the ledger `{ledger}` knows no run that {user} has started on {host}"),
                 "name the run by its number; `leadload runs` lists them",
             )),
         },
@@ -193,7 +191,7 @@ fn bar(options: &Options, total: u64) -> ProgressBar {
         false => ProgressDrawTarget::hidden(),
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed} {msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(250));

@@ -30,13 +30,6 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
             ledger
         }
     };
-    match &args.command {
-        Some(RunsCommand::Undo(undo)) => return follow_up::undo(&ledger, undo, layers),
-        Some(RunsCommand::Reconcile(reconcile)) => {
-            return follow_up::reconcile(&ledger, reconcile, layers);
-        }
-        _ => {}
-    }
     let text = match &args.command {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
@@ -49,8 +42,10 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, &options, format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
         Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
-        // These are above: they end with an exit code of their own.
-        Some(RunsCommand::Undo(_) | RunsCommand::Reconcile(_)) => return Ok(ExitCode::Complete),
+        Some(RunsCommand::Undo(undo)) => return follow_up::undo(&ledger, undo, layers),
+        Some(RunsCommand::Reconcile(reconcile)) => {
+            return follow_up::reconcile(&ledger, reconcile, layers);
+        }
     };
     console::print(&text?).or_stopped(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)

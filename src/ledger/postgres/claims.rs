@@ -151,14 +151,26 @@ const HOLD_LEASE: &str = "
 SELECT 1 FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
 
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
-/// been taken, and that stays known even if another claim is released.
+/// been taken, and that stays known even if another claim is released. It was sent after the claim,
+/// and before the end of its lease; one whose lease is forgotten has lost it more than an hour ago.
 pub(super) fn expire(rows: &str) -> String {
     let uncertain = status_code(Status::Uncertain);
     format!(
-        "UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
-            attempts = s.attempts + 1, lead_id = NULL, settled_at = NULL,
-            error_code = 'answer_lost', error = '{NO_ANSWER}'
-        {rows}"
+        "WITH expired AS (
+            UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
+                attempts = s.attempts + 1, lead_id = NULL, settled_at = NULL,
+                error_code = 'answer_lost', error = '{NO_ANSWER}'
+            {rows}
+            RETURNING s.run, s.row, s.claimed_at, s.sender
+        )
+        INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
+        SELECT x.run, x.row, (extract(epoch FROM x.claimed_at) * 1000)::bigint,
+            (extract(epoch FROM coalesce(e.until, clock_timestamp() - interval '1 hour')) * 1000)::bigint
+        FROM expired AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
+        WHERE x.claimed_at IS NOT NULL
+        ON CONFLICT (run, row) DO UPDATE
+        SET first_ms = least(attempts.first_ms, excluded.first_ms),
+            last_ms = greatest(attempts.last_ms, excluded.last_ms)"
     )
 }
 
@@ -179,7 +191,7 @@ FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint
 ON CONFLICT (run, row) DO UPDATE
 SET holds = excluded.holds, holds_service = excluded.holds_service, is_open = true,
     sender = excluded.sender, number = excluded.number, campaign = excluded.campaign,
-    claimed_at = coalesce(sent.claimed_at, excluded.claimed_at)";
+    claimed_at = excluded.claimed_at";
 
 /// What a claim writes into `holds` and `holds_service`.
 pub(super) fn holds(scope: ClaimScope) -> (Option<bool>, Option<bool>) {

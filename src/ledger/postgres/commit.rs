@@ -50,7 +50,8 @@ impl PostgresLedger {
         }
         let mut reply = self.read_reply(&written)?;
         if let Some(known) = group.suppressed_to {
-            reply.suppressed = self.readable(suppressed::new(&written.suppressed, known))?;
+            let new = suppressed::new(&written.suppressed, known);
+            reply.suppressed = Some(self.readable(new)?);
         }
         if written.is_renewed {
             self.note_renewal(asked);

@@ -34,7 +34,7 @@ SELECT EXISTS (
 /// last pruned. A start without an end was killed: the time of its beginning counts.
 const OLD_RUNS: &str = "
 SELECT id FROM (
-    SELECT id, pruned_at, greatest(began_at,
+    SELECT id, pruned_at, greatest(began_at, undone_at,
         (SELECT max(coalesce(ended_at, began_at)) FROM leadload.starts WHERE run = runs.id)
     ) AS worked_at
     FROM leadload.runs

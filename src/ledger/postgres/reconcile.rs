@@ -17,15 +17,6 @@ use crate::ledger::record::{NO_ANSWER_YET, without_answer};
 use crate::ledger::{Attempted, LeadAt, LedgerError, Record};
 use crate::phone::PhoneNumber;
 
-/// When a row was sent: before its outcome was lost, and by a start that was killed or cut off.
-/// That one has started nothing after its lease; one whose lease is forgotten has lost it more than
-/// an hour ago.
-const TIMES: &str = "
-least(a.first_ms, (extract(epoch FROM s.claimed_at) * 1000)::bigint),
-greatest(a.last_ms, CASE WHEN s.claimed_at IS NOT NULL THEN
-    (extract(epoch FROM coalesce(e.until, clock_timestamp() - interval '1 hour')) * 1000)::bigint
-END)";
-
 const SETTLE: &str = "
 UPDATE leadload.sent SET status = $3, lead_id = $4, http_status = $5, settled_at = $6,
     error_code = $7, error = $8, claimed_at = NULL,
@@ -48,7 +39,7 @@ impl PostgresLedger {
             IS_EXPIRED.replace("s.", "open."),
         ));
         let select = format!(
-            "SELECT {COLUMNS}, {TIMES} FROM leadload.sent AS s {SENDER}
+            "SELECT {COLUMNS}, a.first_ms, a.last_ms FROM leadload.sent AS s
             LEFT JOIN leadload.attempts AS a ON a.run = s.run AND a.row = s.row
             WHERE s.run = $1 AND s.status = $2 AND NOT s.is_open ORDER BY s.row"
         );
@@ -98,64 +89,55 @@ impl PostgresLedger {
         })
     }
 
-    /// Records what the service has of uncertain rows. A row that is being sent by now stays.
-    pub fn reconcile(
-        &mut self,
-        run: RunId,
-        outcomes: &[(Record, RowOutcome)],
-    ) -> Result<(), LedgerError> {
+    /// Records what the service has of an uncertain row. One that is being sent by now stays.
+    pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
         let failed = self
             .session
-            .transact(async |client| reconcile(client, run, outcomes).await)?;
+            .transact(async |client| reconcile(client, row, outcome).await)?;
         self.readable(failed)
     }
 }
 
 async fn reconcile(
     client: &Client,
-    run: RunId,
-    outcomes: &[(Record, RowOutcome)],
+    record: &Record,
+    outcome: &RowOutcome,
 ) -> Result<Result<(), String>, tokio_postgres::Error> {
-    let id = run.0.cast_signed();
+    let (run, row) = (record.run.0.cast_signed(), record.row.0.cast_signed());
     let select = "SELECT counts::text FROM leadload.runs WHERE id = $1 FOR NO KEY UPDATE";
-    let counts = client.query_typed_one(select, &[int8(&id)]).await?;
+    let counts = client.query_typed_one(select, &[int8(&run)]).await?;
     let mut counts: Counts = match serde_json::from_str(counts.try_get(0)?) {
         Ok(counts) => counts,
         Err(error) => return Ok(Err(error.to_string())),
     };
     let uncertain = status_code(Status::Uncertain) as i16;
-    for (record, outcome) in outcomes {
-        let row = record.row.0.cast_signed();
-        let status = status_code(outcome.status) as i16;
-        let lead_id = outcome.lead_id.as_deref().map(storable);
-        let http_status = outcome.http_status.map(i32::from);
-        let settled_at = outcome.settled_at.map(whole_seconds);
-        let code = outcome.error_code.map(|code| code.to_string());
-        let error = outcome.error.as_deref().map(storable);
-        let values = [
-            int8(&id),
-            int8(&row),
-            int2(&status),
-            text(&lead_id),
-            typed(&http_status, Type::INT4),
-            typed(&settled_at, Type::TIMESTAMPTZ),
-            text(&code),
-            text(&error),
-            int2(&uncertain),
-        ];
-        if client.execute_typed(SETTLE, &values).await? > 0 {
-            counts.change(Status::Uncertain, outcome.status);
-            let known = "DELETE FROM leadload.attempts WHERE run = $1 AND row = $2";
-            client
-                .execute_typed(known, &[int8(&id), int8(&row)])
-                .await?;
-        }
+    let status = status_code(outcome.status) as i16;
+    let lead_id = outcome.lead_id.as_deref().map(storable);
+    let http_status = outcome.http_status.map(i32::from);
+    let settled_at = outcome.settled_at.map(whole_seconds);
+    let code = outcome.error_code.map(|code| code.to_string());
+    let error = outcome.error.as_deref().map(storable);
+    let values = [
+        int8(&run),
+        int8(&row),
+        int2(&status),
+        text(&lead_id),
+        typed(&http_status, Type::INT4),
+        typed(&settled_at, Type::TIMESTAMPTZ),
+        text(&code),
+        text(&error),
+        int2(&uncertain),
+    ];
+    if client.execute_typed(SETTLE, &values).await? > 0 {
+        counts.change(Status::Uncertain, outcome.status);
+        let known = "DELETE FROM leadload.attempts WHERE run = $1 AND row = $2";
+        let key = [int8(&run), int8(&row)];
+        client.execute_typed(known, &key).await?;
+        let counts = json!(counts).to_string();
+        let update = "UPDATE leadload.runs SET counts = $2::text::json WHERE id = $1";
+        let values = [int8(&run), text(&counts)];
+        client.execute_typed(update, &values).await?;
     }
-    let counts = json!(counts).to_string();
-    let update = "UPDATE leadload.runs SET counts = $2::text::json WHERE id = $1";
-    client
-        .execute_typed(update, &[int8(&id), text(&counts)])
-        .await?;
     Ok(Ok(()))
 }
 

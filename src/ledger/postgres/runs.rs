@@ -23,7 +23,8 @@ use crate::lead::{Counts, RunId};
 use crate::ledger::coding::here;
 use crate::ledger::lease::Moment;
 use crate::ledger::{
-    Begun, Lease, LedgerError, NewRun, NotBegun, Predecessors, SenderId, ServiceId, Unfinished,
+    Begun, LatestRun, Lease, LedgerError, NewRun, NotBegun, Predecessors, SenderId, ServiceId,
+    Unfinished,
 };
 
 /// The runs whose rows are all rows of this run too, so that this run's files contain
@@ -54,16 +55,9 @@ WHERE this.id = $1 AND other.id <> this.id AND other.options IS NOT NULL
 ORDER BY other.id";
 
 const LATEST: &str = "
-SELECT id, undone_at IS NULL
-    AND (completed_at IS NULL OR $3 AND coalesce((counts ->> 'uncertain')::bigint, 0) > 0)
+SELECT id, undone_at IS NOT NULL,
+    completed_at IS NULL OR $3 AND coalesce((counts ->> 'uncertain')::bigint, 0) > 0
 FROM leadload.runs WHERE service = $1 AND identity = $2 ORDER BY id DESC LIMIT 1";
-
-/// The latest run of this identity, if it was undone.
-const UNDONE: &str = "
-SELECT id FROM (
-    SELECT id, undone_at FROM leadload.runs
-    WHERE service = $1 AND identity = $2 ORDER BY id DESC LIMIT 1
-) AS latest WHERE undone_at IS NOT NULL";
 
 /// The latest unfinished run of the same inputs, for any service.
 const OTHER: &str = "
@@ -108,22 +102,12 @@ enum Started {
 impl PostgresLedger {
     /// What [`PostgresLedger::begin`] would find now.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
-        let values = (run.service.0, run.identity, run.reopens);
-        let going_on = self
-            .session
-            .run(async |client| going_on(client, values).await)?;
-        let other = match going_on {
+        let latest = self.session.run(async |client| latest(client, run).await)?;
+        let other = match latest.going_on {
             Some(_) => None,
             None => self.other(run)?,
         };
-        let identity = run.identity.as_slice();
-        let undone = self.query(UNDONE, &[int8(&run.service.0), bytes(&identity)])?;
-        let undone = self.read_all(&undone, |row| run_id(row, 0))?;
-        Ok(Predecessors {
-            going_on,
-            undone: undone.into_iter().next(),
-            other,
-        })
+        Ok(Predecessors { latest, other })
     }
 
     fn other(&self, run: &NewRun) -> Result<Option<Unfinished>, LedgerError> {
@@ -187,21 +171,18 @@ impl PostgresLedger {
     }
 }
 
-async fn going_on(
-    client: &Client,
-    (service, identity, reopens): (i64, [u8; 32], bool),
-) -> Result<Option<RunId>, Error> {
-    let identity = identity.as_slice();
+async fn latest(client: &Client, run: &NewRun) -> Result<LatestRun, Error> {
+    let identity = run.identity.as_slice();
     let values = [
-        int8(&service),
+        int8(&run.service.0),
         bytes(&identity),
-        typed(&reopens, Type::BOOL),
+        typed(&run.reopens, Type::BOOL),
     ];
     let Some(row) = client.query_typed_opt(LATEST, &values).await? else {
-        return Ok(None);
+        return Ok(LatestRun::default());
     };
     let run = RunId(row.try_get::<_, i64>(0)?.cast_unsigned());
-    Ok(row.try_get::<_, bool>(1)?.then_some(run))
+    Ok(LatestRun::of(run, row.try_get(1)?, row.try_get(2)?))
 }
 
 async fn begin(
@@ -219,10 +200,11 @@ async fn begin(
         let begun = begun(client, run, row.try_get(1)?, false).await?;
         return Ok(Started::Begun(begun.into(), SenderId(row.try_get(2)?)));
     }
-    let unfinished = going_on(client, (new.service.0, new.identity, new.reopens)).await?;
-    if unfinished != new.expected {
+    let latest = latest(client, new).await?;
+    if latest != new.expected {
         return Ok(Started::NotBegun(NotBegun::Changed));
     }
+    let unfinished = latest.going_on;
     if let Some(run) = unfinished
         && let Some(lease) = lease_of(client, run).await?
     {

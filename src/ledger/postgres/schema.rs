@@ -147,7 +147,7 @@ CREATE TABLE leadload.outputs (
     run bigint NOT NULL REFERENCES leadload.runs ON DELETE CASCADE,
     path bytea,
     place bytea NOT NULL,
-    -- `results` or `rejects`.
+    -- `results`, `rejects` or `undo`.
     kind text NOT NULL,
     -- What it holds; none until it is complete.
     sha256 bytea,

@@ -195,8 +195,9 @@ impl PostgresLedger {
 
     /// The error for a run that another process sends now.
     fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
-        let by = self.lease_of(run)?;
-        if by.is_none() {
+        let undone = "SELECT 1 FROM leadload.runs WHERE id = $1 AND undone_at IS NOT NULL";
+        let undone = self.query(undone, &[int8(&run.0.cast_signed())])?;
+        if !undone.is_empty() {
             return Ok(LedgerError::new(
                 format!("run {run} was undone while this process could not reach the ledger"),
                 "nothing more is sent; `leadload runs show` says what became of its leads",
@@ -206,6 +207,7 @@ impl PostgresLedger {
                 "Look at “History”.",
             ));
         }
+        let by = self.lease_of(run)?;
         let by = by.map_or_else(String::new, |lease| format!(" by {}", lease.at_work.by));
         Ok(LedgerError::new(
             format!("run {run} was taken over{by}, since this process could not reach the ledger for too long"),

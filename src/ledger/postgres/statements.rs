@@ -41,15 +41,16 @@ ON CONFLICT DO NOTHING
 RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
-/// both over all else, and one that was removed again stays that; any other outcome counts only if no other sender has claimed the row since.
+/// both over all else, and one that was removed again stays that; any other outcome counts only if no
+/// other sender has claimed the row since.
 /// (Sender 0: this process never heard whether it was granted the claim, and has not started it.)
 /// The run stands beside each row: without statistics about a run the server would read all of it.
 const SETTLE: &str = "
 UPDATE leadload.sent AS s SET is_open = false,
     holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
     holds_service = CASE WHEN t.status IN (0, 1, $10) THEN holds_service END,
-    claimed_at = NULL, status = t.status, http_status = t.http_status, attempts = t.attempts, lead_id = t.lead_id,
-    settled_at = t.settled_at, error_code = t.error_code, error = t.error
+    claimed_at = NULL, status = t.status, http_status = t.http_status, attempts = t.attempts,
+    lead_id = t.lead_id, settled_at = t.settled_at, error_code = t.error_code, error = t.error
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::integer[], $6::bigint[],
         $7::text[], $8::timestamptz[], $9::text[], $11::text[])
     AS t (run, row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)

@@ -48,7 +48,8 @@ FOR NO KEY UPDATE";
 const BEGIN: &str = "
 UPDATE leadload.runs SET undone_at = coalesce(undone_at, $2) WHERE id = $1";
 
-const FORGET_UNKNOWN: &str = "DELETE FROM leadload.undo_rows WHERE run = $1 AND status = $2";
+const FORGET_UNKNOWN: &str = "
+DELETE FROM leadload.undo_rows WHERE run = $1 AND status = $2 AND asked_at IS NULL";
 
 const ASK: &str = "
 UPDATE leadload.undo_rows SET asked_at = coalesce(asked_at, $3)
@@ -67,16 +68,13 @@ const CANCEL: [&str; 2] = [
 ];
 
 const SETTLE: &str = "
-UPDATE leadload.undo_rows AS u SET status = t.status, http_status = t.http_status, error = t.error,
-    settled_at = t.settled_at
-FROM unnest($2::bigint[], $3::smallint[], $4::integer[], $5::text[], $6::timestamptz[])
-    AS t (row, status, http_status, error, settled_at)
-WHERE u.run = $1 AND u.row = t.row";
+UPDATE leadload.undo_rows SET status = $3, http_status = $4, error = $5, settled_at = $6
+WHERE run = $1 AND row = $2";
 
 const REMOVE: &str = "
 UPDATE leadload.sent SET status = $3, error_code = $4, error = $5, holds = NULL,
     holds_service = NULL
-WHERE run = $1 AND row = ANY($2) AND status = 0";
+WHERE run = $1 AND row = $2 AND status = 0";
 
 impl PostgresLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
@@ -150,19 +148,22 @@ impl PostgresLedger {
         })
     }
 
-    /// Records what became of leads. Those that are removed are not settled any more.
+    /// Records what became of a lead. One that is removed is not settled any more.
     pub fn settle_undo(
         &mut self,
         run: RunId,
-        outcomes: &[(UndoRow, UndoOutcome)],
+        row: &UndoRow,
+        outcome: &UndoOutcome,
     ) -> Result<(), LedgerError> {
         self.session
-            .transact(async |client| settle(client, run, outcomes).await)
+            .transact(async |client| settle(client, run, row.row, outcome).await)
     }
 
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        let rows = self.query(&select("ORDER BY row"), &[int8(&run.0.cast_signed())])?;
+        let select =
+            format!("SELECT {COLUMNS} FROM leadload.undo_rows WHERE run = $1 ORDER BY row");
+        let rows = self.query(&select, &[int8(&run.0.cast_signed())])?;
         self.read_all(&rows, read)
     }
 }
@@ -202,43 +203,35 @@ impl PlanValues {
 async fn settle(
     client: &Client,
     run: RunId,
-    outcomes: &[(UndoRow, UndoOutcome)],
+    row: RowId,
+    outcome: &UndoOutcome,
 ) -> Result<(), tokio_postgres::Error> {
-    let id = run.0.cast_signed();
-    let rows = |is_meant: fn(&UndoOutcome) -> bool| -> Vec<i64> {
-        let meant = outcomes.iter().filter(|(_, outcome)| is_meant(outcome));
-        meant.map(|(row, _)| row.row.0.cast_signed()).collect()
-    };
-    let of = || outcomes.iter().map(|(_, outcome)| outcome);
-    let all = rows(|_| true);
-    let statuses: Vec<i16> = of().map(|o| o.status.code() as i16).collect();
-    let http: Vec<Option<i32>> = of().map(|o| o.http_status.map(i32::from)).collect();
-    let errors: Vec<Option<String>> = of().map(|o| o.error.as_deref().map(storable)).collect();
-    let times: Vec<Option<Timestamp>> = of().map(|o| o.settled_at.map(whole_seconds)).collect();
+    let (run, row) = (run.0.cast_signed(), row.0.cast_signed());
+    let status = outcome.status.code() as i16;
+    let http_status = outcome.http_status.map(i32::from);
+    let error = outcome.error.as_deref().map(storable);
+    let settled_at = outcome.settled_at.map(whole_seconds);
     let values = [
-        int8(&id),
-        typed(&all, Type::INT8_ARRAY),
-        typed(&statuses, Type::INT2_ARRAY),
-        typed(&http, Type::INT4_ARRAY),
-        typed(&errors, Type::TEXT_ARRAY),
-        typed(&times, Type::TIMESTAMPTZ_ARRAY),
+        int8(&run),
+        int8(&row),
+        int2(&status),
+        typed(&http_status, Type::INT4),
+        text(&error),
+        typed(&settled_at, Type::TIMESTAMPTZ),
     ];
     client.execute_typed(SETTLE, &values).await?;
-    let removed = rows(|outcome| outcome.status.is_removed());
-    let (status, code) = (REMOVED as i16, ErrorCode::Undone.to_string());
-    let values = [
-        int8(&id),
-        typed(&removed, Type::INT8_ARRAY),
-        int2(&status),
-        text(&code),
-        text(&REMOVED_AGAIN),
-    ];
-    client.execute_typed(REMOVE, &values).await?;
+    if outcome.status.is_removed() {
+        let (status, code) = (REMOVED as i16, ErrorCode::Undone.to_string());
+        let values = [
+            int8(&run),
+            int8(&row),
+            int2(&status),
+            text(&code),
+            text(&REMOVED_AGAIN),
+        ];
+        client.execute_typed(REMOVE, &values).await?;
+    }
     Ok(())
-}
-
-fn select(rest: &str) -> String {
-    format!("SELECT {COLUMNS} FROM leadload.undo_rows WHERE run = $1 {rest}")
 }
 
 fn read(row: &Row) -> Result<UndoRow, Unreadable> {

@@ -59,7 +59,7 @@ impl SqliteLedger {
             let service = write(change, run, group)?;
             let known = group.suppressed_to;
             let new = known.map(|known| suppressed::after(change, known));
-            Ok((service, new.transpose()?.unwrap_or_default()))
+            Ok((service, new.transpose()?))
         })?;
         self.filing.count(service, group.settlements.len());
         Ok(Reply {

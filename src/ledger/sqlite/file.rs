@@ -54,6 +54,8 @@ impl SqliteLedger {
         let SqliteLedger { db, .. } = &mut ledger;
         let opened = begin_to_write(db).and_then(|()| schema::create(db));
         ledger.checked(opened)?;
+        // Another version may have been first.
+        ledger.refuse_others()?;
         Ok(ledger)
     }
 

@@ -87,9 +87,9 @@ mod unfiled;
 
 use super::{
     AskedPause, AtWork, Attempted, Begun, CellsDigest, Claim, Ending, ExportedRow, Group,
-    InputRecord, InvalidRow, Known, LedgerError, ListPosition, ListRecord, LockHolder, NewRun,
-    NewlySuppressed, OutputKind, OutputRecord, Predecessors, Pruned, RecentUse, Record, Reply,
-    RunRecord, Scope, Selection, ServiceId, Settlement, Sha256, StartRecord, StartsInSecond,
+    InputRecord, InvalidRow, Known, LatestRun, LedgerError, ListPosition, ListRecord, LockHolder,
+    NewRun, NewlySuppressed, OutputKind, OutputRecord, Predecessors, Pruned, RecentUse, Record,
+    Reply, RunRecord, Scope, Selection, ServiceId, Settlement, Sha256, StartRecord, StartsInSecond,
     StoredDefaults, Suppressed, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
     Unfinished, coding,
 };

@@ -18,7 +18,7 @@ use crate::phone::PhoneNumber;
 /// last pruned. A start without an end was killed: the time of its beginning counts.
 const OLD_RUNS: &str = "
 SELECT id FROM (
-    SELECT id, pruned_at, max(began_at, coalesce(
+    SELECT id, pruned_at, max(began_at, coalesce(undone_at, 0), coalesce(
         (SELECT max(coalesce(ended_at, began_at)) FROM starts WHERE run = runs.id), 0
     )) AS worked_at
     FROM runs

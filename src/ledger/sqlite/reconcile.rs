@@ -66,44 +66,36 @@ impl SqliteLedger {
         })
     }
 
-    /// Records what the service has of uncertain rows. Call it only while nothing is sent.
-    pub fn reconcile(
-        &mut self,
-        run: RunId,
-        outcomes: &[(Record, RowOutcome)],
-    ) -> Result<(), LedgerError> {
+    /// Records what the service has of an uncertain row. Call it only while nothing is sent.
+    pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
+        let settle = "UPDATE sent SET status = ?6, lead_id = ?7, http_status = ?8, settled_at = ?9,
+                error_code = ?10, error = ?11
+            WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4 AND status = ?5
+                AND service = (SELECT service FROM runs WHERE id = ?3)";
+        let values = params![
+            row.number.key().cast_signed(),
+            row.campaign.0,
+            row.run.0,
+            row.row.0,
+            status_code(Status::Uncertain),
+            status_code(outcome.status),
+            outcome.lead_id.as_deref().map(super::lead_id::stored),
+            outcome.http_status,
+            outcome.settled_at.map(Timestamp::as_second),
+            outcome.error_code.map(|code| code.to_string()),
+            outcome.error,
+        ];
         self.changing(|change| {
             let counts = "SELECT counts FROM runs WHERE id = ?1";
             let Json(mut counts): Json<Counts> =
-                change.query_row(counts, [run.0], |row| row.get(0))?;
-            let mut settle = change.prepare_cached(
-                "UPDATE sent SET status = ?6, lead_id = ?7, http_status = ?8, settled_at = ?9,
-                    error_code = ?10, error = ?11
-                WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4 AND status = ?5
-                    AND service = (SELECT service FROM runs WHERE id = ?3)",
-            )?;
-            for (record, outcome) in outcomes {
-                let changed = settle.execute(params![
-                    record.number.key().cast_signed(),
-                    record.campaign.0,
-                    run.0,
-                    record.row.0,
-                    status_code(Status::Uncertain),
-                    status_code(outcome.status),
-                    outcome.lead_id.as_deref().map(super::lead_id::stored),
-                    outcome.http_status,
-                    outcome.settled_at.map(Timestamp::as_second),
-                    outcome.error_code.map(|code| code.to_string()),
-                    outcome.error,
-                ])?;
-                if changed > 0 {
-                    counts.change(Status::Uncertain, outcome.status);
-                }
-                let known = "DELETE FROM attempts WHERE run = ?1 AND row = ?2";
-                change.execute(known, params![run.0, record.row.0])?;
+                change.query_row(counts, [row.run.0], |row| row.get(0))?;
+            if change.execute(settle, values)? > 0 {
+                counts.change(Status::Uncertain, outcome.status);
             }
+            let known = "DELETE FROM attempts WHERE run = ?1 AND row = ?2";
+            change.execute(known, params![row.run.0, row.row.0])?;
             let update = "UPDATE runs SET counts = ?2 WHERE id = ?1";
-            change.execute(update, params![run.0, json!(counts).to_string()])?;
+            change.execute(update, params![row.run.0, json!(counts).to_string()])?;
             Ok(())
         })
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::coding::{here, place};
 use super::columns::{Json, PathText, Seconds, all};
 use super::{
-    Begun, Ending, LedgerError, NewRun, Predecessors, ServiceId, Sha256, SqliteLedger, Unfinished,
+    Begun, Ending, LatestRun, LedgerError, NewRun, Predecessors, SqliteLedger, Unfinished,
 };
 use crate::lead::{Counts, RunId};
 
@@ -43,11 +43,11 @@ impl SqliteLedger {
     /// What [`SqliteLedger::begin`] would find, as long as no other process sends.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
         self.reading(|db| {
-            let going_on = going_on(db, run.service, &run.identity, run.reopens)?;
-            let other = going_on.is_none().then(|| other(db, run)).transpose()?;
+            let latest = latest(db, run)?;
+            let is_new = latest.going_on.is_none();
+            let other = is_new.then(|| other(db, run)).transpose()?;
             Ok(Predecessors {
-                going_on,
-                undone: undone(db, run.service, &run.identity)?,
+                latest,
                 other: other.flatten(),
             })
         })
@@ -86,7 +86,7 @@ impl SqliteLedger {
 }
 
 fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<Begun> {
-    let unfinished = going_on(step, new.service, &new.identity, new.reopens)?;
+    let unfinished = latest(step, new)?.going_on;
     let run = match unfinished {
         Some(run) => run,
         None => insert_run(step, new, now)?,
@@ -109,37 +109,15 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
     })
 }
 
-fn going_on(
-    db: &Connection,
-    service: ServiceId,
-    identity: &Sha256,
-    reopens: bool,
-) -> rusqlite::Result<Option<RunId>> {
-    let latest = "SELECT id, undone_at IS NULL
-            AND (completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0)
+fn latest(db: &Connection, run: &NewRun) -> rusqlite::Result<LatestRun> {
+    let latest = "SELECT id, undone_at IS NOT NULL,
+            completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0
         FROM runs WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
-    let found = db.query_row(latest, params![service.0, identity, reopens], |row| {
-        Ok((RunId(row.get(0)?), row.get(1)?))
+    let values = params![run.service.0, run.identity, run.reopens];
+    let found = db.query_row(latest, values, |row| {
+        Ok(LatestRun::of(RunId(row.get(0)?), row.get(1)?, row.get(2)?))
     });
-    let found: Option<(RunId, bool)> = found.optional()?;
-    Ok(found.filter(|(_, goes_on)| *goes_on).map(|(run, _)| run))
-}
-
-/// The latest run of this identity, if it was undone.
-fn undone(
-    db: &Connection,
-    service: ServiceId,
-    identity: &Sha256,
-) -> rusqlite::Result<Option<RunId>> {
-    let latest = "SELECT id, undone_at IS NOT NULL FROM runs
-        WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
-    let found = db.query_row(latest, params![service.0, identity], |row| {
-        Ok((RunId(row.get(0)?), row.get(1)?))
-    });
-    let found: Option<(RunId, bool)> = found.optional()?;
-    Ok(found
-        .filter(|(_, is_undone)| *is_undone)
-        .map(|(run, _)| run))
+    Ok(found.optional()?.unwrap_or_default())
 }
 
 fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<RunId> {
@@ -386,7 +364,7 @@ mod tests {
         let begun_after = |test: &mut TestLedger, run: &NewRun| {
             let predecessors = test.ledger.predecessors(run).unwrap();
             let begun = test.ledger.begin(run, at(1)).unwrap();
-            assert_eq!(predecessors.going_on.is_some(), begun.continues);
+            assert_eq!(predecessors.latest.going_on.is_some(), begun.continues);
             predecessors.other.map(|other| other.run)
         };
         for (run, other) in [

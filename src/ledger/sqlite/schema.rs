@@ -102,7 +102,7 @@ CREATE TABLE outputs (
     run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     path TEXT,
     place BLOB NOT NULL,
-    -- `results` or `rejects`.
+    -- `results`, `rejects` or `undo`.
     kind TEXT NOT NULL,
     -- What it holds; none until it is complete.
     sha256 BLOB,
@@ -229,6 +229,9 @@ pub(super) fn create(db: &mut Connection) -> rusqlite::Result<()> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again, now that no other process can be writing.
     let found = version(&change)?;
+    if found >= VERSION {
+        return Ok(());
+    }
     for (_, step) in STEPS.iter().filter(|(version, _)| *version > found) {
         change.execute_batch(step)?;
     }

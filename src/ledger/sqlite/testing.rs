@@ -37,7 +37,7 @@ impl TestLedger {
             identity: [content; 32],
             options: json!({ "campaign": "101" }),
             defaults: "{}".into(),
-            expected: None,
+            expected: Default::default(),
             inputs: vec![input(content)],
             lists: Vec::new(),
             reopens: false,

@@ -49,7 +49,8 @@ impl SqliteLedger {
         self.changing(|change| {
             let begin = "UPDATE runs SET undone_at = coalesce(undone_at, ?2) WHERE id = ?1";
             change.execute(begin, params![run.0, Seconds(now)])?;
-            let stale = "DELETE FROM undo_rows WHERE run = ?1 AND status = ?2";
+            let stale = "DELETE FROM undo_rows
+                WHERE run = ?1 AND status = ?2 AND asked_at IS NULL";
             change.execute(stale, params![run.0, UndoStatus::Unknown.code()])?;
             let plan = format!(
                 "INSERT INTO undo_rows (run, {COLUMNS}) SELECT ?1, planned.* FROM ({PLANNED}) AS planned
@@ -100,45 +101,40 @@ impl SqliteLedger {
         })
     }
 
-    /// Records what became of leads. Those that are removed are not settled any more.
+    /// Records what became of a lead. One that is removed is not settled any more.
     pub fn settle_undo(
         &mut self,
         run: RunId,
-        outcomes: &[(UndoRow, UndoOutcome)],
+        row: &UndoRow,
+        outcome: &UndoOutcome,
     ) -> Result<(), LedgerError> {
-        let code = ErrorCode::Undone.to_string();
+        let settle =
+            "UPDATE undo_rows SET status = ?3, http_status = ?4, error = ?5, settled_at = ?6
+            WHERE run = ?1 AND row = ?2";
+        let values = params![
+            run.0,
+            row.row.0,
+            outcome.status.code(),
+            outcome.http_status,
+            outcome.error,
+            outcome.settled_at.map(Seconds),
+        ];
+        let remove = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
+            WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4
+                AND service = (SELECT service FROM runs WHERE id = ?3) AND status = 0";
+        let removed = params![
+            row.number.key().cast_signed(),
+            row.campaign.0,
+            run.0,
+            row.row.0,
+            REMOVED,
+            ErrorCode::Undone.to_string(),
+            REMOVED_AGAIN,
+        ];
         self.changing(|change| {
-            let mut settle = change.prepare_cached(
-                "UPDATE undo_rows SET status = ?3, http_status = ?4, error = ?5, settled_at = ?6
-                    WHERE run = ?1 AND row = ?2",
-            )?;
-            let mut remove = change.prepare_cached(
-                "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
-                    WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4
-                        AND service = (SELECT service FROM runs WHERE id = ?3) AND status = 0",
-            )?;
-            for (row, outcome) in outcomes {
-                settle.execute(params![
-                    run.0,
-                    row.row.0,
-                    outcome.status.code(),
-                    outcome.http_status,
-                    outcome.error,
-                    outcome.settled_at.map(Seconds),
-                ])?;
-                if outcome.status.is_removed() {
-                    let number = row.number.key().cast_signed();
-                    let key = params![
-                        number,
-                        row.campaign.0,
-                        run.0,
-                        row.row.0,
-                        REMOVED,
-                        code,
-                        REMOVED_AGAIN
-                    ];
-                    remove.execute(key)?;
-                }
+            change.execute(settle, values)?;
+            if outcome.status.is_removed() {
+                change.execute(remove, removed)?;
             }
             Ok(())
         })
@@ -146,7 +142,8 @@ impl SqliteLedger {
 
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        self.reading(|db| all(db, &select("ORDER BY row"), [run.0], read))
+        let select = format!("SELECT {COLUMNS} FROM undo_rows WHERE run = ?1 ORDER BY row");
+        self.reading(|db| all(db, &select, [run.0], read))
     }
 }
 
@@ -162,10 +159,6 @@ fn plan_values(run: RunId) -> impl Params {
         MADE_BY_ANOTHER,
         ErrorCode::AnswerLost.to_string(),
     )
-}
-
-fn select(rest: &str) -> String {
-    format!("SELECT {COLUMNS} FROM undo_rows WHERE run = ?1 {rest}")
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<UndoRow> {
