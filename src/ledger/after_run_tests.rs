@@ -81,7 +81,8 @@ impl Subject {
     }
 
     fn begin(&mut self, identity: u8) -> RunId {
-        let run = new_run(self.service, identity);
+        let mut run = new_run(self.service, identity);
+        run.expected = self.ledger.predecessors(&run).unwrap().latest;
         self.ledger.begin(&run, at(0)).unwrap().unwrap().run
     }
 
@@ -488,6 +489,12 @@ fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
             (Some(begun), None)
         );
         subject.ledger.begin_undo(begun, at(3)).unwrap().unwrap();
+        if let Ledger::Server(_) = subject.ledger {
+            // Planned before it was undone, it would send all of it once more.
+            let stale = new_run(subject.service, 78);
+            let begun = subject.ledger.begin(&stale, at(4)).unwrap();
+            assert_eq!(begun.unwrap_err(), super::NotBegun::Changed);
+        }
         let found = subject.ledger.predecessors(&run).unwrap();
         assert_eq!(
             (found.latest.going_on, found.latest.undone),
@@ -522,6 +529,9 @@ fn an_undo_that_has_removed_nothing_can_be_taken_back() {
             ledger.cancel_undo(RUN).unwrap();
             assert!(ledger.runs().unwrap()[0].undo.is_some(), "{status:?}");
         }
+        // That the service was asked stays known when it is tried again.
+        ledger.begin_undo(RUN, at(6)).unwrap().unwrap();
+        assert!(ledger.undo_rows(RUN).unwrap()[0].was_asked);
     });
 }
 
@@ -620,6 +630,21 @@ fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_
                 assert!((0..60).contains(&ago), "{ago}");
             }
         }
+        // Sent again by a later start, it keeps the time of its first attempt.
+        subject.commit(RUN, claims([1]));
+        let mut group = settlements([1], &uncertain());
+        let last = at(2_000_000_000);
+        group.settlements[0].attempted = Some(Attempted {
+            first: at(50),
+            last,
+        });
+        if let Ledger::Server(_) = subject.ledger {
+            group.settlements[0].claim.sender = subject.ledger.lease().permits().unwrap();
+        }
+        subject.commit(RUN, group);
+        subject.ledger.recover(subject.service).unwrap();
+        let times = subject.ledger.uncertain_rows(RUN).unwrap()[0].1.unwrap();
+        assert_eq!((times.first, times.last), (at(10), last));
     });
 }
 

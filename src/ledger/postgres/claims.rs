@@ -165,7 +165,8 @@ pub(super) fn expire(rows: &str) -> String {
         )
         INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
         SELECT x.run, x.row, (extract(epoch FROM x.claimed_at) * 1000)::bigint,
-            (extract(epoch FROM coalesce(e.until, clock_timestamp() - interval '1 hour')) * 1000)::bigint
+            (extract(epoch FROM greatest(x.claimed_at,
+                coalesce(e.until, clock_timestamp() - interval '1 hour'))) * 1000)::bigint
         FROM expired AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
         WHERE x.claimed_at IS NOT NULL
         ON CONFLICT (run, row) DO UPDATE
