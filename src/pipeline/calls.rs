@@ -4,7 +4,7 @@
 //! is on record in the ledger before it starts, so that it counts for later runs even after a kill.
 //! Until an answer was understood, and after each wait that the service asks for, one goes alone.
 //!
-//! An attempt without a usable answer is made again, up to [`MOST_ATTEMPTS`] times. While no
+//! An attempt without a usable answer is made again, a few times. While no
 //! connection can be made the service is down: that counts for no call. But after [`MAX_OUTAGE`]
 //! without an answer to a call everything stops, and so it does if the service asks for a longer wait.
 
@@ -31,6 +31,9 @@ use crate::signals::{Interrupt, Interrupts};
 pub const AT_ONCE: usize = 16;
 
 const MOST_ATTEMPTS: u32 = 8;
+
+/// An answer that is something else, such as a page to sign in on, will hardly be another one soon.
+const MOST_UNREADABLE: u32 = 3;
 
 /// As `--max-outage` has it by default.
 const MAX_OUTAGE: Duration = Duration::from_secs(3600);
@@ -154,7 +157,11 @@ impl Calls {
             };
             let is_down = called.http_status.is_none() && !was_sent;
             failures += u32::from(!is_down);
-            if failures >= MOST_ATTEMPTS {
+            let most = match code {
+                ErrorCode::UnreadableAnswer => MOST_UNREADABLE,
+                _ => MOST_ATTEMPTS,
+            };
+            if failures >= most {
                 return self.give_up(called, code, text);
             }
             if is_outage {

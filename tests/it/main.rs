@@ -48,6 +48,7 @@ mod max_new;
 mod messages;
 mod metrics;
 mod nightly;
+mod odd_services;
 mod only;
 mod outages;
 mod outputs;
