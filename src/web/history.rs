@@ -181,6 +181,8 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
     let latest = undo::latest(&visit, &run).and_then(|work| work.now().end);
     let (told, trouble) = match latest {
         Some(Ok(told)) => (Some(told), None),
+        // Whatever it was, it is over.
+        Some(Err(_)) if is_removed(&run) => (None, None),
         Some(Err(trouble)) => (None, Some(trouble)),
         None => (None, None),
     };
@@ -201,7 +203,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
             .collect(),
         body: Some(html! {
             @if let Some(told) = told.filter(|told| !told.is_empty()) { p.told role="status" { (told) } }
-            @if let Some(undo) = &run.undo { (undo::outcome(&undo.counts)) h2 { "When it was sent" } }
+            @if let Some(undo) = &run.undo { (undo::outcome(&run, &undo.counts)) h2 { "When it was sent" } }
             p.big { (counted(created, "lead")) }
             dl.counts {
                 @for (status, rows) in run.counts.all().filter(|(_, rows)| *rows > 0) {

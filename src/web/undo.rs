@@ -201,7 +201,8 @@ pub async fn stop(
 }
 
 /// What became of the leads of a run that is undone.
-pub fn outcome(counts: &UndoCounts) -> Markup {
+pub fn outcome(run: &RunRecord, counts: &UndoCounts) -> Markup {
+    let unknown = counts.of(UndoStatus::Unknown);
     let all = UndoStatus::ALL.map(|status| (words(status), counts.of(status)));
     let left = ("not removed yet", counts.left);
     let all: Vec<_> = all
@@ -215,6 +216,13 @@ pub fn outcome(counts: &UndoCounts) -> Markup {
         }
         @if counts.of(UndoStatus::Kept) > 0 {
             p { "The service has kept " (counted(counts.of(UndoStatus::Kept), "lead")) ": a call may be under way. Try again after a while." }
+        }
+        @if unknown > 0 {
+            p {
+                "Of " (counted(unknown, "lead")) " it isn't sure that there is one: an answer was lost. "
+                @if run.counts.of(Status::Uncertain) > 0 { "Look them up, then press “Undo” again." }
+                @else { "Press “Undo” again. If that changes nothing, look in the service's own screens." }
+            }
         }
         @if counts.left > 0 { p { "Press “Undo” to remove the others too." } }
         p { "Calls already made stay made." }

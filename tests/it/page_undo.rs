@@ -100,7 +100,7 @@ fn a_service_without_the_call_is_said_to_have_none_and_nothing_changes() {
     let (page, list) = sent(&folder, &service);
     let run = run_of(&page, &list);
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", "3")]);
-    assert!(after.says("does not offer this call"), "{}", after.body);
+    assert!(after.says("does not offer this"), "{}", after.body);
     assert!(after.says("Sent"));
     assert_eq!(service.leads().len(), 3);
 }

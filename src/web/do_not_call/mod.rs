@@ -1,35 +1,27 @@
 //! *Do not call*: the numbers that no list calls, whatever its settings are.
 
-use std::path::PathBuf;
+mod changes;
+
 use std::sync::PoisonError;
 
-use axum::Extension;
-use axum::extract::Request;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
+pub use self::changes::{add, add_list, remove};
 use super::history;
-use super::layout::{
-    FieldError, Screen, form, labelled, see_other, status_of, table_head, upload_form,
-};
-use super::server::{FormFields, upload};
+use super::layout::{FieldError, Screen, form, labelled, status_of, table_head, upload_form};
+use super::server::FormFields;
 use super::site::Site;
 use super::times;
 use super::trouble::{Trouble, sentence};
 use super::visit::{Answer, Visit};
-use super::words::{disk, upload_error};
-use crate::do_not_call::{self, Added, Named};
-use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::import::service;
 use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerPlace, RunRecord, Suppressed};
-use crate::message::Message;
-use crate::options::{Given, Options};
+use crate::ledger::{Ledger, Suppressed};
+use crate::options::Options;
 use crate::phone::Region;
 use crate::report::suppressed_csv;
-use crate::settings::PhoneSettings;
-use crate::text::{counted, grouped, was};
+use crate::text::{counted, grouped};
 
 const TITLE: &str = "Do not call";
 
@@ -55,11 +47,18 @@ struct Lead {
 }
 
 /// What was filled in, if it could not be taken.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Filled {
     number: String,
     country: String,
     reason: String,
+}
+
+/// The form for a number, and the one for a list.
+#[derive(Debug)]
+struct Forms {
+    number: Filled,
+    list: Filled,
 }
 
 impl Filled {
@@ -73,13 +72,22 @@ impl Filled {
     }
 }
 
+impl Forms {
+    /// Nothing is filled in yet.
+    fn new(site: &Site) -> Forms {
+        let filled = Filled {
+            country: own_country(site).unwrap_or_default(),
+            ..Filled::default()
+        };
+        Forms {
+            number: filled.clone(),
+            list: filled,
+        }
+    }
+}
+
 pub async fn show(visit: Visit) -> Answer {
-    let country = own_country(&visit.site);
-    let filled = Filled {
-        country: country.unwrap_or_default(),
-        ..Filled::default()
-    };
-    Ok(shown(&visit, &filled, Vec::new()).await)
+    Ok(shown(&visit, &Forms::new(&visit.site), Vec::new()).await)
 }
 
 /// The country that the settings name for numbers without one.
@@ -89,7 +97,7 @@ fn own_country(site: &Site) -> Option<String> {
     region.map(|region| region.to_string())
 }
 
-async fn shown(visit: &Visit, filled: &Filled, errors: Vec<FieldError>) -> Response {
+async fn shown(visit: &Visit, forms: &Forms, errors: Vec<FieldError>) -> Response {
     let list = history::read(visit, Ledger::suppressed).await;
     let list = match list {
         Ok(list) => list.unwrap_or_default(),
@@ -112,9 +120,9 @@ async fn shown(visit: &Visit, filled: &Filled, errors: Vec<FieldError>) -> Respo
             h2 { "Add or remove a number" }
             (form(visit, &visit.path("do-not-call"), html! {
                 (labelled("number", "Phone number", html! {
-                    input #number type="tel" name="number" value=(filled.number) autocomplete="off" required;
+                    input #number type="tel" name="number" value=(forms.number.number) autocomplete="off" required;
                 }))
-                (country_and_reason(filled, ["country", "Country"], ["reason", "Reason (optional)"]))
+                (country_and_reason(&forms.number, ["country", "Country"], ["reason", "Reason (optional)"]))
                 p.buttons {
                     button type="submit" name="action" value="add" { "Add to the list" } " "
                     button type="submit" name="action" value="remove" { "Remove from the list" }
@@ -123,7 +131,7 @@ async fn shown(visit: &Visit, filled: &Filled, errors: Vec<FieldError>) -> Respo
             h2 { "Add a list of numbers" }
             (upload_form(visit, &visit.path("do-not-call/list"), html! {
                 (country_and_reason(
-                    filled,
+                    &forms.list,
                     ["list-country", "Country of the list"],
                     ["list-reason", "Reason for all (optional)"],
                 ))
@@ -220,165 +228,6 @@ fn numbers(visit: &Visit, list: &[Suppressed]) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Adds a number, or removes it.
-pub async fn add(visit: Visit, Extension(fields): Extension<FormFields>) -> Response {
-    let filled = Filled::of(&fields);
-    let changed = match fields.get("action") {
-        Some("remove") => take_off(&visit, &filled).await,
-        _ => put_on(&visit, &filled, Vec::new()).await,
-    };
-    answer(&visit, &filled, "number", changed).await
-}
-
-pub async fn remove(visit: Visit, Extension(fields): Extension<FormFields>) -> Response {
-    let filled = Filled::of(&fields);
-    let changed = take_off(&visit, &filled).await;
-    answer(&visit, &filled, "number", changed).await
-}
-
-/// Adds all numbers of a list.
-pub async fn add_list(visit: Visit, request: Request) -> Response {
-    let folder = match tempfile::tempdir() {
-        Ok(folder) => folder,
-        Err(error) => return refused(&visit, &Filled::default(), "list", disk(&error)).await,
-    };
-    let upload = match upload::receive(request, folder.path()).await {
-        Ok(upload) => upload,
-        Err(error) => {
-            return refused(&visit, &Filled::default(), "list", upload_error(&error)).await;
-        }
-    };
-    let filled = Filled {
-        number: String::new(),
-        ..Filled::of(&upload.fields)
-    };
-    let Some((_, path)) = upload.file else {
-        let text = "Choose a list first.".to_owned();
-        return refused(&visit, &filled, "list", text).await;
-    };
-    let changed = put_on(&visit, &filled, vec![path]).await;
-    answer(&visit, &filled, "list", changed).await
-}
-
-async fn answer(
-    visit: &Visit,
-    filled: &Filled,
-    field: &str,
-    changed: Result<Told, Failure>,
-) -> Response {
-    match changed {
-        Ok(told) => {
-            // Checks are not true any more, and rows of a list that is being sent are left out.
-            visit.site.jobs.forget_checks();
-            visit.site.keep_told(told);
-            see_other(&visit.path("do-not-call"))
-        }
-        Err(failure) => refused(visit, filled, field, Trouble::of(&failure).text()).await,
-    }
-}
-
-async fn refused(visit: &Visit, filled: &Filled, field: &str, text: String) -> Response {
-    shown(visit, filled, vec![FieldError::at(field, text)]).await
-}
-
-/// Puts the number that is filled in on the list, or those of the files.
-async fn put_on(visit: &Visit, filled: &Filled, files: Vec<PathBuf>) -> Result<Told, Failure> {
-    let (place, settings) = settings(&visit.site, filled)?;
-    let typed = match files.is_empty() {
-        true => vec![filled.number.clone()],
-        false => Vec::new(),
-    };
-    let reason = filled.reason.clone();
-    let added = service::on_a_thread(move || {
-        let named = Named {
-            numbers: &typed,
-            files: &files,
-        };
-        let numbers = do_not_call::numbers(&named, &settings)?;
-        do_not_call::add(&place, &numbers, Some(&reason))
-    });
-    let added = added.await?;
-    // Without their names, the lists are called by their numbers.
-    let runs = match added.leads.is_empty() {
-        true => None,
-        false => history::read(visit, Ledger::runs).await.ok().flatten(),
-    };
-    Ok(Told::of(&visit.site, &added, &runs.unwrap_or_default()))
-}
-
-async fn take_off(visit: &Visit, filled: &Filled) -> Result<Told, Failure> {
-    let (place, settings) = settings(&visit.site, filled)?;
-    let typed = [filled.number.clone()];
-    let removed = service::on_a_thread(move || {
-        let named = Named {
-            numbers: &typed,
-            files: &[],
-        };
-        let numbers = do_not_call::numbers(&named, &settings)?;
-        do_not_call::remove(&place, &numbers)
-    });
-    let text = match removed.await? {
-        0 => "This number is not on the list.",
-        _ => "Removed. This number is called again from the next list on.",
-    };
-    Ok(Told {
-        text: text.to_owned(),
-        leads: Vec::new(),
-        people: 0,
-    })
-}
-
-fn settings(site: &Site, filled: &Filled) -> Result<(LedgerPlace, PhoneSettings), Failure> {
-    let mut options = Options::default();
-    let region = Region::parse(&filled.country);
-    let text = region.map_or_else(|| "none".to_owned(), |region| region.to_string());
-    options.phones.region = Some(Given::new(region, text));
-    let layers = site.layers(&options)?;
-    let place = site.ledger_place()?.ok_or_else(|| {
-        let message = Message::new(
-            "leadload keeps no record on this computer, so it cannot keep this list either",
-            "ask the person who set up leadload",
-        );
-        Failure::new(StoppedBy::Usage, message)
-    })?;
-    let settings = PhoneSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
-    Ok((place, settings))
-}
-
-impl Told {
-    fn of(site: &Site, added: &Added, runs: &[RunRecord]) -> Told {
-        let mut text = format!("{} added.", counted(added.added, "number"));
-        if added.known > 0 {
-            let were = was(added.known);
-            text = format!(
-                "{text} {} {were} on the list already.",
-                grouped(added.known)
-            );
-        }
-        let service = site.service_name();
-        let leads = added.leads.iter().map(|lead| {
-            let id = lead.record.campaign.to_string();
-            let mut runs = runs.iter();
-            let run = runs.find(|run| run.run == lead.record.run);
-            Lead {
-                number: lead.record.number.to_string(),
-                campaign: match added.campaign(lead) {
-                    Some(name) => name.to_owned(),
-                    None if lead.service == service => site.campaigns.name(&id),
-                    None => id,
-                },
-                run: lead.record.run,
-                list: run.map_or_else(|| format!("run {}", lead.record.run), history::list_name),
-            }
-        });
-        Told {
-            text,
-            leads: leads.collect(),
-            people: added.people(),
         }
     }
 }
