@@ -362,6 +362,9 @@ pub fn explained(error: &clap::Error) -> Message {
     let option = options.iter().find(|declared| declared.flag() == flag);
     let what = match (error.kind(), text(ContextKind::InvalidValue)) {
         (ErrorKind::MissingRequiredArgument, _) if arg == FILES => "the list is missing".to_owned(),
+        (ErrorKind::MissingRequiredArgument, _) if arg == NUMBERS => {
+            "the numbers are missing".to_owned()
+        }
         (ErrorKind::MissingRequiredArgument, _) => format!("`{arg}` is missing"),
         (ErrorKind::ArgumentConflict, _) => match text(ContextKind::PriorArg).map_or(flag, word) {
             prior if prior == flag => format!("`{flag}` can be given only once"),
@@ -394,6 +397,8 @@ pub fn explained(error: &clap::Error) -> Message {
 }
 
 const FILES: &str = "<FILE>...";
+/// Lists of `leadload suppress`, which takes single numbers too.
+const NUMBERS: &str = "<LIST>...";
 
 /// A flag, without its value, or the name of a value.
 fn word(arg: &str) -> &str {
@@ -426,6 +431,7 @@ fn hint(error: &clap::Error, is_option: bool) -> String {
     match (error.source(), list(ContextKind::ValidValue).as_slice()) {
         (Some(why), _) => why.to_string(),
         _ if arg == FILES => "name it, for example: `leadload check contacts.csv`".to_owned(),
+        _ if arg == NUMBERS => "name a list of numbers, or one number with `--number`".to_owned(),
         _ if error.kind() == ErrorKind::ArgumentConflict => "leave one of them out".to_owned(),
         (None, words @ [_, ..]) => format!("write {}", alternatives(words)),
         _ if !suggested.is_empty() => format!("did you mean {}?", alternatives(&suggested)),

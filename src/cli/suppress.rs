@@ -87,7 +87,7 @@ pub struct ListArgs {
 pub struct NumbersArgs {
     /// CSV, .xlsx, .xls or .ods, also compressed by gzip or zstd
     #[arg(
-        value_name = "FILE",
+        value_name = "LIST",
         value_hint = ValueHint::FilePath,
         required_unless_present = "number"
     )]

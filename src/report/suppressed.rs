@@ -20,11 +20,12 @@ pub fn added_text(added: &Added) -> String {
         counted(added.added, "number")
     );
     if added.known > 0 {
-        text += &format!(
-            "; {} {} on it already",
-            grouped(added.known),
-            was(added.known)
-        );
+        let (were, stay) = match added.known {
+            1 => ("was", "stays as it was"),
+            _ => ("were", "stay as they were"),
+        };
+        let known = grouped(added.known);
+        text += &format!("; {known} {were} on it already, and {stay}");
     }
     text += "\nno import with this ledger calls them, whatever its flags say\n";
     if added.leads.is_empty() {
