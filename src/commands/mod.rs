@@ -165,6 +165,11 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         // If that fails, the exit code still reports the failure.
         let _ = console::print(&json_failure(failure));
     }
+    tell(failure)
+}
+
+/// Tells people, and the log, why the command has ended.
+fn tell(failure: &Failure) -> ExitCode {
     if failure.stopped_by.exit_code() == ExitCode::Interrupted {
         // The cursor is behind a question, or behind the `^C` that the terminal shows.
         console::begin_line();

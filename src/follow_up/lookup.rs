@@ -5,23 +5,20 @@ use crate::lead::{CampaignId, ErrorCode};
 use crate::phone::PhoneNumber;
 use crate::pipeline::{Calls, Stopped};
 
-/// More pages than the leads of one number have, even if the service ignores what was asked for.
+/// So that a list without an end is noticed.
 const MOST_PAGES: usize = 1000;
 
-/// The leads that a campaign lists for a number, from all pages, as far as they are `meant`.
+/// The leads that a campaign lists for a number, or all, from all pages, as far as they are `meant`.
 ///
 /// Services compare a part of the number, or ignore what they are asked for, so other leads are
 /// listed too.
 pub(super) async fn listed_for(
     calls: &Calls,
     campaign: CampaignId,
-    number: PhoneNumber,
+    number: Option<PhoneNumber>,
     is_meant: impl Fn(&ListedLead) -> bool,
 ) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
-    let query = LeadQuery {
-        campaign,
-        number: Some(number),
-    };
+    let query = LeadQuery { campaign, number };
     let mut found = Vec::new();
     let mut page = None;
     for _ in 0..MOST_PAGES {
@@ -46,7 +43,7 @@ pub(super) async fn listed_for(
     }
     Ok(Err(NotDone::NoAnswer {
         code: ErrorCode::UnreadableAnswer,
-        text: "the list of leads has no last page".to_owned(),
+        text: format!("the list of leads has more than {MOST_PAGES} pages"),
         was_sent: true,
     }))
 }
@@ -61,7 +58,7 @@ pub(super) async fn leads_with(
     let is_meant = |lead: &ListedLead| {
         lead.has_number(number) && lead.campaign.is_none_or(|of| of == campaign)
     };
-    listed_for(calls, campaign, number, is_meant).await
+    listed_for(calls, campaign, Some(number), is_meant).await
 }
 
 /// The first page of the leads of a campaign.
@@ -89,7 +86,10 @@ pub(super) async fn first_page(
 pub(super) fn refused(not_done: NotDone) -> Stopped {
     match not_done {
         // The list of a campaign that exists is always there, if the service has such lists.
-        NotDone::NotOffered { text } | NotDone::NotFound { text } => Stopped::NotOffered(text),
+        NotDone::NotOffered { text } | NotDone::NotFound { text } => Stopped::NotOffered {
+            call: "GET /api/user/leads",
+            text,
+        },
         NotDone::NoAnswer { code, text, .. } if code != ErrorCode::UnreadableAnswer => {
             Stopped::Outage(text)
         }

@@ -8,10 +8,11 @@
 //! Rule: nothing here asks a question or writes to the terminal.
 
 mod lookup;
+mod ownership;
 mod reconcile;
 mod target;
 mod undo;
 
-pub use reconcile::{Reconciled, reconcile};
+pub use reconcile::{Reconciled, Undecided, reconcile};
 pub use target::{Target, Wanted};
-pub use undo::{Undo, Undone};
+pub use undo::{OpenRows, Undo, Undone};

@@ -28,11 +28,28 @@ pub struct Reconciled {
     pub run: RunId,
     /// The rows that were uncertain, as they are now.
     pub counts: Counts,
+    /// How many of them were looked up.
+    pub looked_up: u64,
+    /// Those that cannot be decided.
+    pub undecided: Undecided,
     pub requests: u64,
     /// From when on rows that were not found may be found to be not taken; `None` if that would
     /// change nothing.
     pub again_at: Option<Timestamp>,
     pub stopped: Option<Failure>,
+}
+
+/// Rows that stay uncertain for another reason than that the list may be late.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Undecided {
+    /// The service has not answered.
+    pub unanswered: u64,
+    /// The run allows duplicates, so the service would take a second lead.
+    pub may_be_twice: u64,
+    /// The ledger does not know when they were sent.
+    pub time_unknown: u64,
+    /// The list shows no lead that the run has made in the campaign.
+    pub none_listed: u64,
 }
 
 impl Reconciled {
@@ -81,12 +98,15 @@ pub async fn reconcile(
         .await;
     let found = work.found.into_inner();
     let mut counts = found.counts;
+    let looked_up = counts.total();
     for _ in counts.total()..total {
         counts.add(Status::Uncertain);
     }
     Ok(Reconciled {
         run,
         counts,
+        looked_up,
+        undecided: found.undecided,
         requests: target.calls.requests(),
         again_at: found.again_at,
         stopped: stopped.as_ref().map(stopped_failure),
@@ -102,6 +122,7 @@ fn allows_duplicates(target: &Target) -> bool {
 #[derive(Debug, Default)]
 struct Found {
     counts: Counts,
+    undecided: Undecided,
     again_at: Option<Timestamp>,
 }
 
@@ -125,7 +146,9 @@ impl Work<'_> {
             Ok(listed) => listed,
             // The service has answered others.
             Err(NotDone::NoAnswer { .. }) => {
-                self.found.borrow_mut().counts.add(Status::Uncertain);
+                let mut found = self.found.borrow_mut();
+                found.undecided.unanswered += 1;
+                found.counts.add(Status::Uncertain);
                 return Ok(());
             }
             Err(not_done) => return Err(refused(not_done)),
@@ -160,8 +183,15 @@ impl Work<'_> {
         row: &Record,
         attempted: Option<Attempted>,
     ) -> Result<Option<RowOutcome>, Stopped> {
-        let Some(Attempted { last, .. }) = attempted.filter(|_| !self.allows_duplicates) else {
-            return Ok(None);
+        let undecided = |found: fn(&mut Undecided) -> &mut u64| {
+            *found(&mut self.found.borrow_mut().undecided) += 1;
+            Ok(None)
+        };
+        if self.allows_duplicates {
+            return undecided(|rows| &mut rows.may_be_twice);
+        }
+        let Some(Attempted { last, .. }) = attempted else {
+            return undecided(|rows| &mut rows.time_unknown);
         };
         let due = last.saturating_add(LATE).unwrap_or(Timestamp::MAX);
         if Timestamp::now() < due {
@@ -170,7 +200,7 @@ impl Work<'_> {
             return Ok(None);
         }
         if !self.shows_ours(row.campaign).await? {
-            return Ok(None);
+            return undecided(|rows| &mut rows.none_listed);
         }
         let text = "the service does not list it, long after its last attempt";
         Ok(Some(RowOutcome {

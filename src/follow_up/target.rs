@@ -102,6 +102,15 @@ impl Target {
         let found = listed.find(|campaign| campaign.lead_campaign() == Ok(id));
         found.map(|campaign| campaign.name.as_str())
     }
+
+    /// Whether the run was started with another name for this campaign than it has now.
+    pub(super) fn has_another_name(&self, id: CampaignId) -> bool {
+        let named = self.run.campaigns_named();
+        let mut then = named.iter().filter(|(of, _)| *of == id);
+        let now = self.campaign_name(id);
+        then.next()
+            .is_some_and(|(_, then)| now.is_some_and(|now| !now.eq_ignore_ascii_case(then)))
+    }
 }
 
 type Opened = (RunRecord, Ledger, ServiceId, SenderLock, RateController);
@@ -140,10 +149,7 @@ fn open(
     }
     let service = ledger.service(address)?;
     let Some(lock) = ledger.try_lock_sender(service)? else {
-        return Err(busy(match ledger.at_work(service)? {
-            Some(at_work) => at_work.to_string(),
-            None => "another command is about to send to this service".to_owned(),
-        }));
+        return Err(busy(ledger.who_sends(service)?));
     };
     if let Some(at_work) = ledger.await_turn(run, false)? {
         return Err(busy(at_work.to_string()));

@@ -17,13 +17,14 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
-use super::lookup::{first_page, listed_for};
+use super::lookup::listed_for;
+use super::ownership::refuse_strangers;
 use super::target::{Target, busy};
 use crate::api::verdict::FatalCause;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId};
-use crate::ledger::{UndoCounts, UndoOutcome, UndoRow, UndoStatus};
+use crate::ledger::{RunState, UndoCounts, UndoOutcome, UndoRow, UndoStatus};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
 use crate::results::UndoFile;
@@ -47,11 +48,42 @@ pub struct Undone {
     pub run: RunId,
     pub counts: UndoCounts,
     pub requests: u64,
+    /// Whether the run was closed, or a lead was asked to be removed.
+    pub has_begun: bool,
+    /// What helps with the leads that are not removed.
+    pub open: OpenRows,
     /// Where it is written what became of each lead.
     pub file: Option<PathBuf>,
     /// The new names of files that existed before.
     pub kept: Vec<PathBuf>,
     pub stopped: Option<Failure>,
+}
+
+/// Rows whose leads may still be there, by what helps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OpenRows {
+    /// The service has refused to remove the lead, or has not answered: it may be asked once more.
+    pub again: u64,
+    /// The answer to the row was lost: it may be looked up.
+    pub uncertain: u64,
+    /// Leads that somebody has to look at: they may be older than the run, or were changed.
+    pub by_hand: u64,
+}
+
+impl OpenRows {
+    fn add(&mut self, row: &UndoRow) {
+        let Some(outcome) = &row.outcome else { return };
+        let was_asked = match outcome.status {
+            UndoStatus::Undone | UndoStatus::Gone => return,
+            UndoStatus::Kept => outcome.http_status.is_some(),
+            UndoStatus::Unknown => row.was_asked,
+        };
+        *match outcome.may_be_looked_up() {
+            _ if was_asked => &mut self.again,
+            true => &mut self.uncertain,
+            false => &mut self.by_hand,
+        } += 1;
+    }
 }
 
 impl Undone {
@@ -77,11 +109,7 @@ impl Undo {
             target,
             changed: BTreeSet::new(),
         };
-        let campaigns: BTreeSet<CampaignId> = undo.to_remove().map(|row| row.campaign).collect();
-        undo.target.refuse_other_account(&campaigns)?;
-        for campaign in campaigns {
-            undo.refuse_strangers(campaign).await?;
-        }
+        undo.changed = refuse_strangers(&undo.target, &undo.plan).await?;
         Ok(undo)
     }
 
@@ -105,90 +133,36 @@ impl Undo {
         counts.map(|(id, leads)| (id, named(id), leads)).collect()
     }
 
-    /// The rows that are left as they are, by what is known of them.
-    pub fn untouched(&self) -> UndoCounts {
+    /// Whether the run would go on if its command was run again, and has to be closed.
+    pub fn closes_run(&self) -> bool {
+        matches!(
+            self.target.run.state(),
+            RunState::Stopped(_) | RunState::Killed
+        )
+    }
+
+    /// Whether there is anything to do.
+    fn changes_nothing(&self) -> bool {
+        self.leads() == 0 && !self.closes_run() && self.target.run.undo.is_none()
+    }
+
+    /// What is known of all rows before anything is done.
+    pub fn counts(&self) -> UndoCounts {
         let mut counts = UndoCounts::default();
-        for outcome in self.plan.iter().filter_map(|row| row.outcome.as_ref()) {
-            counts.add(Some(outcome.status), 1);
+        // The plan no longer has these.
+        if let Some(before) = &self.target.run.undo {
+            for status in [UndoStatus::Undone, UndoStatus::Gone] {
+                counts.add(Some(status), before.counts.of(status));
+            }
+        }
+        for row in &self.plan {
+            counts.add(row.outcome.as_ref().map(|outcome| outcome.status), 1);
         }
         counts
     }
 
     pub fn target(&self) -> &Target {
         &self.target
-    }
-
-    /// Reads the list of leads once, and compares those of the run that it shows. Another account may
-    /// have leads with the same ids.
-    async fn refuse_strangers(&mut self, campaign: CampaignId) -> Result<(), Failure> {
-        let calls = &self.target.calls;
-        let listed = first_page(calls, campaign).await;
-        let listed = listed.map_err(|why| stopped_failure(&why))?;
-        let (mut ours, mut others) = self.compared(campaign, &listed);
-        for row in self.samples(campaign) {
-            // Later pages may have them.
-            if ours > 0 || !others.is_empty() {
-                break;
-            }
-            let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
-            let found = listed_for(calls, campaign, row.number, has_its_id).await;
-            let found = found.map_err(|why| stopped_failure(&why))?;
-            (ours, others) = self.compared(campaign, &found.unwrap_or_default());
-        }
-        if ours == 0 && !others.is_empty() {
-            return Err(self.target.other_account(
-                "the service lists leads with the ids of this run, but with other numbers",
-            ));
-        }
-        if ours == 0 && self.has_another_name(campaign) {
-            return Err(self.target.other_account(&format!(
-                "campaign {campaign} had another name when the run was sent, and the service lists none of its leads"
-            )));
-        }
-        self.changed.extend(others);
-        Ok(())
-    }
-
-    /// The first, a middle and the last row of a campaign.
-    fn samples(&self, campaign: CampaignId) -> Vec<&UndoRow> {
-        let of_campaign = self.to_remove().filter(|row| row.campaign == campaign);
-        let rows: Vec<&UndoRow> = of_campaign.collect();
-        let at = BTreeSet::from([0, rows.len() / 2, rows.len().saturating_sub(1)]);
-        at.into_iter()
-            .filter_map(|at| rows.get(at).copied())
-            .collect()
-    }
-
-    /// How many of the listed leads are the run's, and the rows whose ids are listed with another
-    /// number or campaign.
-    fn compared(&self, campaign: CampaignId, listed: &[ListedLead]) -> (usize, Vec<RowId>) {
-        let of_campaign = self.to_remove().filter(|row| row.campaign == campaign);
-        let by_id: BTreeMap<&str, &UndoRow> = of_campaign
-            .filter_map(|row| Some((row.lead_id.as_deref()?, row)))
-            .collect();
-        let (mut ours, mut others) = (0, Vec::new());
-        for lead in listed {
-            let Some(row) = by_id.get(lead.id.as_str()) else {
-                continue;
-            };
-            let is_elsewhere = lead.campaign.is_some_and(|of| of != campaign);
-            let is_another = lead.has_any_number() && !lead.has_number(row.number);
-            if is_elsewhere || is_another {
-                others.push(row.row);
-            } else if lead.has_any_number() {
-                ours += 1;
-            }
-        }
-        (ours, others)
-    }
-
-    /// Whether the run was started with another name for this campaign than it has now.
-    fn has_another_name(&self, campaign: CampaignId) -> bool {
-        let named = self.target.run.campaigns_named();
-        let mut then = named.iter().filter(|(id, _)| *id == campaign);
-        let now = self.target.campaign_name(campaign);
-        then.next()
-            .is_some_and(|(_, then)| now.is_some_and(|now| !now.eq_ignore_ascii_case(then)))
     }
 
     /// Removes the leads. The first interrupt lets nothing more start, a second one ends at once.
@@ -205,7 +179,10 @@ impl Undo {
         let at = file.clone();
         let known = ledger.with(move |ledger| ledger.outputs_at(&UndoFile::places(&at)));
         let output = UndoFile::create(&file, run, known.await?);
-        let output = output.map_err(|error| error.before_sending())?;
+        let output = output.map_err(|error| error.of_export().before_sending())?;
+        if self.changes_nothing() {
+            return self.ended(output, self.plan.clone(), None, false).await;
+        }
         let begun = ledger.with(move |ledger| ledger.begin_undo(run, Timestamp::now()));
         if let Err(at_work) = begun.await? {
             return Err(busy(at_work.to_string()));
@@ -219,31 +196,15 @@ impl Undo {
         let stopped = calls
             .make_all(removing, AT_ONCE, interrupts, &mut done)
             .await;
-        self.finish(output, stopped, progress.get()).await
-    }
-
-    async fn finish(
-        &self,
-        mut output: UndoFile,
-        stopped: Option<Stopped>,
-        progress: Progress,
-    ) -> Result<Undone, Failure> {
-        let run = self.target.run.run;
-        let ledger = &self.target.calls.ledger;
-        let failure = stopped.as_ref().map(stopped_failure);
         let is_pointless = matches!(
             stopped,
-            Some(Stopped::NotOffered(_) | Stopped::Fatal { .. })
+            Some(Stopped::NotOffered { .. } | Stopped::Fatal { .. })
         );
-        if is_pointless && !progress.may_be_removed {
+        if is_pointless && !progress.get().may_be_removed {
             ledger.with(move |ledger| ledger.cancel_undo(run)).await?;
             return Ok(Undone {
-                run,
-                counts: UndoCounts::default(),
-                requests: self.target.calls.requests(),
-                file: None,
-                kept: Vec::new(),
-                stopped: failure,
+                counts: self.counts(),
+                ..self.undone(stopped.as_ref(), false)
             });
         }
         if let Some(Stopped::Ledger(error)) = stopped {
@@ -251,25 +212,54 @@ impl Undo {
             return Err(error.into());
         }
         let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
-        let mut counts = UndoCounts::default();
-        for row in &rows {
-            counts.add(row.outcome.as_ref().map(|outcome| outcome.status), 1);
-            output.write(row).map_err(|error| error.while_writing())?;
+        self.ended(output, rows, stopped, true).await
+    }
+
+    fn undone(&self, stopped: Option<&Stopped>, has_begun: bool) -> Undone {
+        Undone {
+            run: self.target.run.run,
+            counts: UndoCounts::default(),
+            requests: self.target.calls.requests(),
+            has_begun,
+            open: OpenRows::default(),
+            file: None,
+            kept: Vec::new(),
+            stopped: stopped.map(stopped_failure),
         }
-        let sealed = output.seal().map_err(|error| error.while_writing())?;
+    }
+
+    /// Writes what became of the rows.
+    async fn ended(
+        &self,
+        mut output: UndoFile,
+        rows: Vec<UndoRow>,
+        stopped: Option<Stopped>,
+        has_begun: bool,
+    ) -> Result<Undone, Failure> {
+        let run = self.target.run.run;
+        let mut undone = self.undone(stopped.as_ref(), has_begun);
+        for row in &rows {
+            let status = row.outcome.as_ref().map(|outcome| outcome.status);
+            undone.counts.add(status, 1);
+            undone.open.add(row);
+            output
+                .write(row)
+                .map_err(|error| error.of_export().while_writing())?;
+        }
+        let sealed = output
+            .seal()
+            .map_err(|error| error.of_export().while_writing())?;
         let record = sealed.records();
+        let ledger = &self.target.calls.ledger;
         ledger
             .with(move |ledger| ledger.record_outputs(run, &record))
             .await?;
-        let written = sealed.finish().map_err(|error| error.while_writing())?;
-        Ok(Undone {
-            run,
-            counts,
-            requests: self.target.calls.requests(),
-            file: written.results,
-            kept: written.kept,
-            stopped: failure,
-        })
+        let written = sealed
+            .finish()
+            .map_err(|error| error.of_export().while_writing())?;
+        undone.file = written.results;
+        undone.kept = written.kept;
+        Ok(undone)
     }
 
     /// Removes one lead, and records what became of it. Until the service has removed one, it is asked
@@ -338,7 +328,7 @@ impl Undo {
         };
         match not_done {
             NotDone::NotFound { text } => self.not_found(row, was_successful, text).await,
-            NotDone::NotOffered { text } if !was_successful => Err(Stopped::NotOffered(text)),
+            NotDone::NotOffered { text } if !was_successful => Err(not_offered(text)),
             NotDone::Refused {
                 code: ErrorCode::Http(403),
                 text,
@@ -368,7 +358,7 @@ impl Undo {
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
         let calls = &self.target.calls;
         // Whatever number it has by now.
-        let listed = listed_for(calls, row.campaign, row.number, has_its_id).await?;
+        let listed = listed_for(calls, row.campaign, Some(row.number), has_its_id).await?;
         let is_there = match &listed {
             Ok(listed) => !listed.is_empty(),
             Err(not_done) => {
@@ -377,7 +367,7 @@ impl Undo {
             }
         };
         Ok(match (is_there, was_successful) {
-            (true, false) => return Err(Stopped::NotOffered(text)),
+            (true, false) => return Err(not_offered(text)),
             (true, true) => outcome(
                 UndoStatus::Kept,
                 status,
@@ -405,6 +395,13 @@ impl Progress {
             has_removed: outcomes.any(|outcome| outcome.status == UndoStatus::Undone),
             may_be_removed: rows.iter().any(|row| row.was_asked),
         }
+    }
+}
+
+fn not_offered(text: String) -> Stopped {
+    Stopped::NotOffered {
+        call: "DELETE /api/user/leads/ID",
+        text,
     }
 }
 

@@ -341,14 +341,7 @@ fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderL
     if let Some(lock) = ledger.try_lock_sender(service)? {
         return Ok(lock);
     }
-    let who = match ledger.at_work(service)? {
-        Some(at_work) => at_work.to_string(),
-        None => {
-            let holder = ledger.lock_holder(service);
-            let by = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
-            format!("another import{by} is about to send, or asks at a terminal whether it may")
-        }
-    };
+    let who = ledger.who_sends(service)?;
     if waits {
         warn!(event = "waiting", "{who}; waiting until it has ended");
         return Ok(ledger.lock_sender(service)?);

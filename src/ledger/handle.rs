@@ -129,6 +129,26 @@ impl Ledger {
         }
     }
 
+    /// Who has the right to send to a service, in words. Asked while somebody has it.
+    pub fn who_sends(&self, service: ServiceId) -> Result<String, LedgerError> {
+        let holder = self.lock_holder(service);
+        // A run that was killed has no end either.
+        let is_holder = |at_work: &AtWork| {
+            holder
+                .as_ref()
+                .is_none_or(|by| by.process == at_work.by.process)
+        };
+        Ok(match self.at_work(service)?.filter(is_holder) {
+            Some(at_work) => at_work.to_string(),
+            None => {
+                let by = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
+                format!(
+                    "another command{by} is about to send to this service, or removes or looks up leads there"
+                )
+            }
+        })
+    }
+
     /// The latest start for this service that has no end.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
         of_kind!(self, ledger => ledger.at_work(service))

@@ -8,8 +8,9 @@ use crate::phone::PhoneNumber;
 /// Why a lead is not removed, and a row is not known to have one.
 pub(super) const MADE_BY_ANOTHER: &str = "this lead was made by an earlier run: run ";
 pub(super) const NO_LEAD_ID: &str = "the service gave it no id";
-pub(super) const NOT_KNOWN_WHOSE: &str =
-    "an answer was lost, so it is not known whether this run made the lead";
+pub(super) const MAY_HAVE_ARRIVED: &str =
+    "its answer was lost, so it is not known whether there is a lead";
+pub(super) const PERHAPS_OLDER: &str = "an answer was lost, so the lead may be older than this run";
 
 /// What became of a row when its run was undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +65,13 @@ pub struct UndoOutcome {
     pub error: Option<String>,
     /// In whole seconds; `None` if nothing was asked of the service.
     pub settled_at: Option<Timestamp>,
+}
+
+impl UndoOutcome {
+    /// Whether its row is uncertain, so that looking it up may help.
+    pub fn may_be_looked_up(&self) -> bool {
+        self.error.as_deref() == Some(MAY_HAVE_ARRIVED)
+    }
 }
 
 /// A row of a run that is undone.

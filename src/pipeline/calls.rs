@@ -35,6 +35,9 @@ const MOST_ATTEMPTS: u32 = 8;
 /// An answer that is something else, such as a page to sign in on, will hardly be another one soon.
 const MOST_UNREADABLE: u32 = 3;
 
+/// With 16 calls at once, each of which may fail, one word is enough.
+const BETWEEN_WARNINGS: Duration = Duration::from_secs(10);
+
 /// As `--max-outage` has it by default.
 const MAX_OUTAGE: Duration = Duration::from_secs(3600);
 
@@ -49,7 +52,10 @@ pub enum Stopped {
         text: String,
     },
     /// It does not have this call.
-    NotOffered(String),
+    NotOffered {
+        call: &'static str,
+        text: String,
+    },
     /// It has not answered for too long.
     Outage(String),
     /// It asks for a longer wait than anybody waits for.
@@ -79,6 +85,8 @@ pub struct Calls {
     in_flight: Cell<usize>,
     /// Since when no answer was one to a call.
     unanswered_since: Cell<Option<Instant>>,
+    /// When it was last said that an attempt has failed.
+    warned_at: Cell<Option<Instant>>,
     /// How many attempts have started.
     started: Cell<u64>,
     is_stopping: Cell<bool>,
@@ -99,6 +107,7 @@ impl Calls {
             is_the_service: Cell::new(false),
             in_flight: Cell::new(0),
             unanswered_since: Cell::default(),
+            warned_at: Cell::default(),
             started: Cell::new(0),
             is_stopping: Cell::new(false),
             news: Notify::new(),
@@ -168,6 +177,7 @@ impl Calls {
                 return Err(Stopped::Outage(text));
             }
             let pause = backoff::long_delay(failures.max(1), fastrand::f64());
+            self.warn_of(&text, pause);
             self.pause_until(Instant::now() + pause).await?;
         }
     }
@@ -237,6 +247,24 @@ impl Calls {
         }
         self.started.update(|calls| calls + 1);
         Ok(call(&self.client).await)
+    }
+
+    /// Says that an attempt has failed, unless others said so a moment ago.
+    fn warn_of(&self, text: &str, pause: Duration) {
+        let now = Instant::now();
+        if self
+            .warned_at
+            .get()
+            .is_some_and(|at| now - at < BETWEEN_WARNINGS)
+        {
+            return;
+        }
+        self.warned_at.set(Some(now));
+        warn!(
+            event = "warning",
+            "{text}; trying again in {:.0} s",
+            pause.as_secs_f64().ceil()
+        );
     }
 
     /// If nothing was ever understood, the service is not what it seems.

@@ -1,16 +1,16 @@
 //! What came of undoing a run, and of looking its uncertain rows up.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use serde_json::{Value, json};
 
 use super::json::{line, text};
 use super::runs_json::undo_counts;
 use crate::api::verdict::FatalCause;
-use crate::exit::{Failure, StoppedBy};
-use crate::follow_up::{Reconciled, Undo, Undone};
-use crate::lead::Status;
-use crate::ledger::{UndoCounts, UndoStatus};
+use crate::exit::{ExitCode, Failure, StoppedBy};
+use crate::follow_up::{OpenRows, Reconciled, Undecided, Undo, Undone};
+use crate::lead::{RunId, Status};
+use crate::ledger::{RunRecord, UndoCounts, UndoStatus};
 use crate::message::{ASK_SETUP, Message};
 use crate::pipeline::Stopped;
 use crate::text::{counted, grouped, printable};
@@ -51,11 +51,11 @@ pub fn stopped_failure(stopped: &Stopped) -> Failure {
                 },
             )
         }
-        Stopped::NotOffered(text) => (
+        Stopped::NotOffered { call, text } => (
             StoppedBy::Unreadable,
-            format!("the service does not offer this call: {text}"),
-            "use the service's own screens: `leadload runs export` lists the leads with their ids",
-            "Use the service's own screens. The results list the leads with their ids.",
+            format!("the service does not offer the call that this needs, {call}: {text}"),
+            "use the service's own screens: `leadload runs export` writes the rows with their numbers and lead ids",
+            "Use the service's own screens. The results have the numbers and the ids of the leads.",
         ),
         Stopped::Outage(text) => (
             StoppedBy::Outage,
@@ -80,7 +80,11 @@ pub fn stopped_failure(stopped: &Stopped) -> Failure {
         ),
         Stopped::Ledger(error) => return error.clone().into(),
     };
-    let message = Message::new(what.clone(), hint).on_page(what, on_page);
+    let what_on_page = match stopped {
+        Stopped::NotOffered { text, .. } => format!("the service does not offer this: {text}"),
+        _ => what.clone(),
+    };
+    let message = Message::new(what, hint).on_page(what_on_page, on_page);
     Failure::new(by, message)
 }
 
@@ -113,30 +117,33 @@ pub fn leads_to_remove(undo: &Undo) -> String {
 /// What would be done, if nothing is.
 pub fn undo_plan_text(undo: &Undo) -> String {
     let mut text = format!("would remove {}\n", leads_to_remove(undo));
-    add_untouched(&mut text, &undo.untouched());
-    text + "nothing was removed\n"
-}
-
-fn add_untouched(text: &mut String, counts: &UndoCounts) {
-    for (status, what) in [
+    if undo.closes_run() {
+        text += "would close the run, so that its command does not go on with it\n";
+    }
+    let counts = undo.counts();
+    for (status, one, many, what) in [
+        (UndoStatus::Undone, "is", "are", "removed already"),
+        (UndoStatus::Gone, "was", "were", "not there any more"),
         (
             UndoStatus::Kept,
+            "stays",
+            "stay",
             "kept: an earlier run has made the lead too",
         ),
         (
             UndoStatus::Unknown,
-            "unknown: it is not known whether this run made the lead",
+            "stays",
+            "stay",
+            "unknown: it is not known whether this run has made a lead",
         ),
     ] {
         let rows = counts.of(status);
+        let verb = if rows == 1 { one } else { many };
         if rows > 0 {
-            let _ = writeln!(
-                text,
-                "{} would be left as it is, {what}",
-                counted(rows, "row")
-            );
+            let _ = writeln!(text, "{} {verb} {what}", counted(rows, "row"));
         }
     }
+    text + "nothing was removed\n"
 }
 
 pub fn undo_plan_json(undo: &Undo) -> String {
@@ -151,7 +158,7 @@ pub fn undo_plan_json(undo: &Undo) -> String {
         "stopped_by": null,
         "leads": undo.leads(),
         "campaigns": campaigns.collect::<Vec<Value>>(),
-        "counts": undo_counts(&undo.untouched()),
+        "counts": undo_counts(&undo.counts()),
         "requests": undo.target().calls.requests(),
         "file": null,
         "error": null,
@@ -160,29 +167,12 @@ pub fn undo_plan_json(undo: &Undo) -> String {
 
 pub fn undone_text(undone: &Undone) -> String {
     let counts = &undone.counts;
-    let mut text = format!("run {}:\n", undone.run);
-    for (status, what) in [
-        (UndoStatus::Undone, "removed from the service"),
-        (UndoStatus::Gone, "not there any more"),
-        (UndoStatus::Kept, "still there; the file says why"),
-        (
-            UndoStatus::Unknown,
-            "not known whether there is a lead of this run",
-        ),
-    ] {
-        let rows = counts.of(status);
-        if rows > 0 || status == UndoStatus::Undone {
-            let _ = writeln!(text, "  {:8} {:>9}  {what}", status.as_str(), grouped(rows));
-        }
-    }
-    if counts.left > 0 {
-        let _ = writeln!(
-            text,
-            "  {:8} {:>9}  not removed yet",
-            "left",
-            grouped(counts.left)
-        );
-    }
+    let run = undone.run;
+    let mut text = match undone.has_begun {
+        true => format!("run {run}:\n"),
+        false => format!("run {run} has no leads that can be removed, so nothing was changed\n"),
+    };
+    let _ = write_undone(&mut text, counts);
     if let Some(file) = &undone.file {
         let _ = writeln!(text, "\nFile: {}", printable(&file.display().to_string()));
     }
@@ -190,36 +180,110 @@ pub fn undone_text(undone: &Undone) -> String {
         let kept = kept.display().to_string();
         let _ = writeln!(text, "An earlier file is kept as {}", printable(&kept));
     }
-    let run = undone.run;
-    if counts.of(UndoStatus::Unknown) > 0 {
-        let _ = writeln!(
-            text,
-            "\nRows that are unknown may be leads. `leadload runs reconcile {run}` looks up those that are\nuncertain; then `leadload runs undo {run}` removes what this run made, and tries the others again."
-        );
+    text += &what_helps(run, &undone.open);
+    match undone.has_begun {
+        true => text + "\nCalls already made stay made.\n",
+        false => text,
     }
-    if counts.of(UndoStatus::Kept) > 0 {
-        let _ = writeln!(
-            text,
-            "\nThe same command tries once more what was kept: a call may be over by then."
-        );
+}
+
+/// What became of the rows of a run that is undone.
+pub(super) fn write_undone(text: &mut String, counts: &UndoCounts) -> fmt::Result {
+    for (what, rows, meaning) in [
+        (
+            "undone",
+            counts.of(UndoStatus::Undone),
+            "removed from the service",
+        ),
+        ("gone", counts.of(UndoStatus::Gone), "not there any more"),
+        (
+            "kept",
+            counts.of(UndoStatus::Kept),
+            "still there; the file says why",
+        ),
+        (
+            "unknown",
+            counts.of(UndoStatus::Unknown),
+            "not known whether there is a lead of this run",
+        ),
+        ("left", counts.left, "not removed yet"),
+    ] {
+        if rows > 0 {
+            writeln!(text, "  {what:8} {:>9}  {meaning}", grouped(rows))?;
+        }
     }
-    text + "\nCalls already made stay made.\n"
+    Ok(())
+}
+
+/// What can be done about leads that may still be there.
+fn what_helps(run: RunId, open: &OpenRows) -> String {
+    let mut text = String::new();
+    let them = |rows| if rows == 1 { "it" } else { "them" };
+    let hints = [
+        (
+            open.again,
+            "refused by the service, or not answered: the same command asks again".to_owned(),
+        ),
+        (
+            open.uncertain,
+            format!(
+                "uncertain: `leadload runs reconcile {run}` looks {} up, then the same command goes on",
+                them(open.uncertain)
+            ),
+        ),
+        (
+            open.by_hand,
+            format!(
+                "perhaps not this run's alone, or changed since: look at {} in the service's own screens",
+                them(open.by_hand)
+            ),
+        ),
+    ];
+    for (rows, hint) in hints.into_iter().filter(|(rows, _)| *rows > 0) {
+        let _ = write!(text, "\n  {} {hint}", grouped(rows));
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!("\nNot removed:{text}\n"),
+    }
 }
 
 pub fn undone_json(undone: &Undone, elapsed_s: f64) -> String {
-    let stopped = undone.stopped.as_ref();
-    line(&json!({
-        "run": undone.run,
-        "dry_run": false,
+    let mut object = ended(undone.stopped.as_ref(), undone.exit_code(), elapsed_s);
+    object["run"] = json!(undone.run);
+    object["dry_run"] = false.into();
+    object["counts"] = undo_counts(&undone.counts);
+    object["requests"] = undone.requests.into();
+    object["file"] = json!(undone.file.as_deref().map(text));
+    line(&object)
+}
+
+/// The same, if nothing was begun. `run` is missing if it is not known.
+pub fn undo_failure_json(
+    run: Option<&RunRecord>,
+    failure: &Failure,
+    dry_run: bool,
+    elapsed_s: f64,
+) -> String {
+    let undo = run.and_then(|run| run.undo.as_ref());
+    let mut object = ended(Some(failure), failure.stopped_by.exit_code(), elapsed_s);
+    object["run"] = json!(run.map(|run| run.run));
+    object["dry_run"] = dry_run.into();
+    object["counts"] = undo_counts(&undo.map(|undo| undo.counts).unwrap_or_default());
+    object["file"] = Value::Null;
+    line(&object)
+}
+
+/// What all these objects have.
+fn ended(stopped: Option<&Failure>, exit_code: ExitCode, elapsed_s: f64) -> Value {
+    json!({
         "complete": stopped.is_none(),
-        "exit_code": undone.exit_code() as u8,
+        "exit_code": exit_code as u8,
         "stopped_by": stopped.map(|failure| failure.stopped_by.as_str()),
-        "counts": undo_counts(&undone.counts),
-        "requests": undone.requests,
-        "elapsed_s": rounded(elapsed_s),
-        "file": undone.file.as_deref().map(text),
+        "requests": 0,
+        "elapsed_s": (elapsed_s * 1000.0).round() / 1000.0,
         "error": stopped.map(|failure| failure.message().to_string()),
-    }))
+    })
 }
 
 pub fn reconciled_text(reconciled: &Reconciled) -> String {
@@ -229,7 +293,12 @@ pub fn reconciled_text(reconciled: &Reconciled) -> String {
     if total == 0 {
         return format!("run {run} has no uncertain rows\n");
     }
-    let mut text = format!("run {run}: {} looked up\n", counted(total, "uncertain row"));
+    let looked_up = match reconciled.looked_up {
+        all if all == total => String::new(),
+        some => format!("{} of ", grouped(some)),
+    };
+    let rows = counted(total, "uncertain row");
+    let mut text = format!("run {run}: {looked_up}{rows} looked up\n");
     for (status, what) in [
         (Status::Created, "found, and made by this run"),
         (Status::Duplicate, "found, and perhaps older than this run"),
@@ -241,12 +310,16 @@ pub fn reconciled_text(reconciled: &Reconciled) -> String {
             let _ = writeln!(text, "  {:9} {:>9}  {what}", status.as_str(), grouped(rows));
         }
     }
+    text += &why_uncertain(&reconciled.undecided);
     if let Some(at) = reconciled.again_at {
         let _ = writeln!(
             text,
             "\nThe service may list leads late. Run the same command again after {}.",
             at.strftime("%Y-%m-%d %H:%M UTC")
         );
+    }
+    if counts.of(Status::Duplicate) > 0 {
+        text += "\nA lead counts as made by this run only if the service's time for it says so.\n";
     }
     if counts.of(Status::Failed) > 0 {
         text += "\nThe import's own command sends the rows that are not there.\n";
@@ -256,29 +329,70 @@ pub fn reconciled_text(reconciled: &Reconciled) -> String {
     )
 }
 
-pub fn reconciled_json(reconciled: &Reconciled, elapsed_s: f64) -> String {
-    let stopped = reconciled.stopped.as_ref();
-    let counts = &reconciled.counts;
-    let of = |status: Status| counts.of(status);
-    line(&json!({
-        "run": reconciled.run,
-        "complete": stopped.is_none(),
-        "exit_code": reconciled.exit_code() as u8,
-        "stopped_by": stopped.map(|failure| failure.stopped_by.as_str()),
-        "rows": counts.total(),
-        "counts": {
-            "created": of(Status::Created),
-            "duplicate": of(Status::Duplicate),
-            "failed": of(Status::Failed),
-            "uncertain": of(Status::Uncertain),
-        },
-        "again_at": reconciled.again_at,
-        "requests": reconciled.requests,
-        "elapsed_s": rounded(elapsed_s),
-        "error": stopped.map(|failure| failure.message().to_string()),
-    }))
+/// Why rows that are not listed are still uncertain, as far as it does not help to wait.
+fn why_uncertain(undecided: &Undecided) -> String {
+    let mut text = String::new();
+    for (rows, why) in [
+        (
+            undecided.unanswered,
+            "the service did not answer: run the same command again",
+        ),
+        (
+            undecided.may_be_twice,
+            "not listed, but the run allows duplicates, so sending them again could make a second lead",
+        ),
+        (
+            undecided.time_unknown,
+            "not listed, but the ledger does not know when they were sent",
+        ),
+        (
+            undecided.none_listed,
+            "not listed, but in their campaign the service lists no lead of this run at all",
+        ),
+    ] {
+        if rows > 0 {
+            let _ = write!(text, "\n  {} {why}", grouped(rows));
+        }
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!("\nStill uncertain:{text}\nLook for them in the service's own screens.\n"),
+    }
 }
 
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1000.0).round() / 1000.0
+pub fn reconciled_json(reconciled: &Reconciled, elapsed_s: f64) -> String {
+    let stopped = reconciled.stopped.as_ref();
+    let mut object = ended(stopped, reconciled.exit_code(), elapsed_s);
+    object["run"] = json!(reconciled.run);
+    object["rows"] = reconciled.counts.total().into();
+    object["counts"] = found_counts(|status| reconciled.counts.of(status));
+    object["again_at"] = json!(reconciled.again_at);
+    object["requests"] = reconciled.requests.into();
+    line(&object)
+}
+
+/// The same, if nothing was looked up. `run` is missing if it is not known.
+pub fn reconcile_failure_json(
+    run: Option<&RunRecord>,
+    failure: &Failure,
+    elapsed_s: f64,
+) -> String {
+    let uncertain = run.map_or(0, |run| run.counts.of(Status::Uncertain));
+    let mut object = ended(Some(failure), failure.stopped_by.exit_code(), elapsed_s);
+    object["run"] = json!(run.map(|run| run.run));
+    object["rows"] = uncertain.into();
+    object["counts"] = found_counts(|status| match status {
+        Status::Uncertain => uncertain,
+        _ => 0,
+    });
+    object["again_at"] = Value::Null;
+    line(&object)
+}
+
+/// Rows that were uncertain, by what they are now.
+fn found_counts(of: impl Fn(Status) -> u64) -> Value {
+    use Status::{Created, Duplicate, Failed, Uncertain};
+    let all = [Created, Duplicate, Failed, Uncertain];
+    let all = all.map(|status| (status.as_str().to_owned(), of(status).into()));
+    Value::Object(all.into_iter().collect())
 }

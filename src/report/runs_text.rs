@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, ColumnConstraint};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::follow_up::write_undone;
 use super::opening::plain;
 use super::summary::{shown, write_counts, write_files};
 use super::table::{lines, table};
@@ -130,6 +131,10 @@ fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
     if run.counts.total() > 0 {
         writeln!(text, "\n{}:", counted(run.counts.total(), "row"))?;
         write_counts(text, &run.counts)?;
+    }
+    if let Some(undo) = &run.undo {
+        writeln!(text, "\nUndone since {}:", time(undo.began_at))?;
+        write_undone(text, &undo.counts)?;
     }
     writeln!(text, "\nStarts:")?;
     for (number, start) in (1..).zip(&run.starts) {

@@ -114,7 +114,7 @@ impl OutputError {
         Failure::new(self.stopped_by, self.message())
     }
 
-    /// The same error for an export, whose only flag for a file is `--results`.
+    /// The same error for an export, or for undoing a run, whose only flag for a file is `--results`.
     pub fn of_export(self) -> OutputError {
         OutputError {
             flags: self.flags.map(|_| "`--results`"),

@@ -59,12 +59,14 @@ impl UndoFile {
         absolute_place(path).into_iter().collect()
     }
 
-    /// Makes sure that the file can be written. `known` is what the ledger has recorded there.
+    /// Makes sure that the file can be written. `known` is what the ledger has recorded there: a file
+    /// of another kind is none that may be replaced.
     pub fn create(
         path: &Path,
         run: RunId,
-        known: Vec<OutputRecord>,
+        mut known: Vec<OutputRecord>,
     ) -> Result<UndoFile, OutputError> {
+        known.retain(|output| output.kind == OutputKind::Undo);
         let mut known = KnownOutputs::new(known);
         known.run = Some(run);
         let mut csv = CsvOutput::create(path, CsvForm::default(), &known)?;

@@ -141,6 +141,19 @@ fn a_lead_that_has_another_number_by_now_is_kept_and_never_counts_as_gone() {
 }
 
 #[test]
+fn leads_that_are_listed_without_numbers_may_be_somebody_elses() {
+    let odd = Odd::new(
+        |_| json!({ "data": [{ "id": 1, "campaign_id": 101 }, { "id": 2, "campaign_id": 101 }] }),
+        |_| (200, json!({ "message": "Lead deleted" })),
+    );
+    let service = odd.start();
+    let folder = sent(&service, 2);
+    let output = undo(&folder, &service).expect(2);
+    output.tells("the service lists the leads without their numbers");
+    assert_eq!(odd.deleted(), [0; 0]);
+}
+
+#[test]
 fn a_next_page_that_cannot_be_followed_is_no_end_of_the_list() {
     let odd = Odd::new(
         |_| json!({ "data": [], "next_page_url": "/api/user/leads?cursor=eyJpZCI6MTV9" }),

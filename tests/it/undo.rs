@@ -229,6 +229,43 @@ fn another_account_with_the_same_campaigns_and_the_same_small_ids_is_refused() {
 }
 
 #[test]
+fn leads_of_another_account_on_later_pages_and_in_other_campaigns_are_safe() {
+    for (form, campaign) in [("pages", "101"), ("meta", "101"), ("pages", "102")] {
+        let service = scenario(&format!(
+            "any_token = true\naccounts_by_token = true\nlead_list = '{form}'"
+        ));
+        let (ours, theirs) = (Folder::with_leads(&contacts(250)), Folder::new());
+        ours.import_leads(&service, &[]).expect(0);
+        ours.write("wrong.csv", "phone\n+447911777001\n+447911777002\n");
+        ours.import(&service, &["wrong.csv", "--campaign", "101"])
+            .expect(0);
+        let list: String = (1000..1260)
+            .map(|row| format!("{}\n", number(row)))
+            .collect();
+        theirs.write("leads.csv", format!("phone\n{list}"));
+        let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
+        // There the ids of our run are on the third page, or in a campaign that it does not have.
+        as_them(theirs.import(&service, &["leads.csv", "--campaign", campaign])).expect(0);
+        let output = as_them(undo(&ours, &service, "2", &[])).expect(2);
+        output.tells("the service lists leads with the ids of this run, but with other numbers");
+        assert_eq!(service.stats().delete_requests, 0);
+        undo(&ours, &service, "2", &[]).expect(0);
+        assert_eq!(service.leads().len(), 510);
+    }
+}
+
+#[test]
+fn leads_that_were_all_removed_by_hand_are_gone() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let by_hand: usize = (1..=3).map(|id| delete_by_hand(&service, id)).sum();
+    assert_eq!(by_hand, 3);
+    undo(&folder, &service, "1", &[]).expect(0);
+    assert_eq!(statuses(&folder), ["gone"; 3]);
+}
+
+#[test]
 fn a_campaign_that_has_another_name_and_none_of_the_leads_is_refused() {
     let folder = Folder::with_leads(&contacts(3));
     let service = scenario("");
@@ -286,7 +323,7 @@ fn where_the_service_has_no_such_call_that_is_said_and_nothing_else_happens() {
         ));
         folder.import_leads(&service, &[]).expect(0);
         let output = undo(&folder, &service, "1", &[]).expect(3);
-        output.tells("the service does not offer this call");
+        output.tells("the service does not offer the call that this needs, ");
         assert_eq!(output.stdout, "");
         assert!(service.stats().delete_requests <= 1, "{calls} {status}");
         nothing_is_removed(&folder, &service, 30);
@@ -386,7 +423,11 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
     );
     let output = undo(&folder, &service, "1", &[]).expect(1);
     output.shows("unknown          2  not known whether there is a lead of this run");
-    output.shows("`leadload runs reconcile 1` looks up those that are");
+    output.shows(
+        "Not removed:\n  \
+         1 uncertain: `leadload runs reconcile 1` looks it up, then the same command goes on\n  \
+         1 perhaps not this run's alone, or changed since: look at it in the service's own screens\n",
+    );
     assert_eq!(
         statuses(&folder),
         ["undone", "unknown", "undone", "unknown", "undone", "undone"]
@@ -423,6 +464,77 @@ fn the_command_of_an_undone_run_sends_nothing_until_that_is_wanted() {
     assert_eq!(service.leads().len(), 5);
     // Now it is an ordinary list once more.
     folder.import_leads(&service, &[]).expect(0);
+}
+
+#[test]
+fn a_run_whose_rows_are_all_uncertain_stays_as_it_is_but_the_list_is_read() {
+    for (calls, code) in [("both", 1), ("none", 3)] {
+        let folder = Folder::with_leads(&contacts(2));
+        let service = scenario(&format!(
+            "lead_calls = '{calls}'\n[[rule]]\nreply = {{ then = 'drop', store = true }}"
+        ));
+        folder
+            .import_leads(&service, &["--on-uncertain", "hold"])
+            .expect(1);
+        undo(&folder, &service, "1", &[]).expect(code);
+        let stats = service.stats();
+        assert_eq!((stats.list_requests, stats.delete_requests), (1, 0));
+        if code == 1 {
+            assert_eq!(statuses(&folder), ["unknown"; 2]);
+        }
+        let run = folder.leadload(&["runs", "show", "1", "--format", "json"]);
+        assert_eq!(json(&run.expect(0))["undo"], serde_json::Value::Null);
+    }
+}
+
+#[test]
+fn a_run_without_leads_that_would_go_on_is_closed_after_a_question() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("[[rule]]\nreply = { status = 401 }");
+    folder.import_leads(&service, &[]).expect(3);
+    let plan = undo(&folder, &service, "1", &["--dry-run"]).expect(0);
+    plan.shows("would close the run, so that its command does not go on with it");
+    let asks = folder.leadload(&["runs", "undo", "1"]).at(&service);
+    asks.expect(2).tells("this needs your confirmation");
+    undo(&folder, &service, "1", &[]).expect(0);
+    folder.import_leads(&service, &[]).expect(2);
+}
+
+#[test]
+fn programs_get_the_keys_of_this_command_also_if_it_is_refused() {
+    let folder = Folder::with_leads(&contacts(4));
+    let service = scenario("in_call = 1.0");
+    folder.import_leads(&service, &[]).expect(0);
+    undo(&folder, &service, "1", &[]).expect(1);
+    let broken = replaced(service, "lead_calls = 'none'");
+    let failed = json(&undo(&folder, &broken, "1", &["--format", "json"]).expect(3));
+    assert_eq!(
+        (&failed["run"], &failed["complete"], &failed["stopped_by"]),
+        (&1.into(), &false.into(), &"unreadable".into())
+    );
+    let counts = serde_json::json!({ "undone": 0, "gone": 0, "kept": 4, "unknown": 0, "left": 0 });
+    assert_eq!(
+        (&failed["counts"], &failed["exit_code"]),
+        (&counts, &3.into())
+    );
+    let unknown = json(&undo(&folder, &broken, "9", &["--format", "json"]).expect(2));
+    assert_eq!(
+        (&unknown["run"], &unknown["stopped_by"]),
+        (&serde_json::Value::Null, &"usage".into())
+    );
+}
+
+#[test]
+fn the_results_of_the_import_are_never_replaced() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let results = folder.read("leads.results.csv");
+    let output = undo(&folder, &service, "1", &["--results", "leads.results.csv"]).expect(0);
+    output.shows("An earlier file is kept as ");
+    let is_kept = |name: &String| name.contains("leads.results") && folder.read(name) == results;
+    assert!(folder.names().iter().any(is_kept), "{:?}", folder.names());
+    assert_eq!(folder.column("leads.results.csv", "status"), ["undone"; 2]);
 }
 
 #[test]
@@ -625,7 +737,9 @@ fn a_run_without_leads_has_nothing_to_remove() {
     let service = service();
     folder.import_leads(&service, &[]).expect(1);
     let output = undo(&folder, &service, "1", &[]).expect(0);
-    output.shows("undone           0  removed from the service");
+    output.shows("run 1 has no leads that can be removed, so nothing was changed");
+    // Nor is it undone: its command still knows what became of its rows.
+    folder.import_leads(&service, &[]).expect(1);
     let unknown = undo(&folder, &service, "7", &[]).expect(2);
     unknown.tells("there is no run 7");
 }

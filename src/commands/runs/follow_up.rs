@@ -9,16 +9,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::KnownRuns;
 use super::export::refuse_place;
 use crate::cli::runs::{ReconcileArgs, RunArg, UndoArgs};
+use crate::commands;
 use crate::commands::ask::{self, Cancelled, Terminal};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::follow_up::{self, Target, Undo, Wanted};
 use crate::import::service;
-use crate::lead::RunId;
-use crate::ledger::{LedgerPlace, this_user_here};
+use crate::ledger::{LedgerPlace, RunRecord, this_user_here};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
-    console, leads_to_remove, log_failure, reconciled_json, reconciled_text, undo_plan_json,
-    undo_plan_text, undone_json, undone_text,
+    console, leads_to_remove, reconcile_failure_json, reconciled_json, reconciled_text,
+    undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
 };
 use crate::results::UndoFile;
 use crate::settings::{FollowUpSettings, Layers};
@@ -31,6 +31,20 @@ pub(super) fn undo(
     layers: &Layers,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
+    let ended = undo_run(ledger, args, layers, began);
+    ended.or_else(|failure| {
+        tell(failure, ledger, args.run, layers, |run, failure| {
+            undo_failure_json(run, failure, args.dry_run, began.elapsed().as_secs_f64())
+        })
+    })
+}
+
+fn undo_run(
+    ledger: &LedgerPlace,
+    args: &UndoArgs,
+    layers: &Layers,
+    began: Instant,
+) -> Result<ExitCode, Failure> {
     let options = layers.options();
     let wanted = wanted(ledger, args.run, layers)?;
     if let Some(results) = &args.results {
@@ -43,8 +57,8 @@ pub(super) fn undo(
         let preparing = async {
             let target = Target::open(wanted).await?;
             let undo = Undo::prepare(target).await?;
-            let asks = !args.yes && !args.dry_run && undo.leads() > 0;
-            if asks {
+            let is_asked = undo.leads() > 0 || undo.closes_run();
+            if is_asked && !args.yes && !args.dry_run {
                 confirm(&undo, &terminal, options.log.format()).await?;
             }
             Ok(undo)
@@ -60,6 +74,23 @@ pub(super) fn undo(
         }
         perform(undo, args.results.clone(), interrupts, &options, began).await
     })
+}
+
+/// Ends a command that was refused, or could not go on. If JSON is asked for, that has its keys.
+fn tell(
+    failure: Failure,
+    ledger: &LedgerPlace,
+    run: RunArg,
+    layers: &Layers,
+    json: impl FnOnce(Option<&RunRecord>, &Failure) -> String,
+) -> Result<ExitCode, Failure> {
+    if layers.options().output.format() == Format::Text {
+        return Err(failure);
+    }
+    let run = chosen(ledger, run).ok();
+    // If that fails, the exit code still reports the failure.
+    let _ = console::print(&json(run.as_ref(), &failure));
+    Ok(commands::tell(&failure))
 }
 
 async fn perform(
@@ -82,12 +113,12 @@ async fn perform(
         Format::Json => undone_json(&undone, elapsed_s),
     };
     // If that could not begin, there is nothing to show but why.
-    let has_begun = undone.stopped.is_none() || undone.file.is_some();
-    if options.output.format() == Format::Json || has_begun {
+    let is_shown = undone.stopped.is_none() || undone.has_begun;
+    if options.output.format() == Format::Json || is_shown {
         console::print(&text).or_stopped(StoppedBy::Disk)?;
     }
     if let Some(failure) = &undone.stopped {
-        show_stop(failure);
+        commands::tell(failure);
     }
     Ok(undone.exit_code())
 }
@@ -99,8 +130,16 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
             "add `--yes` to remove the leads without a question; `--dry-run` shows what would be removed",
         ));
     }
-    let leads = leads_to_remove(undo);
-    let question = format!("Remove {leads}? Calls already made can't be taken back.");
+    let question = match undo.leads() {
+        0 => format!(
+            "Run {} has no leads to remove. Close it, so that its command does not go on with it?",
+            undo.target().run.run
+        ),
+        _ => format!(
+            "Remove {}? Calls already made can't be taken back.",
+            leads_to_remove(undo)
+        ),
+    };
     match terminal.yes(&question).await? {
         true => Ok(()),
         false => Err(Cancelled("removed").into()),
@@ -114,6 +153,20 @@ pub(super) fn reconcile(
     layers: &Layers,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
+    let ended = reconcile_run(ledger, args, layers, began);
+    ended.or_else(|failure| {
+        tell(failure, ledger, args.run, layers, |run, failure| {
+            reconcile_failure_json(run, failure, began.elapsed().as_secs_f64())
+        })
+    })
+}
+
+fn reconcile_run(
+    ledger: &LedgerPlace,
+    args: &ReconcileArgs,
+    layers: &Layers,
+    began: Instant,
+) -> Result<ExitCode, Failure> {
     let options = layers.options();
     let wanted = wanted(ledger, args.run, layers)?;
     service::block_on(async {
@@ -133,9 +186,13 @@ pub(super) fn reconcile(
             Format::Text => reconciled_text(&reconciled),
             Format::Json => reconciled_json(&reconciled, began.elapsed().as_secs_f64()),
         };
-        console::print(&text).or_stopped(StoppedBy::Disk)?;
+        // If no row was looked up, there is nothing to show but why.
+        let is_shown = reconciled.stopped.is_none() || reconciled.looked_up > 0;
+        if options.output.format() == Format::Json || is_shown {
+            console::print(&text).or_stopped(StoppedBy::Disk)?;
+        }
         if let Some(failure) = &reconciled.stopped {
-            show_stop(failure);
+            commands::tell(failure);
         }
         Ok(reconciled.exit_code())
     })
@@ -145,31 +202,26 @@ fn wanted(ledger: &LedgerPlace, run: RunArg, layers: &Layers) -> Result<Wanted, 
     let settings = FollowUpSettings::new(layers).or_stopped(StoppedBy::Usage)?;
     Ok(Wanted {
         ledger: ledger.clone(),
-        run: chosen(ledger, run)?,
+        run: chosen(ledger, run)?.run,
         address: settings.service.to_string(),
         settings,
     })
 }
 
-fn show_stop(failure: &Failure) {
-    console::stop(failure.stopped_by, &failure.message());
-    log_failure(failure);
-}
-
 /// The run that is meant. `last` is never that of a colleague who shares the ledger.
-fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunId, Failure> {
+fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
     let known = KnownRuns::read(ledger)?;
     let RunArg::Last = run else {
-        return known.named(run).map(|found| found.run);
+        return known.named(run).cloned();
     };
     let (host, user) = this_user_here();
     let own = known.runs.iter().filter_map(|run| {
         let mut starts = run.starts.iter().rev();
         let own = starts.find(|start| start.host == host && start.user.as_ref() == Some(&user))?;
-        Some((own.began_at, run.run))
+        Some((own.began_at, run))
     });
-    match own.max() {
-        Some((_, run)) => Ok(run),
+    match own.max_by_key(|(began_at, run)| (*began_at, run.run)) {
+        Some((_, run)) => Ok(run.clone()),
         // Says it if there are none at all.
         None => match known.named(RunArg::Last) {
             Err(none) => Err(none),

@@ -57,10 +57,7 @@ fn refuse_senders(ledger: &Ledger) -> Result<Vec<SenderLock>, Failure> {
         Ok(locks) => return Ok(locks),
         Err(service) => service,
     };
-    let who = match ledger.at_work(service)? {
-        Some(at_work) => at_work.to_string(),
-        None => "another command is using the ledger".into(),
-    };
+    let who = ledger.who_sends(service)?;
     let hint = "wait until it has ended, or end it, then run the same command again";
     Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
 }

@@ -13,7 +13,7 @@ use super::session::{Value, int2, int8, text, typed};
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
 use crate::ledger::record::REMOVED_AGAIN;
-use crate::ledger::undo::{MADE_BY_ANOTHER, NO_LEAD_ID, NOT_KNOWN_WHOSE};
+use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_OLDER};
 use crate::ledger::{
     AtWork, LedgerError, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
 };
@@ -26,7 +26,8 @@ SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timesta
     CASE WHEN s.is_open OR s.status <> 0 OR s.lead_id IS NULL THEN $3::smallint
         WHEN o.run IS NOT NULL THEN $4::smallint END AS status,
     NULL::integer AS http_status,
-    CASE WHEN s.is_open OR s.status <> 0 THEN $6::text WHEN s.lead_id IS NULL THEN $5::text
+    CASE WHEN s.is_open OR s.status = $2 THEN $6::text WHEN s.status = 1 THEN $9::text
+        WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
     NULL::timestamptz AS settled_at
 FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
@@ -186,16 +187,17 @@ impl PlanValues {
         }
     }
 
-    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 8] {
+    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 9] {
         [
             int8(run),
             int2(&self.uncertain),
             int2(&self.unknown),
             int2(&self.kept),
             text(&NO_LEAD_ID),
-            text(&NOT_KNOWN_WHOSE),
+            text(&MAY_HAVE_ARRIVED),
             text(&MADE_BY_ANOTHER),
             text(&self.code),
+            text(&PERHAPS_OLDER),
         ]
     }
 }

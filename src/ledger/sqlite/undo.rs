@@ -14,7 +14,7 @@ use super::lead_id::StoredLeadId;
 use super::{LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus};
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::record::REMOVED_AGAIN;
-use crate::ledger::undo::{MADE_BY_ANOTHER, NO_LEAD_ID, NOT_KNOWN_WHOSE};
+use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_OLDER};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
 /// second request with the first one's lead.
@@ -23,7 +23,7 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     CASE WHEN s.status <> ?2 OR s.lead_id IS NULL THEN ?4 WHEN o.run IS NOT NULL THEN ?5 END
         AS status,
     NULL AS http_status,
-    CASE WHEN s.status <> ?2 THEN ?7 WHEN s.lead_id IS NULL THEN ?6
+    CASE WHEN s.status = ?3 THEN ?7 WHEN s.status = 1 THEN ?10 WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
     NULL AS settled_at
 FROM sent AS s LEFT JOIN sent AS o
@@ -155,9 +155,10 @@ fn plan_values(run: RunId) -> impl Params {
         UndoStatus::Unknown.code(),
         UndoStatus::Kept.code(),
         NO_LEAD_ID,
-        NOT_KNOWN_WHOSE,
+        MAY_HAVE_ARRIVED,
         MADE_BY_ANOTHER,
         ErrorCode::AnswerLost.to_string(),
+        PERHAPS_OLDER,
     )
 }
 
