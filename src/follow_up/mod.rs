@@ -12,7 +12,9 @@ mod ownership;
 mod reconcile;
 mod target;
 mod undo;
+mod undone;
 
 pub use reconcile::{Reconciled, Undecided, reconcile};
 pub use target::{Target, Wanted};
-pub use undo::{OpenRows, Undo, Undone};
+pub use undo::Undo;
+pub use undone::{OpenRows, Undone};

@@ -12,7 +12,7 @@ use tracing::warn;
 
 use super::lookup::{first_page, listed_for, refused};
 use super::target::Target;
-use crate::api::ListedLead;
+use crate::api::{ListedLead, NotDone};
 use crate::exit::{Failure, StoppedBy};
 use crate::lead::{CampaignId, RowId};
 use crate::ledger::UndoRow;
@@ -55,8 +55,8 @@ impl Evidence<'_> {
 }
 
 /// Reads the list of leads, and makes sure that those that are to be removed are in the account of the
-/// token. `plan` has all rows that undoing the run is about. Returns the rows whose leads have another
-/// number or campaign by now.
+/// token. `plan` has all rows that undoing the run is about. Returns the rows whose leads were listed
+/// with another number or campaign.
 ///
 /// # Errors
 ///
@@ -82,12 +82,12 @@ pub(super) async fn refuse_strangers(
     gather(target, &rows, &campaigns, &mut evidence)
         .await
         .map_err(|why| stopped_failure(&why))?;
-    if evidence.is_ours {
+    if rows.is_empty() || evidence.is_ours {
         return Ok(evidence.others);
     }
     if !evidence.others.is_empty() {
         return Err(target.other_account(
-            "the service lists leads with the ids of this run, but with other numbers",
+            "the service lists leads with the ids of this run, but with other numbers or in other campaigns",
         ));
     }
     if evidence.is_unclear {
@@ -101,8 +101,7 @@ pub(super) async fn refuse_strangers(
     }
 }
 
-/// Reads the list of each campaign, looks single leads up, and at last reads all that the account has,
-/// until something is known.
+/// Reads the list of each campaign once, and looks single leads up until one is ours.
 async fn gather(
     target: &Target,
     rows: &[&UndoRow],
@@ -113,31 +112,48 @@ async fn gather(
     for campaign in campaigns {
         evidence.add(&first_page(calls, *campaign).await?);
     }
-    if rows.is_empty() {
-        return Ok(());
-    }
     for row in samples(rows) {
-        if !evidence.is_empty() {
+        if evidence.is_ours {
             return Ok(());
         }
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
         let found = listed_for(calls, row.campaign, Some(row.number), has_its_id).await?;
-        evidence.add(&found.map_err(refused)?);
+        evidence.add(&or_none(found)?);
     }
+    if !rows.is_empty() && evidence.is_empty() {
+        search(target, evidence).await?;
+    }
+    Ok(())
+}
+
+/// Reads all that the account has, until one of these ids is found.
+async fn search(target: &Target, evidence: &mut Evidence<'_>) -> Result<(), Stopped> {
+    warn!(
+        event = "warning",
+        "the service does not list these leads under their numbers: looking for them in the lists of all campaigns"
+    );
     let all = target.campaigns.iter();
     for campaign in all.filter_map(|campaign| campaign.lead_campaign().ok()) {
+        let is_meant = |lead: &ListedLead| evidence.by_id.contains_key(lead.id.as_str());
+        let found = listed_for(&target.calls, campaign, None, is_meant).await?;
+        evidence.add(&or_none(found)?);
         if !evidence.is_empty() {
             return Ok(());
         }
-        warn!(
-            event = "warning",
-            "the service does not list these leads under their numbers: reading all that it lists for campaign {campaign}"
-        );
-        let is_meant = |lead: &ListedLead| evidence.by_id.contains_key(lead.id.as_str());
-        let found = listed_for(calls, campaign, None, is_meant).await?;
-        evidence.add(&found.map_err(refused)?);
     }
+    warn!(
+        event = "warning",
+        "the service lists none of these leads: if nobody has removed them by hand, the token may be that of another account"
+    );
     Ok(())
+}
+
+/// A list that is not there, in a service that has such lists, is an empty one.
+fn or_none(listed: Result<Vec<ListedLead>, NotDone>) -> Result<Vec<ListedLead>, Stopped> {
+    match listed {
+        Err(NotDone::NotFound { .. } | NotDone::NotOffered { .. }) => Ok(Vec::new()),
+        listed => listed.map_err(refused),
+    }
 }
 
 /// The first, a middle and the last row.

@@ -48,8 +48,15 @@ pub struct Undecided {
     pub may_be_twice: u64,
     /// The ledger does not know when they were sent.
     pub time_unknown: u64,
-    /// The list shows no lead that the run has made in the campaign.
+    /// The list does not show the lead of the run that was looked for in the campaign.
     pub none_listed: u64,
+}
+
+impl Undecided {
+    /// The service has answered, but not listed them.
+    pub fn not_listed(&self) -> u64 {
+        self.may_be_twice + self.time_unknown + self.none_listed
+    }
 }
 
 impl Reconciled {
@@ -199,8 +206,10 @@ impl Work<'_> {
             found.again_at = found.again_at.max(Some(due));
             return Ok(None);
         }
-        if !self.shows_ours(row.campaign).await? {
-            return undecided(|rows| &mut rows.none_listed);
+        match self.shows_ours(row.campaign).await? {
+            None => return undecided(|rows| &mut rows.unanswered),
+            Some(false) => return undecided(|rows| &mut rows.none_listed),
+            Some(true) => {}
         }
         let text = "the service does not list it, long after its last attempt";
         Ok(Some(RowOutcome {
@@ -213,22 +222,23 @@ impl Work<'_> {
         }))
     }
 
-    /// Whether the list shows a lead that the run has made in this campaign.
-    async fn shows_ours(&self, campaign: CampaignId) -> Result<bool, Stopped> {
+    /// Whether the list shows a lead that the run has made in this campaign; `None` if the service
+    /// does not answer.
+    async fn shows_ours(&self, campaign: CampaignId) -> Result<Option<bool>, Stopped> {
         if let Some(known) = self.shown.borrow().get(&campaign) {
-            return Ok(*known);
+            return Ok(Some(*known));
         }
         let is_shown = match self.made.get(&campaign) {
             None => false,
             Some(made) => {
                 let listed = leads_with(&self.target.calls, campaign, made.number).await?;
-                let listed = listed.unwrap_or_default();
+                let Ok(listed) = listed else { return Ok(None) };
                 let ours = made.outcome.lead_id.as_ref();
                 listed.iter().any(|lead| Some(&lead.id) == ours)
             }
         };
         self.shown.borrow_mut().insert(campaign, is_shown);
-        Ok(is_shown)
+        Ok(Some(is_shown))
     }
 }
 

@@ -20,10 +20,11 @@ use tokio::sync::Mutex;
 use super::lookup::listed_for;
 use super::ownership::refuse_strangers;
 use super::target::{Target, busy};
+use super::undone::Undone;
 use crate::api::verdict::FatalCause;
 use crate::api::{ListedLead, NotDone};
-use crate::exit::{ExitCode, Failure};
-use crate::lead::{CampaignId, ErrorCode, RowId, RunId};
+use crate::exit::Failure;
+use crate::lead::{CampaignId, ErrorCode, RowId};
 use crate::ledger::{RunState, UndoCounts, UndoOutcome, UndoRow, UndoStatus};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
@@ -40,60 +41,6 @@ pub struct Undo {
     plan: Vec<UndoRow>,
     /// Rows whose leads have another number at the service by now.
     changed: BTreeSet<RowId>,
-}
-
-/// How undoing a run has ended.
-#[derive(Debug)]
-pub struct Undone {
-    pub run: RunId,
-    pub counts: UndoCounts,
-    pub requests: u64,
-    /// Whether the run was closed, or a lead was asked to be removed.
-    pub has_begun: bool,
-    /// What helps with the leads that are not removed.
-    pub open: OpenRows,
-    /// Where it is written what became of each lead.
-    pub file: Option<PathBuf>,
-    /// The new names of files that existed before.
-    pub kept: Vec<PathBuf>,
-    pub stopped: Option<Failure>,
-}
-
-/// Rows whose leads may still be there, by what helps.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OpenRows {
-    /// The service has refused to remove the lead, or has not answered: it may be asked once more.
-    pub again: u64,
-    /// The answer to the row was lost: it may be looked up.
-    pub uncertain: u64,
-    /// Leads that somebody has to look at: they may be older than the run, or were changed.
-    pub by_hand: u64,
-}
-
-impl OpenRows {
-    fn add(&mut self, row: &UndoRow) {
-        let Some(outcome) = &row.outcome else { return };
-        let was_asked = match outcome.status {
-            UndoStatus::Undone | UndoStatus::Gone => return,
-            UndoStatus::Kept => outcome.http_status.is_some(),
-            UndoStatus::Unknown => row.was_asked,
-        };
-        *match outcome.may_be_looked_up() {
-            _ if was_asked => &mut self.again,
-            true => &mut self.uncertain,
-            false => &mut self.by_hand,
-        } += 1;
-    }
-}
-
-impl Undone {
-    pub fn exit_code(&self) -> ExitCode {
-        match &self.stopped {
-            Some(failure) => failure.stopped_by.exit_code(),
-            None if self.counts.all_are_removed() => ExitCode::Complete,
-            None => ExitCode::Problems,
-        }
-    }
 }
 
 impl Undo {
@@ -141,7 +88,7 @@ impl Undo {
         )
     }
 
-    /// Whether there is anything to do.
+    /// Whether there is nothing to do: no lead to remove, and no run to close.
     fn changes_nothing(&self) -> bool {
         self.leads() == 0 && !self.closes_run() && self.target.run.undo.is_none()
     }
@@ -181,7 +128,8 @@ impl Undo {
         let output = UndoFile::create(&file, run, known.await?);
         let output = output.map_err(|error| error.of_export().before_sending())?;
         if self.changes_nothing() {
-            return self.ended(output, self.plan.clone(), None, false).await;
+            let undone = Undone::new(&self.target);
+            return undone.written(&self.target, output, &self.plan).await;
         }
         let begun = ledger.with(move |ledger| ledger.begin_undo(run, Timestamp::now()));
         if let Err(at_work) = begun.await? {
@@ -189,77 +137,37 @@ impl Undo {
         }
         let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
         let progress = Cell::new(Progress::of(&rows));
-        let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
         let first = Mutex::new(());
+        let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
         let removing = to_remove.map(|row| self.remove(row, &progress, &first));
         let calls = &self.target.calls;
-        let stopped = calls
-            .make_all(removing, AT_ONCE, interrupts, &mut done)
-            .await;
-        let is_pointless = matches!(
-            stopped,
+        let stopped = calls.make_all(removing, AT_ONCE, interrupts, &mut done);
+        let stopped = stopped.await;
+        let undone = Undone {
+            stopped: stopped.as_ref().map(stopped_failure),
+            ..Undone::new(&self.target)
+        };
+        match stopped {
             Some(Stopped::NotOffered { .. } | Stopped::Fatal { .. })
-        );
-        if is_pointless && !progress.get().may_be_removed {
-            ledger.with(move |ledger| ledger.cancel_undo(run)).await?;
-            return Ok(Undone {
-                counts: self.counts(),
-                ..self.undone(stopped.as_ref(), false)
-            });
-        }
-        if let Some(Stopped::Ledger(error)) = stopped {
+                if !progress.get().may_be_removed =>
+            {
+                ledger.with(move |ledger| ledger.cancel_undo(run)).await?;
+                Ok(Undone {
+                    counts: self.counts(),
+                    ..undone
+                })
+            }
             // What became of the last leads is not on disk, so it is in no file either.
-            return Err(error.into());
+            Some(Stopped::Ledger(error)) => Err(error.into()),
+            _ => {
+                let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
+                let undone = Undone {
+                    has_begun: true,
+                    ..undone
+                };
+                undone.written(&self.target, output, &rows).await
+            }
         }
-        let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
-        self.ended(output, rows, stopped, true).await
-    }
-
-    fn undone(&self, stopped: Option<&Stopped>, has_begun: bool) -> Undone {
-        Undone {
-            run: self.target.run.run,
-            counts: UndoCounts::default(),
-            requests: self.target.calls.requests(),
-            has_begun,
-            open: OpenRows::default(),
-            file: None,
-            kept: Vec::new(),
-            stopped: stopped.map(stopped_failure),
-        }
-    }
-
-    /// Writes what became of the rows.
-    async fn ended(
-        &self,
-        mut output: UndoFile,
-        rows: Vec<UndoRow>,
-        stopped: Option<Stopped>,
-        has_begun: bool,
-    ) -> Result<Undone, Failure> {
-        let run = self.target.run.run;
-        let mut undone = self.undone(stopped.as_ref(), has_begun);
-        for row in &rows {
-            let status = row.outcome.as_ref().map(|outcome| outcome.status);
-            undone.counts.add(status, 1);
-            undone.open.add(row);
-            output
-                .write(row)
-                .map_err(|error| error.of_export().while_writing())?;
-        }
-        let sealed = output
-            .seal()
-            .map_err(|error| error.of_export().while_writing())?;
-        let record = sealed.records();
-        let ledger = &self.target.calls.ledger;
-        ledger
-            .with(move |ledger| ledger.record_outputs(run, &record))
-            .await?;
-        let written = sealed
-            .finish()
-            .map_err(|error| error.of_export().while_writing())?;
-        undone.file = written.results;
-        undone.kept = written.kept;
-        Ok(undone)
     }
 
     /// Removes one lead, and records what became of it. Until the service has removed one, it is asked
@@ -357,7 +265,6 @@ impl Undo {
         let status = Some(404);
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
         let calls = &self.target.calls;
-        // Whatever number it has by now.
         let listed = listed_for(calls, row.campaign, Some(row.number), has_its_id).await?;
         let is_there = match &listed {
             Ok(listed) => !listed.is_empty(),

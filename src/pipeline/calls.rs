@@ -26,6 +26,7 @@ use crate::backoff;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::signals::{Interrupt, Interrupts};
+use crate::text::without_numbers;
 
 /// How many calls are under way at once, when the service has been understood.
 pub const AT_ONCE: usize = 16;
@@ -262,7 +263,8 @@ impl Calls {
         self.warned_at.set(Some(now));
         warn!(
             event = "warning",
-            "{text}; trying again in {:.0} s",
+            "{}; trying again in {:.0} s",
+            without_numbers(text),
             pause.as_secs_f64().ceil()
         );
     }

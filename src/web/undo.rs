@@ -13,7 +13,7 @@ use super::steps::send::button;
 use super::times;
 use super::visit::{Answer, Visit};
 use crate::lead::{CampaignId, Status};
-use crate::ledger::{RunRecord, RunState, UndoCounts, UndoRow, UndoStatus};
+use crate::ledger::{RunRecord, RunState, UndoRecord, UndoRow, UndoStatus};
 use crate::text::{counted, grouped};
 
 /// How many campaigns are named in the question.
@@ -201,7 +201,8 @@ pub async fn stop(
 }
 
 /// What became of the leads of a run that is undone.
-pub fn outcome(run: &RunRecord, counts: &UndoCounts) -> Markup {
+pub fn outcome(run: &RunRecord, undo: &UndoRecord) -> Markup {
+    let counts = &undo.counts;
     let unknown = counts.of(UndoStatus::Unknown);
     let all = UndoStatus::ALL.map(|status| (words(status), counts.of(status)));
     let left = ("not removed yet", counts.left);
@@ -215,11 +216,14 @@ pub fn outcome(run: &RunRecord, counts: &UndoCounts) -> Markup {
             @for (what, rows) in &all { div { dt { (what) } dd { (grouped(*rows)) } } }
         }
         @if counts.of(UndoStatus::Kept) > 0 {
-            p { "The service has kept " (counted(counts.of(UndoStatus::Kept), "lead")) ": a call may be under way. Try again after a while." }
+            p {
+                "A lead is still there if a call is under way: try again after a while. "
+                "It stays if an earlier list has added it too, or if it was changed in the calling service."
+            }
         }
         @if unknown > 0 {
             p {
-                "Of " (counted(unknown, "lead")) " it isn't sure that there is one: an answer was lost. "
+                "Of " (counted(unknown, "row")) " it isn't sure that there is a lead, or that it came with this list. "
                 @if run.counts.of(Status::Uncertain) > 0 { "Look them up, then press “Undo” again." }
                 @else { "Press “Undo” again. If that changes nothing, look in the service's own screens." }
             }

@@ -201,7 +201,7 @@ fn a_row_counts_as_not_taken_only_if_the_list_shows_a_lead_of_the_run() {
         (
             "list_delay_ms = 600000\n",
             &["--on-uncertain", "hold"][..],
-            "not listed, but in their campaign the service lists no lead of this run at all",
+            "not listed, but neither is the lead of this run in their campaign that was looked for",
         ),
         (
             "",
@@ -221,7 +221,7 @@ fn a_row_counts_as_not_taken_only_if_the_list_shows_a_lead_of_the_run() {
         let told = ["runs", "reconcile", "last", "--rate", "none"];
         let told = folder.leadload(&told).at(&service).expect(1);
         told.shows(&format!(
-            "Still uncertain:\n  1 {why}\nLook for them in the service's own screens.\n"
+            "Still uncertain:\n  1 {why}\nLook in the service's own screens for those that are not listed.\n"
         ));
     }
 }

@@ -425,8 +425,8 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
     output.shows("unknown          2  not known whether there is a lead of this run");
     output.shows(
         "Not removed:\n  \
-         1 uncertain: `leadload runs reconcile 1` looks it up, then the same command goes on\n  \
-         1 perhaps not this run's alone, or changed since: look at it in the service's own screens\n",
+         1 uncertain: first `leadload runs reconcile 1`, then the same command\n  \
+         1 perhaps older, changed since, or without an id: the file says why; use the service's own screens\n",
     );
     assert_eq!(
         statuses(&folder),

@@ -14,6 +14,7 @@ use crate::commands::ask::{self, Cancelled, Terminal};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::follow_up::{self, Target, Undo, Wanted};
 use crate::import::service;
+use crate::lead::RunId;
 use crate::ledger::{LedgerPlace, RunRecord, this_user_here};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
@@ -31,22 +32,26 @@ pub(super) fn undo(
     layers: &Layers,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let ended = undo_run(ledger, args, layers, began);
+    let chosen = chosen(ledger, args.run);
+    let run = chosen.as_ref().ok().cloned();
+    let ended = chosen.and_then(|run| undo_run(ledger, run.run, args, layers, began));
     ended.or_else(|failure| {
-        tell(failure, ledger, args.run, layers, |run, failure| {
-            undo_failure_json(run, failure, args.dry_run, began.elapsed().as_secs_f64())
+        refused(failure, layers, |failure| {
+            let elapsed_s = began.elapsed().as_secs_f64();
+            undo_failure_json(run.as_ref(), failure, args.dry_run, elapsed_s)
         })
     })
 }
 
 fn undo_run(
     ledger: &LedgerPlace,
+    run: RunId,
     args: &UndoArgs,
     layers: &Layers,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let options = layers.options();
-    let wanted = wanted(ledger, args.run, layers)?;
+    let wanted = wanted(ledger, run, layers)?;
     if let Some(results) = &args.results {
         refuse_place(&KnownRuns::read(ledger)?, results)?;
     }
@@ -76,20 +81,17 @@ fn undo_run(
     })
 }
 
-/// Ends a command that was refused, or could not go on. If JSON is asked for, that has its keys.
-fn tell(
+/// Ends a command that has failed. If JSON is asked for, that has the keys of this command.
+fn refused(
     failure: Failure,
-    ledger: &LedgerPlace,
-    run: RunArg,
     layers: &Layers,
-    json: impl FnOnce(Option<&RunRecord>, &Failure) -> String,
+    json: impl FnOnce(&Failure) -> String,
 ) -> Result<ExitCode, Failure> {
     if layers.options().output.format() == Format::Text {
         return Err(failure);
     }
-    let run = chosen(ledger, run).ok();
     // If that fails, the exit code still reports the failure.
-    let _ = console::print(&json(run.as_ref(), &failure));
+    let _ = console::print(&json(&failure));
     Ok(commands::tell(&failure))
 }
 
@@ -127,7 +129,7 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
     if !ask::can_ask(log_format) {
         return Err(Failure::usage(
             "this needs your confirmation, and there is no terminal to ask for it",
-            "add `--yes` to remove the leads without a question; `--dry-run` shows what would be removed",
+            "add `--yes` to do it without a question; `--dry-run` shows what would be done",
         ));
     }
     let question = match undo.leads() {
@@ -153,22 +155,24 @@ pub(super) fn reconcile(
     layers: &Layers,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let ended = reconcile_run(ledger, args, layers, began);
+    let chosen = chosen(ledger, args.run);
+    let run = chosen.as_ref().ok().cloned();
+    let ended = chosen.and_then(|run| reconcile_run(ledger, run.run, layers, began));
     ended.or_else(|failure| {
-        tell(failure, ledger, args.run, layers, |run, failure| {
-            reconcile_failure_json(run, failure, began.elapsed().as_secs_f64())
+        refused(failure, layers, |failure| {
+            reconcile_failure_json(run.as_ref(), failure, began.elapsed().as_secs_f64())
         })
     })
 }
 
 fn reconcile_run(
     ledger: &LedgerPlace,
-    args: &ReconcileArgs,
+    run: RunId,
     layers: &Layers,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let options = layers.options();
-    let wanted = wanted(ledger, args.run, layers)?;
+    let wanted = wanted(ledger, run, layers)?;
     service::block_on(async {
         let terminal = Terminal::open("changed");
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
@@ -198,11 +202,11 @@ fn reconcile_run(
     })
 }
 
-fn wanted(ledger: &LedgerPlace, run: RunArg, layers: &Layers) -> Result<Wanted, Failure> {
+fn wanted(ledger: &LedgerPlace, run: RunId, layers: &Layers) -> Result<Wanted, Failure> {
     let settings = FollowUpSettings::new(layers).or_stopped(StoppedBy::Usage)?;
     Ok(Wanted {
         ledger: ledger.clone(),
-        run: chosen(ledger, run)?.run,
+        run,
         address: settings.service.to_string(),
         settings,
     })

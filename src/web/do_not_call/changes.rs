@@ -6,13 +6,6 @@ use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;
 
-use super::super::history;
-use super::super::layout::{FieldError, see_other};
-use super::super::server::{FormFields, upload};
-use super::super::site::Site;
-use super::super::trouble::Trouble;
-use super::super::visit::Visit;
-use super::super::words::{disk, upload_error};
 use super::{Filled, Forms, Lead, Told, shown};
 use crate::do_not_call::{self, Added, Named};
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -23,6 +16,13 @@ use crate::options::{Given, Options};
 use crate::phone::Region;
 use crate::settings::PhoneSettings;
 use crate::text::{counted, grouped, was};
+use crate::web::history;
+use crate::web::layout::{FieldError, see_other};
+use crate::web::server::{FormFields, upload};
+use crate::web::site::Site;
+use crate::web::trouble::Trouble;
+use crate::web::visit::Visit;
+use crate::web::words::{disk, upload_error};
 
 /// The control that an error belongs to.
 const NUMBER: &str = "number";
@@ -48,18 +48,23 @@ pub async fn remove(visit: Visit, Extension(fields): Extension<FormFields>) -> R
 pub async fn add_list(visit: Visit, request: Request) -> Response {
     let folder = match tempfile::tempdir() {
         Ok(folder) => folder,
-        Err(error) => return refused(&visit, &Filled::default(), LIST, disk(&error)).await,
+        Err(error) => {
+            return refused(&visit, &Forms::new(&visit.site).list, LIST, disk(&error)).await;
+        }
     };
     let upload = match upload::receive(request, folder.path()).await {
         Ok(upload) => upload,
         Err(error) => {
-            return refused(&visit, &Filled::default(), LIST, upload_error(&error)).await;
+            return refused(
+                &visit,
+                &Forms::new(&visit.site).list,
+                LIST,
+                upload_error(&error),
+            )
+            .await;
         }
     };
-    let filled = Filled {
-        number: String::new(),
-        ..Filled::of(&upload.fields)
-    };
+    let filled = Filled::of(&upload.fields);
     let Some((_, path)) = upload.file else {
         let text = "Choose a list first.".to_owned();
         return refused(&visit, &filled, LIST, text).await;
