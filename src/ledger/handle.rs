@@ -143,7 +143,7 @@ impl Ledger {
             None => {
                 let by = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
                 format!(
-                    "another command{by} is about to send to this service, or removes or looks up leads there"
+                    "another command{by} is about to send to this service, asks at a terminal whether it may, or removes or looks up leads there"
                 )
             }
         })

@@ -467,7 +467,7 @@ fn another_run_is_told_that_a_question_is_open() {
     let (folder, service) = (Folder::with_leads(&contacts(3)), service());
     let mut terminal = asked(folder.import_leads(&service, &[]));
     let busy = folder.import_leads(&service, &[]).expect(6);
-    busy.tells("or asks at a terminal");
+    busy.tells("asks at a terminal whether it may");
     terminal.type_in("n\r");
     assert_eq!(terminal.end().0, 2);
 }
