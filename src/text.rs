@@ -117,6 +117,11 @@ pub fn shortened(text: &str, max: usize) -> String {
     }
 }
 
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The text with every run of digits that is long enough for a phone number replaced
 /// by `…`. For everything that is shown outside the files that may hold personal data.
 pub fn without_numbers(text: &str) -> String {

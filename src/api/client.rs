@@ -169,6 +169,11 @@ impl Client {
         self.presentable(answer)
     }
 
+    /// What the token in use is known by.
+    pub fn token_fingerprint(&self) -> String {
+        self.service.tokens.current().fingerprint()
+    }
+
     /// The answer with the tokens masked in the service's texts, and with those
     /// texts fit to be shown.
     fn presentable(&self, mut answer: Answer) -> Answer {

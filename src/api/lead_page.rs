@@ -84,6 +84,10 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
     let phones = others.into_iter().flatten().chain([lead]);
     let phones = phones.filter_map(|of| {
         let phone = text(of.get("phone_number").or(of.get("phone"))?)?;
+        // Services hide digits behind such characters.
+        if phone.contains(['*', 'x', 'X', '•', '…']) {
+            return None;
+        }
         Some(digits(&phone)).filter(|digits| !digits.is_empty())
     });
     let made = lead.get("created_at").and_then(read_time);

@@ -6,11 +6,12 @@ use anyhow::{Result, bail, ensure};
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
 
 use super::mask::masked;
 use crate::message::Message;
 use crate::paths::reason;
-use crate::text::quoted_unless_secret;
+use crate::text::{hex, quoted_unless_secret};
 
 /// How long the secret part of a token must be to be masked: a shorter one would occur in any text.
 const MIN_MASKED: usize = 8;
@@ -53,6 +54,16 @@ impl Token {
             file: Some(path.to_owned()),
             ..Token::from_text(&text, &format!("the token file {quoted}"))?
         })
+    }
+
+    /// What the ledger knows the token by, to tell another account's later: the first eight bytes of a
+    /// SHA-256, in which the token cannot be found.
+    pub fn fingerprint(&self) -> String {
+        let digest = Sha256::new()
+            .chain_update("leadload token ")
+            .chain_update(self.secret.expose_secret());
+        let bytes: [u8; 32] = digest.finalize().into();
+        hex(&bytes[..8])
     }
 
     /// The token that is in the file now; `None` if the token did not come from a regular file, or

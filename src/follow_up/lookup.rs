@@ -1,5 +1,7 @@
 //! Looking leads up in the list of a campaign.
 
+use jiff::{SignedDuration, Timestamp};
+
 use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::phone::PhoneNumber;
@@ -8,17 +10,31 @@ use crate::pipeline::{Calls, Stopped};
 /// So that a list without an end is noticed.
 const MOST_PAGES: usize = 1000;
 
-/// The leads that a campaign lists for a number, or all, from all pages, as far as they are `meant`.
+/// How far the service's time for a lead may be from the time of its answer.
+const NEAR: SignedDuration = SignedDuration::from_mins(1);
+
+/// Whether a lead was made at about this time. Without it, another account may have made a lead with
+/// the same id for the same person, from the same list.
+pub(super) fn was_made_at(lead: &ListedLead, at: Option<Timestamp>) -> bool {
+    let made = lead.made.filter(|made| made.has_zone);
+    made.zip(at)
+        .is_some_and(|(made, at)| made.at.duration_since(at).abs() <= NEAR)
+}
+
+/// The leads that a campaign lists for a number, from all pages, as far as they are `meant`.
 ///
 /// Services compare a part of the number, or ignore what they are asked for, so other leads are
 /// listed too.
 pub(super) async fn listed_for(
     calls: &Calls,
     campaign: CampaignId,
-    number: Option<PhoneNumber>,
+    number: PhoneNumber,
     is_meant: impl Fn(&ListedLead) -> bool,
 ) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
-    let query = LeadQuery { campaign, number };
+    let query = LeadQuery {
+        campaign,
+        number: Some(number),
+    };
     let mut found = Vec::new();
     let mut page = None;
     for _ in 0..MOST_PAGES {
@@ -58,7 +74,7 @@ pub(super) async fn leads_with(
     let is_meant = |lead: &ListedLead| {
         lead.has_number(number) && lead.campaign.is_none_or(|of| of == campaign)
     };
-    listed_for(calls, campaign, Some(number), is_meant).await
+    listed_for(calls, campaign, number, is_meant).await
 }
 
 /// The first page of the leads of a campaign.

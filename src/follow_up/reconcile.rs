@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::lookup::{leads_with, refused};
+use super::lookup::{leads_with, refused, was_made_at};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
@@ -170,6 +170,8 @@ impl Work<'_> {
             .filter(|lead| lead.service == *service)
             .collect();
         let outcome = match judge(&row, attempted, &listed, &known) {
+            // Another account may have a lead for the same person.
+            Some(_) if !self.is_in_account(row.campaign).await? => None,
             Some(outcome) => Some(outcome),
             None => self.not_there(&row, attempted).await?,
         };
@@ -182,6 +184,21 @@ impl Work<'_> {
         }
         self.found.borrow_mut().counts.add(status);
         Ok(())
+    }
+
+    /// Whether the account is the run's: by its token, or by a lead of the run that it lists.
+    async fn is_in_account(&self, campaign: CampaignId) -> Result<bool, Stopped> {
+        if self.target.is_own_token {
+            return Ok(true);
+        }
+        let shown = self.shows_ours(campaign).await?;
+        let undecided = &mut self.found.borrow_mut().undecided;
+        match shown {
+            Some(true) => return Ok(true),
+            Some(false) => undecided.none_listed += 1,
+            None => undecided.unanswered += 1,
+        }
+        Ok(false)
     }
 
     /// What it means that the list does not show a lead; `None` if that may change.
@@ -233,8 +250,16 @@ impl Work<'_> {
             Some(made) => {
                 let listed = leads_with(&self.target.calls, campaign, made.number).await?;
                 let Ok(listed) = listed else { return Ok(None) };
-                let ours = made.outcome.lead_id.as_ref();
-                listed.iter().any(|lead| Some(&lead.id) == ours)
+                let RowOutcome {
+                    lead_id,
+                    settled_at,
+                    ..
+                } = &made.outcome;
+                let is_ours = |lead: &ListedLead| {
+                    let is_in_time = self.target.is_own_token || was_made_at(lead, *settled_at);
+                    Some(&lead.id) == lead_id.as_ref() && is_in_time
+                };
+                listed.iter().any(is_ours)
             }
         };
         self.shown.borrow_mut().insert(campaign, is_shown);
@@ -260,9 +285,10 @@ fn judge(
     let listed: Vec<&ListedLead> = listed.iter().filter(|l| !is_of_another_row(l)).collect();
     let is_new = |lead: &&&ListedLead| {
         let since = lead.made.filter(|made| made.has_zone);
+        // A time long after the last attempt is that of another clock, or another zone.
         let is_younger = since
             .zip(attempted)
-            .is_some_and(|(made, at)| made.at > at.first);
+            .is_some_and(|(made, at)| made.at > at.first && made.at.duration_since(at.last) < LATE);
         is_younger && holder(lead).is_none()
     };
     let created = listed.iter().find(is_new);

@@ -30,6 +30,8 @@ pub struct Target {
     pub calls: Calls,
     /// The campaigns that the token's account has.
     pub campaigns: Vec<Campaign>,
+    /// Whether the run was sent with this token, so that its leads are certainly in this account.
+    pub is_own_token: bool,
     _lock: SenderLock,
     /// It runs until this is dropped, if it is the service.
     _reached: service::Reached,
@@ -60,6 +62,7 @@ impl Target {
         let client: Client = reached.client.clone();
         let campaigns = campaign_list::listed(&client).await?;
         Ok(Target {
+            is_own_token: run.was_sent_with(&client.token_fingerprint()),
             calls: Calls::new(client, ledger, service, rate),
             run,
             campaigns,
@@ -101,15 +104,6 @@ impl Target {
         let mut listed = self.campaigns.iter();
         let found = listed.find(|campaign| campaign.lead_campaign() == Ok(id));
         found.map(|campaign| campaign.name.as_str())
-    }
-
-    /// Whether the run was started with another name for this campaign than it has now.
-    pub(super) fn has_another_name(&self, id: CampaignId) -> bool {
-        let named = self.run.campaigns_named();
-        let mut then = named.iter().filter(|(of, _)| *of == id);
-        let now = self.campaign_name(id);
-        then.next()
-            .is_some_and(|(_, then)| now.is_some_and(|now| !now.eq_ignore_ascii_case(then)))
     }
 }
 

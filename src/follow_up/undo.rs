@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use tokio::sync::Mutex;
 
 use super::lookup::listed_for;
-use super::ownership::refuse_strangers;
+use super::ownership::{is_lead_of, refuse_strangers};
 use super::target::{Target, busy};
 use super::undone::Undone;
 use crate::api::verdict::FatalCause;
@@ -190,6 +190,12 @@ impl Undo {
                 None,
                 "the service has another number or campaign for this lead",
             )
+        } else if !self.is_surely_ours(&row).await? {
+            outcome(
+                UndoStatus::Unknown,
+                None,
+                "the run was not sent with this token, and the service does not list the lead with its number and time",
+            )
         } else {
             self.asked_to_remove(&row, progress).await?
         };
@@ -205,6 +211,22 @@ impl Undo {
         settling.await?;
         drop(alone);
         Ok(())
+    }
+
+    /// With another token than the run's, only a lead that the service lists as the run's is removed.
+    async fn is_surely_ours(&self, row: &UndoRow) -> Result<bool, Stopped> {
+        if self.target.is_own_token {
+            return Ok(true);
+        }
+        let planned = self.plan.binary_search_by_key(&row.row, |row| row.row);
+        let Some(planned) = planned.ok().and_then(|at| self.plan.get(at)) else {
+            return Ok(false);
+        };
+        let is_meant = |lead: &ListedLead| {
+            Some(&lead.id) == row.lead_id.as_ref() && is_lead_of(&self.target, planned, lead)
+        };
+        let found = listed_for(&self.target.calls, row.campaign, row.number, is_meant).await?;
+        Ok(found.is_ok_and(|found| !found.is_empty()))
     }
 
     async fn asked_to_remove(
@@ -265,7 +287,7 @@ impl Undo {
         let status = Some(404);
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
         let calls = &self.target.calls;
-        let listed = listed_for(calls, row.campaign, Some(row.number), has_its_id).await?;
+        let listed = listed_for(calls, row.campaign, row.number, has_its_id).await?;
         let is_there = match &listed {
             Ok(listed) => !listed.is_empty(),
             Err(not_done) => {

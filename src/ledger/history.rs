@@ -38,6 +38,8 @@ pub struct StartRecord {
     pub host: String,
     /// The name of its user; `None` if an older version has recorded it.
     pub user: Option<String>,
+    /// What its access token is known by; `None` if an older version has recorded it.
+    pub token: Option<String>,
     pub version: String,
     pub exit_code: Option<u8>,
     pub stopped_by: Option<String>,
@@ -67,6 +69,12 @@ impl RunRecord {
             Some(start) => RunState::Stopped(start.stopped_by.as_deref().unwrap_or("unknown")),
             None => RunState::Killed,
         }
+    }
+
+    /// Whether all of it was sent with this token, so that it has the run's leads.
+    pub fn was_sent_with(&self, token: &str) -> bool {
+        let mut starts = self.starts.iter();
+        starts.all(|start| start.token.as_deref() == Some(token))
     }
 
     /// The names of its campaigns, as far as it was started with names.

@@ -72,7 +72,7 @@ pub(super) const TABLES: &[Table] = tables! {
     }
     starts by "run, start" {
         run Whole, start Whole, began_at Time, ended_at Time, process Whole, host Text,
-        started_by Text, version Text, exit_code Whole, stopped_by Text, requests Whole,
+        started_by Text, token Text, version Text, exit_code Whole, stopped_by Text, requests Whole,
     }
     inputs by "run, position" {
         run Whole, position Whole, name Text, path Path, place Bytes, sha256 Bytes, bytes Whole,

@@ -81,6 +81,8 @@ pub struct UndoRow {
     pub number: PhoneNumber,
     pub campaign: CampaignId,
     pub lead_id: Option<String>,
+    /// When the row was settled, so that its lead was made just before; known in the plan alone.
+    pub made_at: Option<Timestamp>,
     /// Whether the service may have been asked to remove it before.
     pub was_asked: bool,
     /// `None` while its lead is to be removed.

@@ -11,6 +11,7 @@ use crate::ledger::{
     Transferred, UndoCounts, UndoRecord, UndoStatus,
 };
 use crate::results::Written;
+use crate::text::hex;
 
 pub fn runs_json(runs: &[RunRecord]) -> String {
     let runs: Vec<Value> = runs.iter().map(run).collect();
@@ -133,11 +134,7 @@ fn output(output: &OutputRecord) -> Value {
         "name": name.map(|name| text(name.as_ref())),
         "path": path.map(text),
         "kind": output.kind.as_str(),
-        "sha256": output.sha256.as_ref().map(hex),
+        "sha256": output.sha256.as_ref().map(|digest| hex(digest)),
         "rows": output.rows,
     })
-}
-
-fn hex(digest: &[u8; 32]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -77,7 +77,10 @@ fn cells(run: &RunRecord) -> [String; 8] {
 fn state(run: &RunRecord) -> String {
     match run.state() {
         RunState::Complete => "complete".into(),
-        RunState::Undone => "undone".into(),
+        RunState::Undone => match &run.undo {
+            Some(undo) if !undo.counts.all_are_removed() => "undone in part".into(),
+            _ => "undone".into(),
+        },
         RunState::AtWork => "running".into(),
         RunState::Stopped(why) => format!("stopped: {why}"),
         RunState::Killed => "killed".into(),

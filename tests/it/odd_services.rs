@@ -141,16 +141,25 @@ fn a_lead_that_has_another_number_by_now_is_kept_and_never_counts_as_gone() {
 }
 
 #[test]
-fn leads_that_are_listed_without_numbers_may_be_somebody_elses() {
+fn leads_that_are_listed_without_numbers_are_removed_only_with_the_token_of_the_run() {
     let odd = Odd::new(
-        |_| json!({ "data": [{ "id": 1, "campaign_id": 101 }, { "id": 2, "campaign_id": 101 }] }),
+        |_| {
+            json!({ "data": [
+                { "id": 1, "campaign_id": 101, "phone_number": "+44*******01" },
+                { "id": 2, "campaign_id": 101 },
+            ] })
+        },
         |_| (200, json!({ "message": "Lead deleted" })),
     );
     let service = odd.start();
     let folder = sent(&service, 2);
-    let output = undo(&folder, &service).expect(2);
-    output.tells("the service lists the leads without their numbers");
+    let other = undo(&folder, &service).env("LEADLOAD_TOKEN", "another");
+    other
+        .expect(2)
+        .tells("run 1 was not sent with this token, and the service lists none of its leads");
     assert_eq!(odd.deleted(), [0; 0]);
+    undo(&folder, &service).expect(0);
+    assert_eq!(odd.deleted(), [1, 2]);
 }
 
 #[test]

@@ -384,6 +384,26 @@ fn where_the_service_has_no_list_that_is_said_and_nothing_changes() {
 }
 
 #[test]
+fn a_lead_that_another_account_has_for_the_same_person_is_not_the_runs() {
+    let service = scenario(&format!(
+        "any_token = true\naccounts_by_token = true\n[[rule]]\nphone_number = '{}'\n\
+         attempts = [1]\nreply = {{ then = 'drop' }}\n",
+        number(0)
+    ));
+    let (ours, theirs) = (
+        Folder::with_leads(&contacts(2)),
+        Folder::with_leads(&contacts(1)),
+    );
+    ours.import_leads(&service, &["--on-uncertain", "hold"])
+        .expect(1);
+    let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
+    as_them(theirs.import_leads(&service, &[])).expect(0);
+    let told = as_them(reconcile(&ours, &service, &[])).expect(1).json();
+    assert_eq!(told["counts"]["uncertain"], 1);
+    assert_eq!(known(&ours)[&number(0)].0, "uncertain");
+}
+
+#[test]
 fn another_service_and_another_account_are_refused() {
     let folder = Folder::with_leads(&contacts(3));
     let first =

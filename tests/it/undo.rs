@@ -247,7 +247,7 @@ fn leads_of_another_account_on_later_pages_and_in_other_campaigns_are_safe() {
         // There the ids of our run are on the third page, or in a campaign that it does not have.
         as_them(theirs.import(&service, &["leads.csv", "--campaign", campaign])).expect(0);
         let output = as_them(undo(&ours, &service, "2", &[])).expect(2);
-        output.tells("the service lists leads with the ids of this run, but with other numbers");
+        output.tells("run 2 was not sent with this token");
         assert_eq!(service.stats().delete_requests, 0);
         undo(&ours, &service, "2", &[]).expect(0);
         assert_eq!(service.leads().len(), 510);
@@ -266,16 +266,63 @@ fn leads_that_were_all_removed_by_hand_are_gone() {
 }
 
 #[test]
-fn a_campaign_that_has_another_name_and_none_of_the_leads_is_refused() {
-    let folder = Folder::with_leads(&contacts(3));
-    let service = scenario("");
-    folder
-        .import(&service, &["leads.csv", "--campaign", "Spring promo"])
-        .expect(0);
-    let other = replaced(service, "[[campaign]]\nid = 101\nname = 'Debts'");
-    let output = undo(&folder, &other, "1", &[]).expect(2);
-    output.tells("campaign 101 had another name when the run was sent");
-    assert_eq!(other.stats().delete_requests, 0);
+fn an_account_that_lists_none_of_the_leads_is_refused_unless_it_has_the_runs_token() {
+    // The list is late, so it shows nobody's leads.
+    let service = scenario("any_token = true\naccounts_by_token = true\nlist_delay_ms = 600000");
+    let (ours, theirs) = (Folder::with_leads(&contacts(3)), Folder::new());
+    ours.import_leads(&service, &[]).expect(0);
+    let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
+    let refused = as_them(undo(&ours, &service, "1", &[])).expect(2);
+    refused.tells("run 1 was not sent with this token, and the service lists none of its leads");
+    theirs.write(
+        "leads.csv",
+        "phone\n+447922000001\n+447922000002\n+447922000003\n",
+    );
+    as_them(theirs.import_leads(&service, &[])).expect(0);
+    as_them(undo(&ours, &service, "1", &[])).expect(2);
+    nothing_is_removed(&ours, &service, 6);
+    undo(&ours, &service, "1", &[]).expect(0);
+    assert_eq!(statuses(&ours), ["undone"; 3]);
+    assert_eq!(service.leads().len(), 3);
+}
+
+#[test]
+fn another_account_that_got_the_same_list_at_another_time_is_refused() {
+    let service = scenario("any_token = true\naccounts_by_token = true");
+    let (ours, theirs) = (
+        Folder::with_leads(&contacts(3)),
+        Folder::with_leads(&contacts(3)),
+    );
+    ours.import_leads(&service, &[]).expect(0);
+    sql(&ours, "UPDATE sent SET settled_at = settled_at - 3600");
+    let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
+    as_them(theirs.import_leads(&service, &[])).expect(0);
+    // Ids and numbers are the same.
+    as_them(undo(&ours, &service, "1", &[])).expect(2);
+    nothing_is_removed(&ours, &service, 6);
+    undo(&ours, &service, "1", &[]).expect(0);
+}
+
+#[test]
+fn a_new_token_of_the_account_removes_what_is_listed_as_the_runs() {
+    let service = scenario("any_token = true");
+    let folder = Folder::with_leads(&contacts(5));
+    folder.import_leads(&service, &[]).expect(0);
+    sql(
+        &folder,
+        &format!(
+            "UPDATE sent SET settled_at = settled_at - 3600 WHERE number = {}",
+            number(3).trim_start_matches('+')
+        ),
+    );
+    let renewed = |run: Run| run.env("LEADLOAD_TOKEN", "renewed");
+    renewed(undo(&folder, &service, "1", &[])).expect(1);
+    let by_status = file(&folder, "leads.undo.csv");
+    assert_eq!(by_status["undone"].len(), 4);
+    // Nobody says of a lead that it is gone without having asked for it.
+    assert_eq!(by_status["unknown"], ids(&service));
+    undo(&folder, &service, "1", &[]).expect(0);
+    assert_eq!(statuses(&folder), ["undone"; 5]);
 }
 
 #[test]

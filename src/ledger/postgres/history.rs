@@ -26,7 +26,7 @@ FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs
 
 const STARTS: &str = "
 SELECT run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests,
-    started_by
+    started_by, token
 FROM leadload.starts ORDER BY run, start";
 
 const LISTS: &str = "
@@ -206,6 +206,7 @@ fn start(row: &Row, lists: Vec<ListRecord>) -> Result<StartRecord, Unreadable> {
         process: natural(row, 4)?,
         host: get(row, 5)?,
         user: get(row, 10)?,
+        token: get(row, 11)?,
         version: get(row, 6)?,
         exit_code: exit_code.and_then(|code| u8::try_from(code).ok()),
         stopped_by: get(row, 8)?,

@@ -7,7 +7,7 @@ use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -25,7 +25,7 @@ const FIND_SCHEMA: &str =
 
 /// Each step leads from the version of its place in the list to the next one. All that
 /// are missing are done in one transaction.
-const STEPS: [&str; VERSION as usize] = [TABLES, AFTER_A_RUN];
+const STEPS: [&str; VERSION as usize] = [TABLES, AFTER_A_RUN, WHOSE_LEADS];
 
 /// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`.
 const TABLES: &str = "
@@ -264,6 +264,12 @@ CREATE TABLE leadload.suppressed (
     reason text,
     added_at timestamptz NOT NULL
 );
+";
+
+/// Undoing a run has to know whose account its leads are in.
+const WHOSE_LEADS: &str = "
+-- What its access token is known by; not the token.
+ALTER TABLE leadload.starts ADD COLUMN token text;
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

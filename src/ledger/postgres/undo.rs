@@ -29,7 +29,7 @@ SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timesta
     CASE WHEN s.is_open OR s.status = $2 THEN $6::text WHEN s.status = 1 THEN $9::text
         WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
-    NULL::timestamptz AS settled_at
+    NULL::timestamptz AS settled_at, s.settled_at AS made_at
 FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
@@ -88,7 +88,7 @@ impl PostgresLedger {
         let (id, now) = (run.0.cast_signed(), whole_seconds(now));
         let plan = format!(
             "INSERT INTO leadload.undo_rows (run, {COLUMNS})
-            SELECT $1, planned.* FROM ({PLANNED}) AS planned
+            SELECT $1, {COLUMNS} FROM ({PLANNED}) AS planned
             ON CONFLICT (run, row) DO UPDATE
             SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
                 http_status = NULL, settled_at = NULL
@@ -162,8 +162,10 @@ impl PostgresLedger {
 
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        let select =
-            format!("SELECT {COLUMNS} FROM leadload.undo_rows WHERE run = $1 ORDER BY row");
+        let select = format!(
+            "SELECT {COLUMNS}, NULL::timestamptz AS made_at FROM leadload.undo_rows
+            WHERE run = $1 ORDER BY row"
+        );
         let rows = self.query(&select, &[int8(&run.0.cast_signed())])?;
         self.read_all(&rows, read)
     }
@@ -241,7 +243,7 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
     let asked_at: Option<Timestamp> = get(row, 4)?;
     let status: Option<i16> = get(row, 5)?;
     let http_status: Option<i32> = get(row, 6)?;
-    let (error, settled_at) = (get(row, 7)?, get(row, 8)?);
+    let (error, settled_at, made_at) = (get(row, 7)?, get(row, 8)?, get(row, 9)?);
     let status = status.map(|code| UndoStatus::of_code(code.into()).ok_or("a status that is none"));
     let number = PhoneNumber::from_key(number.cast_unsigned());
     Ok(UndoRow {
@@ -249,6 +251,7 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
         number: number.ok_or("a number that is none")?,
         campaign: CampaignId(get(row, 2)?),
         lead_id: get(row, 3)?,
+        made_at,
         was_asked: asked_at.is_some(),
         outcome: status.transpose()?.map(|status| UndoOutcome {
             status,

@@ -95,6 +95,7 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
             ended_at: time(row, "ended_at")?,
             process: row.get("process")?,
             user: row.get("started_by")?,
+            token: row.get("token")?,
             version: row.get("version")?,
             exit_code: row.get("exit_code")?,
             stopped_by: row.get("stopped_by")?,

@@ -3,13 +3,13 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it.
-pub(super) const VERSION: u32 = 9;
+pub(super) const VERSION: u32 = 10;
 
 /// The version of the first release. Earlier ones are refused.
 pub(super) const FIRST: u32 = 8;
 
 /// What makes the tables of each version of those before it.
-const STEPS: [(u32, &str); 2] = [(FIRST, TABLES), (VERSION, AFTER_A_RUN)];
+const STEPS: [(u32, &str); 3] = [(FIRST, TABLES), (9, AFTER_A_RUN), (VERSION, WHOSE_LEADS)];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -219,6 +219,12 @@ CREATE TABLE suppressed (
     reason TEXT,
     added_at INTEGER NOT NULL
 ) STRICT;
+";
+
+/// Undoing a run has to know whose account its leads are in.
+const WHOSE_LEADS: &str = "
+-- What its access token is known by; not the token.
+ALTER TABLE starts ADD COLUMN token TEXT;
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.

@@ -25,7 +25,7 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     NULL AS http_status,
     CASE WHEN s.status = ?3 THEN ?7 WHEN s.status = 1 THEN ?10 WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
-    NULL AS settled_at
+    NULL AS settled_at, s.settled_at AS made_at
 FROM sent AS s LEFT JOIN sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
@@ -53,7 +53,7 @@ impl SqliteLedger {
                 WHERE run = ?1 AND status = ?2 AND asked_at IS NULL";
             change.execute(stale, params![run.0, UndoStatus::Unknown.code()])?;
             let plan = format!(
-                "INSERT INTO undo_rows (run, {COLUMNS}) SELECT ?1, planned.* FROM ({PLANNED}) AS planned
+                "INSERT INTO undo_rows (run, {COLUMNS}) SELECT ?1, {COLUMNS} FROM ({PLANNED}) AS planned
                 WHERE true ON CONFLICT DO UPDATE
                 SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
                     http_status = NULL, settled_at = NULL
@@ -142,7 +142,8 @@ impl SqliteLedger {
 
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        let select = format!("SELECT {COLUMNS} FROM undo_rows WHERE run = ?1 ORDER BY row");
+        let select =
+            format!("SELECT {COLUMNS}, NULL AS made_at FROM undo_rows WHERE run = ?1 ORDER BY row");
         self.reading(|db| all(db, &select, [run.0], read))
     }
 }
@@ -167,12 +168,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<UndoRow> {
     let asked_at: Option<i64> = row.get(4)?;
     let status: Option<UndoStatus> = row.get(5)?;
     let settled_at: Option<Seconds> = row.get(8)?;
+    let made_at: Option<Seconds> = row.get(9)?;
     let (http_status, error) = (row.get(6)?, row.get(7)?);
     Ok(UndoRow {
         row: RowId(row.get(0)?),
         number: row.get(1)?,
         campaign: CampaignId(row.get(2)?),
         lead_id: lead_id.map(|StoredLeadId(text)| text),
+        made_at: made_at.map(|Seconds(time)| time),
         was_asked: asked_at.is_some(),
         outcome: status.map(|status| UndoOutcome {
             status,

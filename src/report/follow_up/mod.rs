@@ -57,7 +57,7 @@ pub fn stopped_failure(stopped: &Stopped) -> Failure {
         Stopped::NotOffered { call, text } => (
             StoppedBy::Unreadable,
             format!("the service does not offer the call that this needs, {call}: {text}"),
-            "use the service's own screens: `leadload runs export` writes the rows with their numbers and lead ids",
+            "use the service's own screens: `leadload runs export RUN --results FILE` writes the rows with their numbers and lead ids",
             "Use the service's own screens. The results have the numbers and the ids of the leads.",
         ),
         Stopped::Outage(text) => (

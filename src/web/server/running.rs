@@ -27,6 +27,7 @@ use super::connections::Server;
 use super::redirect::{self, RedirectPlace};
 use super::secret::Secret;
 use crate::private_file;
+use crate::text::hex;
 
 /// Behind the prefix: where a later start asks for a link.
 pub const ASK: &str = "again";
@@ -110,10 +111,6 @@ impl Claim<'_> {
         use subtle::ConstantTimeEq;
         self.prove(key).as_bytes().ct_eq(proof.as_bytes()).into()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Answers a later start; `None` if it does not know the key.
