@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::api::verdict::FatalCause;
 use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::phone::PhoneNumber;
@@ -109,6 +110,13 @@ pub(super) fn refused(not_done: NotDone) -> Stopped {
         NotDone::NoAnswer { code, text, .. } if code != ErrorCode::UnreadableAnswer => {
             Stopped::Outage(text)
         }
+        NotDone::Refused {
+            code: ErrorCode::Http(403),
+            text,
+        } => Stopped::Fatal {
+            cause: FatalCause::Forbidden,
+            text,
+        },
         other => Stopped::Unreadable(other.text().to_owned()),
     }
 }

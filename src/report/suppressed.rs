@@ -68,7 +68,7 @@ pub fn added_text(added: &Added) -> String {
             grouped(more as u64)
         );
     }
-    text + "\n`leadload runs undo RUN` removes all leads of a run\n"
+    text + "\nremove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run\n"
 }
 
 fn lead_id(lead: &LeadAt) -> String {

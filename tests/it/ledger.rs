@@ -295,7 +295,7 @@ fn without_a_ledger_stderr_says_what_that_means() {
     let output = folder
         .import_leads(&service, &["--ledger", "none"])
         .expect(0);
-    output.tells("without a ledger leadload cannot prevent duplicates");
+    output.tells("leadload cannot prevent duplicates");
     assert!(!folder.ledger().exists());
 }
 

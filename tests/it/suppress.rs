@@ -345,7 +345,7 @@ fn who_is_a_lead_already_is_said_with_campaign_and_lead() {
              +447911000666  101 Spring promo  2     1    {address}\n\
              +447911000666  102               5     2    {address}\n\
              \n\
-             `leadload runs undo RUN` removes all leads of a run\n"
+             remove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run\n"
         )
     );
     let again = suppress(&folder, &["add", "stop.csv", "--format", "json"]).json();

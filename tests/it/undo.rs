@@ -469,7 +469,7 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
         ]
     );
     let output = undo(&folder, &service, "1", &[]).expect(1);
-    output.shows("unknown          2  not known whether there is a lead of this run");
+    output.shows("unknown          2  not known whether a lead of this run is there");
     output.shows(
         "Not removed:\n  \
          1 uncertain: first `leadload runs reconcile 1`, then the same command\n  \

@@ -25,7 +25,7 @@ impl Prepared {
         if self.planned.is_none() && !settings.reading.outputs.sandbox {
             warn!(
                 event = "warning",
-                "without a ledger leadload cannot prevent duplicates if this run is interrupted or repeated: only the service can refuse leads that it already has"
+                "without a ledger the list of `leadload suppress` is not read, and leadload cannot prevent duplicates if this run is interrupted or repeated: only the service can refuse leads that it already has"
             );
         }
         let (is_quiet, width) = (settings.options.log.is_quiet(), Width::of_stderr());

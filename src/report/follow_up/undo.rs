@@ -115,7 +115,7 @@ pub fn write_undone(text: &mut String, counts: &UndoCounts) -> fmt::Result {
             "undone" => "removed from the service",
             "gone" => "not there any more",
             "kept" => "still there; the file says why",
-            "unknown" => "not known whether there is a lead of this run",
+            "unknown" => "not known whether a lead of this run is there",
             _ => "not removed yet",
         };
         if rows > 0 {
