@@ -107,7 +107,7 @@ fn perform(
         Command::Check(args) => check::run(request(&args.inputs, layers), log),
         Command::Campaigns(args) => campaigns::run(args.format, &layers),
         Command::Web(args) => web::run(args, &layers, log),
-        Command::Runs(args) => runs::run(args, &layers),
+        Command::Runs(args) => runs::run(args, &layers, log),
         Command::Suppress(args) => suppress::run(args, &layers),
         Command::Config(command) => config::run(command, &layers),
         Command::Completions(args) => manual::completions(args),

@@ -36,7 +36,7 @@ const MOST_ATTEMPTS: u32 = 8;
 /// An answer that is something else, such as a page to sign in on, will hardly be another one soon.
 const MOST_UNREADABLE: u32 = 3;
 
-/// With 16 calls at once, each of which may fail, one word is enough.
+/// With 16 calls at once, each of which may have to wait, one word is enough.
 const BETWEEN_WARNINGS: Duration = Duration::from_secs(10);
 
 /// As `--max-outage` has it by default.
@@ -86,7 +86,7 @@ pub struct Calls {
     in_flight: Cell<usize>,
     /// Since when no answer was one to a call.
     unanswered_since: Cell<Option<Instant>>,
-    /// When it was last said that an attempt has failed.
+    /// When it was last said what is waited for.
     warned_at: Cell<Option<Instant>>,
     /// How many attempts have started.
     started: Cell<u64>,
@@ -250,22 +250,19 @@ impl Calls {
         Ok(call(&self.client).await)
     }
 
-    /// Says that an attempt has failed, unless others said so a moment ago.
-    fn warn_of(&self, text: &str, pause: Duration) {
+    /// Says why it waits, unless that was said a moment ago.
+    fn warn_of(&self, text: &str, wait: Duration) {
         let now = Instant::now();
-        if self
-            .warned_at
-            .get()
-            .is_some_and(|at| now - at < BETWEEN_WARNINGS)
-        {
+        let is_said = |at| now - at < BETWEEN_WARNINGS;
+        if self.warned_at.get().is_some_and(is_said) {
             return;
         }
         self.warned_at.set(Some(now));
         warn!(
-            event = "warning",
-            "{}; trying again in {:.0} s",
+            event = "waiting",
+            "{}; going on in {:.0} s",
             without_numbers(text),
-            pause.as_secs_f64().ceil()
+            wait.as_secs_f64().ceil()
         );
     }
 
@@ -367,11 +364,7 @@ impl Calls {
         };
         let wait = hint.unwrap_or(wait.min(self.rate.borrow().longest_guess()));
         refuse_long(wait)?;
-        warn!(
-            event = "waiting",
-            "the service asks to wait: going on in {:.0} s",
-            wait.as_secs_f64().ceil()
-        );
+        self.warn_of("the service asks to wait", wait);
         self.rate.borrow_mut().limiter.hold(now + wait);
         self.is_understood.set(false);
         let (Some(wait), ErrorCode::Http(http_status)) = (hint, why) else {

@@ -27,6 +27,20 @@ const EVERY: Duration = Duration::from_millis(200);
 /// If less room than this is left next to the count, the bar gets a line of its own.
 const MIN_BAR: usize = 10;
 
+/// A bar with nothing but how many are done, of so many. Log lines appear above it.
+pub fn count_bar(log: &Log, total: u64) -> ProgressBar {
+    let bars = log.bars();
+    bars.set_draw_target(screen::draw_target());
+    let bar = bars.add(ProgressBar::new(total));
+    if let Ok(style) =
+        ProgressStyle::with_template("[{wide_bar}] {human_pos} of {human_len}  {elapsed}")
+    {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.enable_steady_tick(EVERY);
+    bar
+}
+
 #[derive(Debug)]
 pub struct Bar {
     drawn: Option<(ProgressBar, MultiProgress)>,

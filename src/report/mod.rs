@@ -53,6 +53,7 @@ mod width;
 
 pub use advice::{Advice, Outlook, TRIAL, meaning};
 use bar::Bar;
+pub use bar::count_bar;
 pub use campaign_names::CampaignNames;
 pub use campaigns::{campaign_csv, campaign_json, campaign_table, campaigns_to_choose};
 pub use check_json::check_json;

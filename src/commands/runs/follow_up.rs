@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::KnownRuns;
 use super::export::refuse_place;
@@ -18,8 +18,8 @@ use crate::lead::RunId;
 use crate::ledger::{LedgerPlace, RunRecord, this_user_here};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
-    console, leads_to_remove, reconcile_failure_json, reconciled_json, reconciled_text,
-    undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
+    Log, console, count_bar, leads_to_remove, reconcile_failure_json, reconciled_json,
+    reconciled_text, undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
 };
 use crate::results::UndoFile;
 use crate::settings::{FollowUpSettings, Layers};
@@ -30,11 +30,12 @@ pub(super) fn undo(
     ledger: &LedgerPlace,
     args: &UndoArgs,
     layers: &Layers,
+    log: &Log,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let chosen = chosen(ledger, args.run);
     let run = chosen.as_ref().ok().cloned();
-    let ended = chosen.and_then(|run| undo_run(ledger, run.run, args, layers, began));
+    let ended = chosen.and_then(|run| undo_run(ledger, run.run, args, layers, log, began));
     ended.or_else(|failure| {
         refused(failure, layers, |failure| {
             let elapsed_s = began.elapsed().as_secs_f64();
@@ -48,6 +49,7 @@ fn undo_run(
     run: RunId,
     args: &UndoArgs,
     layers: &Layers,
+    log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let options = layers.options();
@@ -77,7 +79,7 @@ fn undo_run(
             console::print(&text).or_stopped(StoppedBy::Disk)?;
             return Ok(ExitCode::Complete);
         }
-        perform(undo, args.results.clone(), interrupts, &options, began).await
+        perform(undo, args.results.clone(), interrupts, &options, log, began).await
     })
 }
 
@@ -100,9 +102,10 @@ async fn perform(
     results: Option<PathBuf>,
     interrupts: Interrupts,
     options: &Options,
+    log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
-    let bar = bar(options, undo.leads());
+    let bar = bar(options, log, undo.leads());
     let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run.inputs));
     let undone = undo
         .perform(file, interrupts, |done| bar.set_position(done))
@@ -153,11 +156,12 @@ pub(super) fn reconcile(
     ledger: &LedgerPlace,
     args: &ReconcileArgs,
     layers: &Layers,
+    log: &Log,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let chosen = chosen(ledger, args.run);
     let run = chosen.as_ref().ok().cloned();
-    let ended = chosen.and_then(|run| reconcile_run(ledger, run.run, layers, began));
+    let ended = chosen.and_then(|run| reconcile_run(ledger, run.run, layers, log, began));
     ended.or_else(|failure| {
         refused(failure, layers, |failure| {
             reconcile_failure_json(run.as_ref(), failure, began.elapsed().as_secs_f64())
@@ -169,6 +173,7 @@ fn reconcile_run(
     ledger: &LedgerPlace,
     run: RunId,
     layers: &Layers,
+    log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let options = layers.options();
@@ -178,7 +183,7 @@ fn reconcile_run(
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
         let opening = terminal.or_interrupted(&mut interrupts, Target::open(wanted));
         let target = opening.await?;
-        let bar = bar(&options, 0);
+        let bar = bar(&options, log, 0);
         let show = |done, total| {
             bar.set_length(total);
             bar.set_position(done);
@@ -238,18 +243,12 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
 }
 
 /// A bar on standard error, if that is a terminal.
-fn bar(options: &Options, total: u64) -> ProgressBar {
+fn bar(options: &Options, log: &Log, total: u64) -> ProgressBar {
     let is_watched = !options.log.is_quiet()
         && options.log.format() == LogFormat::Text
         && std::io::stderr().is_terminal();
-    let target = match is_watched {
-        true => ProgressDrawTarget::stderr(),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(total), target);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed}") {
-        bar.set_style(style);
+    match is_watched {
+        true => count_bar(log, total),
+        false => ProgressBar::hidden(),
     }
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
 }

@@ -13,11 +13,11 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
 use crate::message::Message;
 use crate::options::Format;
-use crate::report::{console, run_json, run_text, runs_json, runs_text};
+use crate::report::{Log, console, run_json, run_text, runs_json, runs_text};
 use crate::settings::{Layers, Origin, place_of};
 use crate::text::printable;
 
-pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
+pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
     let options = layers.options();
     let (format, log_format) = (options.output.format(), options.log.format());
     let ledger = match &args.command {
@@ -42,9 +42,9 @@ pub fn run(args: &RunsArgs, layers: &Layers) -> Result<ExitCode, Failure> {
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, &options, format),
         Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
         Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
-        Some(RunsCommand::Undo(undo)) => return follow_up::undo(&ledger, undo, layers),
+        Some(RunsCommand::Undo(undo)) => return follow_up::undo(&ledger, undo, layers, log),
         Some(RunsCommand::Reconcile(reconcile)) => {
-            return follow_up::reconcile(&ledger, reconcile, layers);
+            return follow_up::reconcile(&ledger, reconcile, layers, log);
         }
     };
     console::print(&text?).or_stopped(StoppedBy::Disk)?;
