@@ -1,5 +1,7 @@
 //! The result of one attempt: an answer, or why there is none.
 
+use std::sync::Arc;
+
 use super::Head;
 use super::Quota;
 use super::verdict::{self, Lost, Verdict};
@@ -11,12 +13,15 @@ pub struct Answer {
     pub http_status: Option<u16>,
     pub verdict: Verdict,
     pub quota: Option<Quota>,
+    /// What the token is known by that was sent.
+    pub token: Option<Arc<str>>,
 }
 
 impl Answer {
     /// An answer whose head and body arrived (the body up to a bound).
     pub(crate) fn of(head: &Head, body: &[u8]) -> Answer {
         Answer {
+            token: None,
             http_status: Some(head.status),
             quota: head.quota,
             verdict: verdict::judge(head, body),
@@ -38,6 +43,7 @@ impl Answer {
             None => verdict::judge_lost(lost),
         };
         Answer {
+            token: None,
             http_status: head.map(|head| head.status),
             quota: head.and_then(|head| head.quota),
             verdict,

@@ -154,7 +154,10 @@ impl Client {
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
         let exchanged = self.exchange(request, &token, MAX_LEAD_BYTES).await;
-        let answer = answer_of(&exchanged);
+        let answer = Answer {
+            token: Some(token.fingerprint()),
+            ..answer_of(&exchanged)
+        };
         if let (Ok(received), Some(sent)) = (&exchanged, sent)
             && answer.is_unreadable()
         {
@@ -170,7 +173,7 @@ impl Client {
     }
 
     /// What the token in use is known by.
-    pub fn token_fingerprint(&self) -> String {
+    pub fn token_fingerprint(&self) -> Arc<str> {
         self.service.tokens.current().fingerprint()
     }
 
@@ -187,19 +190,14 @@ impl Client {
     }
 
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
-        let request = Request::new(Method::GET, url);
-        let token = self.service.tokens.current();
-        self.exchange(request, &token, MAX_LIST_BYTES).await
+        self.exchange_once(Request::new(Method::GET, url)).await
     }
 
-    /// One attempt, and whether the token was refused and has been replaced meanwhile.
-    pub(super) async fn exchange_once(&self, request: Request) -> (Result<Received, Failed>, bool) {
+    /// One attempt, with the token in use. A token that was replaced in its file meanwhile is not
+    /// used: it may be that of another account.
+    pub(super) async fn exchange_once(&self, request: Request) -> Result<Received, Failed> {
         let token = self.service.tokens.current();
-        let exchanged = self.exchange(request, &token, MAX_LIST_BYTES).await;
-        let answer = answer_of(&exchanged);
-        let is_refused = answer.http_status == Some(UNAUTHORIZED);
-        let was_replaced = is_refused && self.service.tokens.renew(&token);
-        (exchanged, was_replaced)
+        self.exchange(request, &token, MAX_LIST_BYTES).await
     }
 
     /// The address of a call, such as `user/leads`.

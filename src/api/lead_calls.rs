@@ -66,8 +66,6 @@ pub enum NotDone {
     Refused { code: ErrorCode, text: String },
     /// The service refuses every call like this.
     Fatal { cause: FatalCause, text: String },
-    /// The token was refused, and has been replaced meanwhile: to be tried again with the new one.
-    TokenReplaced,
 }
 
 impl NotDone {
@@ -80,7 +78,6 @@ impl NotDone {
             | NotDone::NoAnswer { text, .. }
             | NotDone::Refused { text, .. }
             | NotDone::Fatal { text, .. } => text,
-            NotDone::TokenReplaced => "the token was replaced",
         }
     }
 }
@@ -147,10 +144,9 @@ impl Client {
         request: Request,
         read: impl FnOnce(&Received) -> Result<T, NotDone>,
     ) -> Called<T> {
-        let (exchanged, was_replaced) = self.exchange_once(request).await;
+        let exchanged = self.exchange_once(request).await;
         let answer = self.answer(&exchanged);
         let result = match &exchanged {
-            _ if was_replaced => Err(NotDone::TokenReplaced),
             Ok(received) if received.is_success() => read(received),
             other => Err(not_done(&answer, other.as_ref().ok())),
         };
@@ -218,9 +214,8 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             code: ErrorCode::Http(answer.http_status.unwrap_or_default()),
             text,
         },
-        Verdict::TokenReplaced => NotDone::TokenReplaced,
-        // Only for an answer that says that something was created, which these calls do not do.
-        Verdict::Created { .. } => NotDone::NoAnswer {
+        // Only for requests that create a lead.
+        Verdict::TokenReplaced | Verdict::Created { .. } => NotDone::NoAnswer {
             code: ErrorCode::UnreadableAnswer,
             text: "the answer is about something else".to_owned(),
             was_sent: true,

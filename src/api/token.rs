@@ -1,6 +1,7 @@
 //! The access token, in a type that cannot print itself.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
@@ -21,6 +22,7 @@ pub struct Token {
     secret: SecretString,
     /// The value of the header `Authorization`, marked as sensitive so that it is not printed.
     pub(super) header: HeaderValue,
+    fingerprint: Arc<str>,
     /// The file that the token was read from.
     file: Option<PathBuf>,
     /// Those that this process has used before. They stay masked too.
@@ -58,12 +60,8 @@ impl Token {
 
     /// What the ledger knows the token by, to tell another account's later: the first eight bytes of a
     /// SHA-256, in which the token cannot be found.
-    pub fn fingerprint(&self) -> String {
-        let digest = Sha256::new()
-            .chain_update("leadload token ")
-            .chain_update(self.secret.expose_secret());
-        let bytes: [u8; 32] = digest.finalize().into();
-        hex(&bytes[..8])
+    pub fn fingerprint(&self) -> Arc<str> {
+        Arc::clone(&self.fingerprint)
     }
 
     /// The token that is in the file now; `None` if the token did not come from a regular file, or
@@ -98,7 +96,12 @@ impl Token {
         }
         let mut header = HeaderValue::try_from(format!("Bearer {token}"))?;
         header.set_sensitive(true);
+        let digest = Sha256::new()
+            .chain_update("leadload token ")
+            .chain_update(token);
+        let digest: [u8; 32] = digest.finalize().into();
         Ok(Token {
+            fingerprint: hex(&digest[..8]).into(),
             secret: SecretString::from(token),
             header,
             file: None,

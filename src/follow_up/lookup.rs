@@ -11,15 +11,26 @@ use crate::pipeline::{Calls, Stopped};
 /// So that a list without an end is noticed.
 const MOST_PAGES: usize = 1000;
 
-/// How far the service's time for a lead may be from the time of its answer.
-const NEAR: SignedDuration = SignedDuration::from_mins(1);
+/// How much earlier than its answer a lead may have been made.
+const SLOWEST: SignedDuration = SignedDuration::from_mins(1);
 
-/// Whether a lead was made at about this time. Without it, another account may have made a lead with
-/// the same id for the same person, from the same list.
-pub(super) fn was_made_at(lead: &ListedLead, at: Option<Timestamp>) -> bool {
-    let made = lead.made.filter(|made| made.has_zone);
-    made.zip(at)
-        .is_some_and(|(made, at)| made.at.duration_since(at).abs() <= NEAR)
+/// Answers are recorded in whole seconds, and clocks are compared to a second.
+const DOUBT: SignedDuration = SignedDuration::from_secs(2);
+
+/// Whether a lead was made in the minute before this time, when its answer came. Without it, another
+/// account may have made a lead with the same id for the same person, from the same list.
+pub(super) fn was_made_before(lead: &ListedLead, answered: Option<Timestamp>) -> bool {
+    since(lead, answered).is_some_and(|late| late >= -SLOWEST && late <= DOUBT)
+}
+
+/// Whether the service's time for a lead is later than its answer: then its times cannot be trusted.
+pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> bool {
+    since(lead, answered).is_some_and(|late| late > DOUBT)
+}
+
+fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
+    let made = lead.made.filter(|made| made.has_zone)?;
+    Some(made.at.duration_since(answered?))
 }
 
 /// The leads that a campaign lists for a number, from all pages, as far as they are `meant`.

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lookup::{first_page, listed_for, refused, was_made_at};
+use super::lookup::{first_page, listed_for, refused, was_made_before};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::Failure;
@@ -21,7 +21,8 @@ use crate::report::stopped_failure;
 /// What the service's lists say of the leads of a run.
 struct Evidence<'a> {
     target: &'a Target,
-    by_id: BTreeMap<&'a str, &'a UndoRow>,
+    /// Several rows have one id if the leads are in several accounts.
+    by_id: BTreeMap<&'a str, Vec<&'a UndoRow>>,
     /// Whether a lead of the run is listed.
     is_ours: bool,
     /// Rows whose ids are listed with another number or in another campaign.
@@ -36,15 +37,19 @@ impl Evidence<'_> {
 
     fn add(&mut self, listed: &[ListedLead]) {
         for lead in listed {
-            let Some(row) = self.by_id.get(lead.id.as_str()) else {
+            let Some(rows) = self.by_id.get(lead.id.as_str()) else {
                 continue;
             };
-            let is_elsewhere = lead.campaign.is_some_and(|of| of != row.campaign);
-            let is_another = lead.has_any_number() && !lead.has_number(row.number);
-            if is_elsewhere || is_another {
-                self.others.insert(row.row);
-            } else {
-                self.is_ours |= is_lead_of(self.target, row, lead);
+            if rows.iter().any(|row| is_lead_of(self.target, row, lead)) {
+                self.is_ours = true;
+                continue;
+            }
+            for row in rows {
+                let is_elsewhere = lead.campaign.is_some_and(|of| of != row.campaign);
+                let is_another = lead.has_any_number() && !lead.has_number(row.number);
+                if is_elsewhere || is_another {
+                    self.others.insert(row.row);
+                }
             }
         }
     }
@@ -52,7 +57,7 @@ impl Evidence<'_> {
 
 /// Whether a listed lead with the id of a row is the one that the row has made.
 pub(super) fn is_lead_of(target: &Target, row: &UndoRow, lead: &ListedLead) -> bool {
-    let is_in_time = target.is_own_token || was_made_at(lead, row.made_at);
+    let is_in_time = target.is_own_token || was_made_before(lead, row.made_at);
     is_in_time && lead.has_number(row.number) && lead.campaign.is_none_or(|of| of == row.campaign)
 }
 
@@ -72,12 +77,15 @@ pub(super) async fn refuse_strangers(
     target.refuse_other_account(&campaigns)?;
     let to_remove = plan.iter().filter(|row| row.outcome.is_none());
     let rows: Vec<&UndoRow> = to_remove.collect();
-    let by_id = rows
-        .iter()
-        .filter_map(|row| Some((row.lead_id.as_deref()?, *row)));
+    let mut by_id: BTreeMap<&str, Vec<&UndoRow>> = BTreeMap::new();
+    for row in &rows {
+        if let Some(id) = &row.lead_id {
+            by_id.entry(id).or_default().push(row);
+        }
+    }
     let mut evidence = Evidence {
         target,
-        by_id: by_id.collect(),
+        by_id,
         is_ours: false,
         others: BTreeSet::new(),
     };
@@ -90,7 +98,7 @@ pub(super) async fn refuse_strangers(
     Err(target.other_account(&match evidence.others.is_empty() {
         false => "the service lists leads with the ids of this run, but with other numbers or in other campaigns".to_owned(),
         true => format!(
-            "run {} was not sent with this token, and the service lists none of its leads with their numbers and times",
+            "not all of run {} was surely sent with this token, and the service lists none of its leads with their numbers and times",
             target.run.run
         ),
     }))

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::lookup::{leads_with, refused, was_made_at};
+use super::lookup::{is_later_than, leads_with, refused, was_made_before};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
@@ -138,9 +138,17 @@ struct Work<'a> {
     allows_duplicates: bool,
     /// A lead of each campaign that the run has made.
     made: BTreeMap<CampaignId, Record>,
-    /// Whether the list shows that lead.
-    shown: RefCell<BTreeMap<CampaignId, bool>>,
+    /// What the list says of that lead.
+    shown: RefCell<BTreeMap<CampaignId, OwnLead>>,
     found: RefCell<Found>,
+}
+
+/// What the list says of a lead that the run has made.
+#[derive(Debug, Clone, Copy, Default)]
+struct OwnLead {
+    is_listed: bool,
+    /// Its time is later than its answer, so leads that are older than a row may seem younger.
+    is_ahead: bool,
 }
 
 impl Work<'_> {
@@ -170,35 +178,56 @@ impl Work<'_> {
             .filter(|lead| lead.service == *service)
             .collect();
         let outcome = match judge(&row, attempted, &listed, &known) {
-            // Another account may have a lead for the same person.
-            Some(_) if !self.is_in_account(row.campaign).await? => None,
-            Some(outcome) => Some(outcome),
+            Some(outcome) => self.accepted(&row, outcome).await?,
             None => self.not_there(&row, attempted).await?,
         };
         let status = outcome
             .as_ref()
             .map_or(Status::Uncertain, |outcome| outcome.status);
         if let Some(outcome) = outcome {
-            let settling = move |ledger: &mut Ledger| ledger.reconcile(&row, &outcome);
+            let token = self.has_no_leads().then(|| self.target.token.clone());
+            let settling = move |ledger: &mut Ledger| {
+                if let Some(token) = token {
+                    ledger.note_token(row.run, &token)?;
+                }
+                ledger.reconcile(&row, &outcome)
+            };
             calls.ledger.with(settling).await?;
         }
         self.found.borrow_mut().counts.add(status);
         Ok(())
     }
 
-    /// Whether the account is the run's: by its token, or by a lead of the run that it lists.
-    async fn is_in_account(&self, campaign: CampaignId) -> Result<bool, Stopped> {
-        if self.target.is_own_token {
-            return Ok(true);
+    /// What is found counts only in the run's account, and only with times that can be trusted.
+    async fn accepted(
+        &self,
+        row: &Record,
+        outcome: RowOutcome,
+    ) -> Result<Option<RowOutcome>, Stopped> {
+        let is_own = self.target.is_own_token || self.has_no_leads();
+        if is_own && outcome.status != Status::Created {
+            return Ok(Some(outcome));
         }
-        let shown = self.shows_ours(campaign).await?;
-        let undecided = &mut self.found.borrow_mut().undecided;
-        match shown {
-            Some(true) => return Ok(true),
-            Some(false) => undecided.none_listed += 1,
-            None => undecided.unanswered += 1,
+        let Some(shown) = self.own_lead(row.campaign).await? else {
+            self.found.borrow_mut().undecided.unanswered += 1;
+            return Ok(None);
+        };
+        if !is_own && !shown.is_listed {
+            self.found.borrow_mut().undecided.none_listed += 1;
+            return Ok(None);
         }
-        Ok(false)
+        Ok(Some(match shown.is_ahead {
+            true => RowOutcome {
+                status: Status::Duplicate,
+                ..outcome
+            },
+            false => outcome,
+        }))
+    }
+
+    /// Whether no lead of the run is known, so that its account is not known either.
+    fn has_no_leads(&self) -> bool {
+        self.target.run.token.as_deref() == Some("")
     }
 
     /// What it means that the list does not show a lead; `None` if that may change.
@@ -223,10 +252,10 @@ impl Work<'_> {
             found.again_at = found.again_at.max(Some(due));
             return Ok(None);
         }
-        match self.shows_ours(row.campaign).await? {
+        match self.own_lead(row.campaign).await? {
             None => return undecided(|rows| &mut rows.unanswered),
-            Some(false) => return undecided(|rows| &mut rows.none_listed),
-            Some(true) => {}
+            Some(shown) if !shown.is_listed => return undecided(|rows| &mut rows.none_listed),
+            Some(_) => {}
         }
         let text = "the service does not list it, long after its last attempt";
         Ok(Some(RowOutcome {
@@ -239,31 +268,29 @@ impl Work<'_> {
         }))
     }
 
-    /// Whether the list shows a lead that the run has made in this campaign; `None` if the service
-    /// does not answer.
-    async fn shows_ours(&self, campaign: CampaignId) -> Result<Option<bool>, Stopped> {
+    /// What the list says of a lead that the run has made in this campaign; `None` if the service does
+    /// not answer.
+    async fn own_lead(&self, campaign: CampaignId) -> Result<Option<OwnLead>, Stopped> {
         if let Some(known) = self.shown.borrow().get(&campaign) {
             return Ok(Some(*known));
         }
-        let is_shown = match self.made.get(&campaign) {
-            None => false,
-            Some(made) => {
-                let listed = leads_with(&self.target.calls, campaign, made.number).await?;
-                let Ok(listed) = listed else { return Ok(None) };
-                let RowOutcome {
-                    lead_id,
-                    settled_at,
-                    ..
-                } = &made.outcome;
-                let is_ours = |lead: &ListedLead| {
-                    let is_in_time = self.target.is_own_token || was_made_at(lead, *settled_at);
-                    Some(&lead.id) == lead_id.as_ref() && is_in_time
-                };
-                listed.iter().any(is_ours)
+        let mut own = OwnLead::default();
+        if let Some(made) = self.made.get(&campaign) {
+            let listed = leads_with(&self.target.calls, campaign, made.number).await?;
+            let Ok(listed) = listed else { return Ok(None) };
+            let RowOutcome {
+                lead_id,
+                settled_at,
+                ..
+            } = &made.outcome;
+            let mut listed = listed.iter();
+            if let Some(lead) = listed.find(|lead| Some(&lead.id) == lead_id.as_ref()) {
+                own.is_listed = self.target.is_own_token || was_made_before(lead, *settled_at);
+                own.is_ahead = is_later_than(lead, *settled_at);
             }
-        };
-        self.shown.borrow_mut().insert(campaign, is_shown);
-        Ok(Some(is_shown))
+        }
+        self.shown.borrow_mut().insert(campaign, own);
+        Ok(Some(own))
     }
 }
 

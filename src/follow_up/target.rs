@@ -1,6 +1,7 @@
 //! The run that something is done about, and the service that has its leads.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::api::Client;
 use crate::campaign::Campaign;
@@ -32,6 +33,8 @@ pub struct Target {
     pub campaigns: Vec<Campaign>,
     /// Whether the run was sent with this token, so that its leads are certainly in this account.
     pub is_own_token: bool,
+    /// What the token is known by.
+    pub token: Arc<str>,
     _lock: SenderLock,
     /// It runs until this is dropped, if it is the service.
     _reached: service::Reached,
@@ -61,8 +64,10 @@ impl Target {
         let reached = service::reach(&named, timeout).await?;
         let client: Client = reached.client.clone();
         let campaigns = campaign_list::listed(&client).await?;
+        let token = client.token_fingerprint();
         Ok(Target {
-            is_own_token: run.was_sent_with(&client.token_fingerprint()),
+            is_own_token: run.was_sent_with(&token),
+            token,
             calls: Calls::new(client, ledger, service, rate),
             run,
             campaigns,
@@ -90,7 +95,7 @@ impl Target {
     pub fn other_account(&self, what: &str) -> Failure {
         let message = Message::new(
             format!("{what}, so nothing was removed or changed"),
-            "use the token of the account that the run was sent with: `--token-file`, or the run's profile",
+            "use the token that the run was sent with: `--token-file`, or the run's profile; if it no longer works, use the service's own screens: `leadload runs export RUN --results FILE` writes the lead ids",
         );
         let on_page = message.on_page(
             "These leads seem to be those of another account, so nothing was removed or changed",

@@ -194,7 +194,7 @@ impl Undo {
             outcome(
                 UndoStatus::Unknown,
                 None,
-                "the run was not sent with this token, and the service does not list the lead with its number and time",
+                "the lead was not surely made with this token, and the service does not list it with its number and time",
             )
         } else {
             self.asked_to_remove(&row, progress).await?

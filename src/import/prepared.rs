@@ -80,11 +80,7 @@ impl Prepared {
         let campaign = settings.reading.campaign.as_ref();
         let book = campaign_list.book(&names, campaign, intake).await?;
         let planned = match record {
-            Some(record) => Some(
-                record
-                    .plan(settings, intake, &book, &paths, &reached.client)
-                    .await?,
-            ),
+            Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
             None => None,
         };
         Ok(Prepared {

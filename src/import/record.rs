@@ -12,7 +12,6 @@ use tracing::warn;
 use super::rejects::columns_digest;
 use super::remembered::memory_rules;
 use super::{identity, inputs, service};
-use crate::api::Client;
 use crate::campaign::CampaignBook;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
@@ -134,7 +133,6 @@ impl Record {
         intake: &Intake,
         book: &CampaignBook,
         paths: &OutputPaths,
-        client: &Client,
     ) -> Result<PlannedRun, Failure> {
         let fingerprints = inputs::fingerprints(intake).await?;
         let service = settings.service.clone();
@@ -156,7 +154,6 @@ impl Record {
                 patience: settings.policy.max_outage,
                 limits: Vec::new(),
             },
-            token: client.token_fingerprint(),
             expected: LatestRun::default(),
             inputs: input_records(intake, &fingerprints),
             lists: list_records(intake),

@@ -39,7 +39,6 @@ fn new_run(service: ServiceId, identity: u8) -> NewRun {
         defaults: String::new(),
         reopens: false,
         sending: Sending::default(),
-        token: "token".to_owned(),
         expected: Default::default(),
         inputs: Vec::new(),
         lists: Vec::new(),

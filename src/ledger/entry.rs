@@ -1,5 +1,6 @@
 //! The entries of the ledger: what is written for each row.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -46,6 +47,9 @@ pub struct Group {
     /// it, it is learned again. A group that has nothing else is written all the same.
     #[serde(skip)]
     pub learned: Option<KnownRate>,
+    /// What the tokens are known by with which leads were made, if these are new.
+    #[serde(skip)]
+    pub tokens: Vec<Arc<str>>,
     /// Requests that started since the last group.
     #[serde(skip)]
     pub starts: Vec<StartsInSecond>,
@@ -197,6 +201,7 @@ impl Group {
             self.counts = later.counts;
         }
         self.learned = later.learned.or(self.learned);
+        self.tokens.extend(later.tokens);
         self.starts.extend(later.starts);
         if let Some(pause) = later.pause {
             self.set_pause(pause);

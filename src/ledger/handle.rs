@@ -412,6 +412,11 @@ impl Ledger {
         of_kind!(self, ledger => ledger.undo_plan(run))
     }
 
+    /// Notes a token with which leads of the run were made.
+    pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
+        of_kind!(self, ledger => ledger.note_token(run, token))
+    }
+
     /// Records that the service is about to be asked to remove the lead of a row.
     pub fn ask_to_undo(
         &mut self,

@@ -18,6 +18,9 @@ pub struct RunRecord {
     pub completed_at: Option<Timestamp>,
     /// When its cells, texts and file names were removed.
     pub pruned_at: Option<Timestamp>,
+    /// What the token is known by with which all its leads were made: empty without leads, `-` if there
+    /// were several. `None` if an older version has begun it.
+    pub token: Option<String>,
     pub is_at_work: bool,
     /// Its rows as the last start counted them; undoing changes nothing of them.
     pub counts: Counts,
@@ -38,8 +41,6 @@ pub struct StartRecord {
     pub host: String,
     /// The name of its user; `None` if an older version has recorded it.
     pub user: Option<String>,
-    /// What its access token is known by; `None` if an older version has recorded it.
-    pub token: Option<String>,
     pub version: String,
     pub exit_code: Option<u8>,
     pub stopped_by: Option<String>,
@@ -71,10 +72,9 @@ impl RunRecord {
         }
     }
 
-    /// Whether all of it was sent with this token, so that it has the run's leads.
+    /// Whether all its leads were made with this token, so that they are in its account.
     pub fn was_sent_with(&self, token: &str) -> bool {
-        let mut starts = self.starts.iter();
-        starts.all(|start| start.token.as_deref() == Some(token))
+        self.token.as_deref() == Some(token)
     }
 
     /// The names of its campaigns, as far as it was started with names.

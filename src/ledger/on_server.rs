@@ -78,7 +78,6 @@ impl OnServer {
                 claims: self.scope,
                 ..Sending::default()
             },
-            token: "token".to_owned(),
             expected: LatestRun::default(),
             inputs: Vec::new(),
             lists: Vec::new(),

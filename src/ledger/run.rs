@@ -28,8 +28,6 @@ pub struct NewRun {
     /// leads are known by run and row, no other run can send them.
     pub reopens: bool,
     pub sending: Sending,
-    /// What this start's access token is known by (`Token::fingerprint`).
-    pub token: String,
     /// What was found before: if that has changed, it does not begin.
     pub expected: LatestRun,
     pub inputs: Vec<InputRecord>,

@@ -9,6 +9,7 @@ use super::throttle::asked_pause;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
 use crate::api::Answer;
+use crate::api::verdict::Verdict;
 use crate::event::RunEvent;
 use crate::intake::PlannedInput;
 use crate::lead::{CampaignId, RowOutcome, Status};
@@ -98,6 +99,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let went_away = service.observe(flight, answer, others_are_out, epochs, self.events);
         if let Some(pause) = asked_pause(&answer.verdict) {
             self.commits.record_pause(pause);
+        }
+        if let Verdict::Created { .. } | Verdict::PerhapsTaken { .. } = answer.verdict {
+            self.commits.note_token(answer.token.as_ref());
         }
         if answer.verdict.is_about_row() {
             self.undecided.epochs.answered();

@@ -147,7 +147,6 @@ impl Calls {
             let since = self.unanswered_since.get();
             let is_outage = since.is_some_and(|since| since.elapsed() > MAX_OUTAGE);
             let (code, text, was_sent) = match &called.result {
-                Err(NotDone::TokenReplaced) => continue,
                 Err(NotDone::Later { text, .. }) if is_outage => {
                     return Err(Stopped::Outage(text.clone()));
                 }
@@ -331,7 +330,7 @@ impl Calls {
                     _ => rate.lost(started),
                 }
             }
-            Err(NotDone::NoAnswer { .. } | NotDone::TokenReplaced | NotDone::Fatal { .. }) => {
+            Err(NotDone::NoAnswer { .. } | NotDone::Fatal { .. }) => {
                 self.rate.borrow_mut().lost(started);
             }
             _ => {

@@ -64,6 +64,8 @@ pub(super) struct CommitBuffer {
     /// Whether the writer has entries that it could not commit.
     pub(super) has_failed: bool,
     known: Option<KnownRate>,
+    /// What the token is known by that was noted last.
+    token: Option<Arc<str>>,
     /// The limits that the ledger knows.
     limits: Vec<Rate>,
     lease: Lease,
@@ -92,6 +94,7 @@ impl CommitBuffer {
             closing: 0,
             has_failed: false,
             known: None,
+            token: None,
             suppression: suppression.unwrap_or_default(),
             known_at: None,
         }
@@ -189,6 +192,15 @@ impl CommitBuffer {
         if self.has_ledger() {
             self.group.count_start(Timestamp::now().as_second());
             self.set_due_in(START_DELAY);
+        }
+    }
+
+    /// Notes with which token a lead was made, or perhaps: undoing the run needs to know its account.
+    /// It is in the ledger before the outcome of the row.
+    pub(super) fn note_token(&mut self, token: Option<&Arc<str>>) {
+        if self.has_ledger() && self.token.as_ref() != token {
+            self.token = token.cloned();
+            self.group.tokens.extend(token.cloned());
         }
     }
 

@@ -32,7 +32,6 @@ impl CommitBuffer {
             defaults: String::new(),
             reopens: false,
             sending: Sending::default(),
-            token: "token".to_owned(),
             expected: Default::default(),
             inputs: Vec::new(),
             lists: Vec::new(),

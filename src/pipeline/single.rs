@@ -157,6 +157,7 @@ mod tests {
                 http_status: None,
                 verdict: self.0.clone(),
                 quota: None,
+                token: None,
             };
             async move {
                 sleep(LATE).await;

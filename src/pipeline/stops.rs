@@ -297,6 +297,7 @@ mod tests {
             http_status: None,
             verdict,
             quota: None,
+            token: None,
         }
     }
 

@@ -147,6 +147,10 @@ pub struct SandboxConfig {
     /// How far the service's clock is ahead, in seconds.
     #[arg(skip)]
     pub clock_ahead_s: i64,
+    /// How far the times of leads are ahead of its clock, in seconds, as those of a service are that
+    /// labels local times as UTC.
+    #[arg(skip)]
+    pub lead_times_ahead_s: i64,
     /// Take duplicates too, as a service without that check does.
     #[arg(skip)]
     pub takes_duplicates: bool,

@@ -119,7 +119,11 @@ impl Query {
 
 /// A lead as it stands in the list.
 pub(super) fn entry(lead: &ListedLead, config: &SandboxConfig, created: SystemTime) -> Value {
-    let created = Timestamp::try_from(shifted(created, config.clock_ahead_s)).unwrap_or_default();
+    let created = Timestamp::try_from(shifted(
+        created,
+        config.clock_ahead_s + config.lead_times_ahead_s,
+    ))
+    .unwrap_or_default();
     let created = match config.lead_times {
         LeadTimes::Microseconds => created
             .strftime("%Y-%m-%dT%H:%M:%S.%6fZ")

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde_json::{Value, json};
 
-use crate::util::{Folder, Run, contacts, number};
+use crate::util::{Folder, Output, Run, contacts, number};
 
 /// What the service does when it is asked for leads, and which ids it was asked to delete.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ struct Odd {
     list: fn(bool) -> Value,
     delete: fn(u64) -> (u16, Value),
     deleted: Arc<Mutex<BTreeSet<u64>>>,
+    /// The tokens with which it was asked to.
+    tokens: Arc<Mutex<BTreeSet<String>>>,
     made: Arc<Mutex<u64>>,
 }
 
@@ -30,6 +33,7 @@ impl Odd {
             list,
             delete,
             deleted: Arc::default(),
+            tokens: Arc::default(),
             made: Arc::default(),
         }
     }
@@ -88,7 +92,9 @@ async fn listed(State(odd): State<Odd>, RawQuery(query): RawQuery) -> Response {
     answer(200, &(odd.list)(looks_up))
 }
 
-async fn deleted(State(odd): State<Odd>, Path(id): Path<u64>) -> Response {
+async fn deleted(State(odd): State<Odd>, Path(id): Path<u64>, head: HeaderMap) -> Response {
+    let token = head[AUTHORIZATION].to_str().unwrap().to_owned();
+    odd.tokens.lock().unwrap().insert(token);
     let (status, body) = (odd.delete)(id);
     odd.deleted.lock().unwrap().insert(id);
     answer(status, &body)
@@ -156,7 +162,7 @@ fn leads_that_are_listed_without_numbers_are_removed_only_with_the_token_of_the_
     let other = undo(&folder, &service).env("LEADLOAD_TOKEN", "another");
     other
         .expect(2)
-        .tells("run 1 was not sent with this token, and the service lists none of its leads");
+        .tells("not all of run 1 was surely sent with this token");
     assert_eq!(odd.deleted(), [0; 0]);
     undo(&folder, &service).expect(0);
     assert_eq!(odd.deleted(), [1, 2]);
@@ -200,4 +206,34 @@ fn a_refusal_of_the_rest_does_not_undo_that_some_leads_were_removed() {
     let show = ["runs", "show", "1", "--format", "json"];
     let run = folder.leadload(&show).expect(0).json();
     assert_eq!(run["undo"]["counts"]["undone"], 1);
+}
+
+#[test]
+fn a_token_that_is_replaced_while_leads_are_removed_is_not_used() {
+    let odd = Odd::new(
+        |_| json!({ "data": [] }),
+        |id| match id {
+            6.. => (401, json!({ "message": "Unauthenticated." })),
+            _ => (200, json!({ "message": "Lead deleted" })),
+        },
+    );
+    let service = odd.start();
+    let folder = sent(&service, 20);
+    folder.write("token", "any");
+    let args = ["runs", "undo", "1", "--yes", "--rate", "5/s"];
+    let undo = folder.leadload(&[&args[..], &["--token-file", "token"]].concat());
+    let process = undo.env("LEADLOAD_BASE_URL", &service).start();
+    while odd.deleted().is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    folder.write("token", "of-somebody-else");
+    let output = Output::of(process);
+    assert_eq!(output.code, 3, "{}", output.stderr);
+    assert_eq!(
+        *odd.tokens.lock().unwrap(),
+        ["Bearer any".to_owned()].into()
+    );
+    let statuses = folder.column("leads.undo.csv", "status");
+    assert!((1..=5).contains(&statuses.len()), "{statuses:?}");
+    assert!(statuses.iter().all(|status| status == "undone"));
 }

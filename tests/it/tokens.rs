@@ -3,6 +3,7 @@
 use std::process::Child;
 
 use leadload::sandbox::Sandbox;
+use rusqlite::Connection;
 
 use crate::util::{Folder, Output, contacts, number, scenario, wait_for_requests};
 
@@ -52,6 +53,11 @@ fn a_row_whose_token_was_replaced_meanwhile_goes_again_and_that_is_no_attempt() 
     assert_eq!(summary["counts"]["created"], 7);
     assert_eq!(summary["requests"], 9);
     assert_eq!(folder.column("leads.results.csv", "attempts"), ["1"; 8]);
+    // The ledger knows that there were several.
+    let ledger = Connection::open(folder.ledger()).unwrap();
+    let token = "SELECT token FROM runs";
+    let token: String = ledger.query_row(token, [], |row| row.get(0)).unwrap();
+    assert_eq!(token, "-");
     let results = folder.read("leads.results.csv");
     assert!(results.contains("not with [token] or [token]"), "{results}");
     for secret in ["old-token-of-yesterday", "new-token-of-today"] {
@@ -59,6 +65,69 @@ fn a_row_whose_token_was_replaced_meanwhile_goes_again_and_that_is_no_attempt() 
             assert!(!text.contains(secret), "{text}");
         }
     }
+}
+
+/// The same, with an account of its own for each token: they have leads with the same ids.
+fn service_of_accounts() -> Sandbox {
+    scenario(&format!(
+        "any_token = true\naccounts_by_token = true\n\
+         [[rule]]\nphone_number = '{}'\nattempts = [1]\n\
+         reply = {{ status = 401, body = '{{\"message\":\"Unauthenticated.\"}}', delay_ms = 500 }}\n",
+        number(3),
+    ))
+}
+
+#[test]
+fn leads_made_with_two_tokens_are_each_removed_with_their_own_alone() {
+    let folder = Folder::with_leads(&contacts(8));
+    let service = service_of_accounts();
+    let child = start(&folder, &service);
+    folder.write("token", format!("{NEW}\n"));
+    // The new account refuses it once too.
+    assert_eq!(Output::of(child).code, 3);
+    let rest = folder.import_leads(&service, &["--token-file", "token"]);
+    rest.expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status"), ["created"; 8]);
+    let undo = |token| {
+        let args = ["runs", "undo", "1", "--yes", "--rate", "none"];
+        let run = folder.leadload(&args).at(&service);
+        run.env("LEADLOAD_TOKEN", token)
+    };
+    undo("3|of-somebody-else").expect(2);
+    assert_eq!(service.stats().delete_requests, 0);
+    undo(OLD).expect(1);
+    let statuses = folder.column("leads.undo.csv", "status");
+    assert_eq!(statuses[..3], ["undone"; 3]);
+    assert_eq!(statuses[3..], ["unknown"; 5]);
+    undo(NEW).expect(0);
+    assert_eq!(folder.column("leads.undo.csv", "status"), ["undone"; 8]);
+    assert_eq!(service.leads().len(), 0);
+}
+
+#[test]
+fn a_token_that_was_refused_before_any_lead_was_made_does_not_count() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario(&format!(
+        "any_token = true\nlist_delay_ms = 600000\n[[rule]]\nphone_number = '{}'\n\
+         attempts = [1]\nreply = {{ status = 401 }}\n",
+        number(0)
+    ));
+    let flags = ["--concurrency", "1"];
+    let refused = folder.import_leads(&service, &flags);
+    refused.env("LEADLOAD_TOKEN", OLD).expect(3);
+    let sent = folder.import_leads(&service, &flags);
+    sent.env("LEADLOAD_TOKEN", NEW).expect(0);
+    // The list shows nothing yet.
+    let undo = ["runs", "undo", "1", "--yes", "--rate", "none"];
+    let undo = |token| {
+        folder
+            .leadload(&undo)
+            .at(&service)
+            .env("LEADLOAD_TOKEN", token)
+    };
+    undo(OLD).expect(2);
+    undo(NEW).expect(0);
+    assert_eq!(service.leads().len(), 0);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn leads_of_another_account_on_later_pages_and_in_other_campaigns_are_safe() {
         // There the ids of our run are on the third page, or in a campaign that it does not have.
         as_them(theirs.import(&service, &["leads.csv", "--campaign", campaign])).expect(0);
         let output = as_them(undo(&ours, &service, "2", &[])).expect(2);
-        output.tells("run 2 was not sent with this token");
+        output.tells("not all of run 2 was surely sent with this token");
         assert_eq!(service.stats().delete_requests, 0);
         undo(&ours, &service, "2", &[]).expect(0);
         assert_eq!(service.leads().len(), 510);
@@ -273,7 +273,7 @@ fn an_account_that_lists_none_of_the_leads_is_refused_unless_it_has_the_runs_tok
     ours.import_leads(&service, &[]).expect(0);
     let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
     let refused = as_them(undo(&ours, &service, "1", &[])).expect(2);
-    refused.tells("run 1 was not sent with this token, and the service lists none of its leads");
+    refused.tells("not all of run 1 was surely sent with this token");
     theirs.write(
         "leads.csv",
         "phone\n+447922000001\n+447922000002\n+447922000003\n",
@@ -473,7 +473,7 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
     output.shows(
         "Not removed:\n  \
          1 uncertain: first `leadload runs reconcile 1`, then the same command\n  \
-         1 perhaps older, changed since, or without an id: the file says why; use the service's own screens\n",
+         1 not surely this run's, changed since, or without an id: the file says why; use the service's own screens\n",
     );
     assert_eq!(
         statuses(&folder),

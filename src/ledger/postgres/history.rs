@@ -21,12 +21,13 @@ use crate::ledger::{
 
 const RUNS: &str = "
 SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,
-    EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp())
+    EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()),
+    token
 FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
 
 const STARTS: &str = "
 SELECT run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests,
-    started_by, token
+    started_by
 FROM leadload.starts ORDER BY run, start";
 
 const LISTS: &str = "
@@ -177,6 +178,7 @@ fn runs_of(
             began_at: get(row, 3)?,
             completed_at: get(row, 4)?,
             pruned_at: get(row, 5)?,
+            token: get(row, 8)?,
             is_at_work: get(row, 7)?,
             counts: serde_json::from_str(counts).map_err(|error| error.to_string())?,
             undo: None,
@@ -206,7 +208,6 @@ fn start(row: &Row, lists: Vec<ListRecord>) -> Result<StartRecord, Unreadable> {
         process: natural(row, 4)?,
         host: get(row, 5)?,
         user: get(row, 10)?,
-        token: get(row, 11)?,
         version: get(row, 6)?,
         exit_code: exit_code.and_then(|code| u8::try_from(code).ok()),
         stopped_by: get(row, 8)?,

@@ -76,8 +76,8 @@ SELECT starts.run, starts.start, (SELECT max(id) FROM leadload.senders
 FROM leadload.starts WHERE key = $1";
 
 const INSERT_START: &str = "
-INSERT INTO leadload.starts (run, start, key, began_at, process, host, started_by, token, version)
-SELECT $1, coalesce(max(start), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM leadload.starts WHERE run = $1
+INSERT INTO leadload.starts (run, start, key, began_at, process, host, started_by, version)
+SELECT $1, coalesce(max(start), 0) + 1, $2, $3, $4, $5, $6, $7 FROM leadload.starts WHERE run = $1
 RETURNING start";
 
 /// No other start has a lease, so one without an end was killed, or is cut off.
@@ -215,7 +215,7 @@ async fn begin(
         None => insert_run(client, new, now).await?,
     };
     describe(client, run, new).await?;
-    let start = insert_start(client, run, &key, &new.token, now).await?;
+    let start = insert_start(client, run, &key, now).await?;
     insert_lists(client, run, start, new).await?;
     outputs::begin(client, run, &new.outputs).await?;
     client
@@ -247,8 +247,8 @@ async fn begun(client: &Client, run: RunId, start: i32, continues: bool) -> Resu
 }
 
 async fn insert_run(client: &Client, new: &NewRun, now: Timestamp) -> Result<RunId, Error> {
-    let insert = "INSERT INTO leadload.runs (service, identity, began_at)
-        VALUES ($1, $2, $3) RETURNING id";
+    let insert = "INSERT INTO leadload.runs (service, identity, began_at, token)
+        VALUES ($1, $2, $3, '') RETURNING id";
     let identity = new.identity.as_slice();
     let values = [
         int8(&new.service.0),
@@ -263,7 +263,6 @@ async fn insert_start(
     client: &Client,
     run: RunId,
     key: &&[u8],
-    token: &str,
     now: Timestamp,
 ) -> Result<i32, Error> {
     let run = run.0.cast_signed();
@@ -278,7 +277,6 @@ async fn insert_start(
         int8(&process),
         text(&host),
         text(&user),
-        text(&token),
         text(&version),
     ];
     let row = client.query_typed_one(INSERT_START, &values).await?;

@@ -268,8 +268,9 @@ CREATE TABLE leadload.suppressed (
 
 /// Undoing a run has to know whose account its leads are in.
 const WHOSE_LEADS: &str = "
--- What its access token is known by; not the token.
-ALTER TABLE leadload.starts ADD COLUMN token text;
+-- What the access token is known by with which all its leads were made; not the token. Empty without
+-- leads, `-` if there were several; none if it was begun before this column came.
+ALTER TABLE leadload.runs ADD COLUMN token text;
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

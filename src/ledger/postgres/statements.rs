@@ -140,6 +140,11 @@ impl Statement {
     }
 }
 
+/// Not of a run that was begun before tokens were noted.
+pub(super) const NOTE_TOKEN: &str = "
+UPDATE leadload.runs SET token = CASE token WHEN '' THEN $2 WHEN $2 THEN token ELSE '-' END
+WHERE id = $1 AND token IS NOT NULL";
+
 /// The statements of a group, in the order in which every process locks what it changes.
 pub(super) fn statements(
     session: &Session,
@@ -160,6 +165,10 @@ pub(super) fn statements(
         );
     }
     all.push(progress(sender, run_id, group));
+    for token in &group.tokens {
+        let note = Statement::new(NOTE_TOKEN, Answers::Nothing).int8(run_id);
+        all.push(note.value(token.to_string(), Type::TEXT));
+    }
     if !group.claims.is_empty() {
         all.push(claim(sender, run_id, group));
     }

@@ -10,6 +10,7 @@ use super::PostgresLedger;
 use super::record::{Unreadable, get, storable, whole_seconds};
 use super::sender::lease_of;
 use super::session::{Value, int2, int8, text, typed};
+use super::statements::NOTE_TOKEN;
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
 use crate::ledger::record::REMOVED_AGAIN;
@@ -117,6 +118,12 @@ impl PostgresLedger {
         let values = PlanValues::new();
         let rows = self.query(PLANNED, &values.of(&run.0.cast_signed()))?;
         self.read_all(&rows, read)
+    }
+
+    /// Notes a token with which leads of the run were made.
+    pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
+        self.execute(NOTE_TOKEN, &[int8(&run.0.cast_signed()), text(&token)])?;
+        Ok(())
     }
 
     /// Records that the service is about to be asked to remove the lead of a row.

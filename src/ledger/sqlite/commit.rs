@@ -23,6 +23,11 @@ UPDATE runs SET
 WHERE id = :run
 RETURNING service";
 
+/// Not of a run that was begun before tokens were noted.
+const NOTE_TOKEN: &str = "
+UPDATE runs SET token = CASE token WHEN '' THEN ?2 WHEN ?2 THEN token ELSE '-' END
+WHERE id = ?1 AND token IS NOT NULL";
+
 const ADD_INVALID: &str = "
 INSERT OR REPLACE INTO invalid_rows (run, row, file, line, campaign, cell, error_code, error)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -67,6 +72,13 @@ impl SqliteLedger {
             ..Reply::default()
         })
     }
+
+    /// Notes a token with which leads of the run were made.
+    pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
+        let values = params![run.0, token];
+        self.changing(|change| change.execute(NOTE_TOKEN, values))?;
+        Ok(())
+    }
 }
 
 fn service_at(db: &Connection, address: &str) -> rusqlite::Result<Option<ServiceId>> {
@@ -87,6 +99,9 @@ fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Resul
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let invalid = group.invalid.iter().map(|row| (row.row, row.cells));
     add_bad(change, service, run, rejected.chain(invalid))?;
+    for token in &group.tokens {
+        change.execute(NOTE_TOKEN, params![run, token])?;
+    }
     pace::record(change, service, group)?;
     Ok(service)
 }

@@ -92,7 +92,7 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
         None => insert_run(step, new, now)?,
     };
     describe(step, run, new)?;
-    let start = insert_start(step, run, &new.token, now)?;
+    let start = insert_start(step, run, now)?;
     insert_lists(step, run, start, new)?;
     insert_outputs(step, run, new)?;
     let covers = all(step, COVERED, [run.0], |row| row.get(0).map(RunId))?;
@@ -121,8 +121,8 @@ fn latest(db: &Connection, run: &NewRun) -> rusqlite::Result<LatestRun> {
 }
 
 fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<RunId> {
-    let insert = "INSERT INTO runs (service, identity, began_at)
-        VALUES (?1, ?2, ?3) RETURNING id";
+    let insert = "INSERT INTO runs (service, identity, began_at, token)
+        VALUES (?1, ?2, ?3, '') RETURNING id";
     let values = params![new.service.0, new.identity, Seconds(now)];
     step.query_row(insert, values, |row| row.get(0).map(RunId))
 }
@@ -155,27 +155,13 @@ fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Resul
     Ok(())
 }
 
-fn insert_start(
-    step: &Transaction<'_>,
-    run: RunId,
-    token: &str,
-    now: Timestamp,
-) -> rusqlite::Result<u32> {
-    let insert =
-        "INSERT INTO starts (run, start, began_at, process, host, started_by, token, version)
-        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM starts WHERE run = ?1
+fn insert_start(step: &Transaction<'_>, run: RunId, now: Timestamp) -> rusqlite::Result<u32> {
+    let insert = "INSERT INTO starts (run, start, began_at, process, host, started_by, version)
+        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM starts WHERE run = ?1
         RETURNING start";
     let version = env!("CARGO_PKG_VERSION");
     let (host, user) = here();
-    let values = params![
-        run.0,
-        Seconds(now),
-        std::process::id(),
-        host,
-        user,
-        token,
-        version
-    ];
+    let values = params![run.0, Seconds(now), std::process::id(), host, user, version];
     step.query_row(insert, values, |row| row.get(0))
 }
 

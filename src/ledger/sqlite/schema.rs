@@ -223,8 +223,9 @@ CREATE TABLE suppressed (
 
 /// Undoing a run has to know whose account its leads are in.
 const WHOSE_LEADS: &str = "
--- What its access token is known by; not the token.
-ALTER TABLE starts ADD COLUMN token TEXT;
+-- What the access token is known by with which all its leads were made; not the token. Empty without
+-- leads, `-` if there were several; none if it was begun before this column came.
+ALTER TABLE runs ADD COLUMN token TEXT;
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.

@@ -37,7 +37,6 @@ impl TestLedger {
             identity: [content; 32],
             options: json!({ "campaign": "101" }),
             defaults: "{}".into(),
-            token: "token".to_owned(),
             expected: Default::default(),
             inputs: vec![input(content)],
             lists: Vec::new(),

@@ -110,6 +110,7 @@ impl LeadSender for Service {
                 http_status: None,
                 verdict: reply.verdict,
                 quota: None,
+                token: None,
             }
         }
     }

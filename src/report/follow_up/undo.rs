@@ -138,7 +138,7 @@ fn what_helps(run: RunId, open: &OpenRows) -> String {
         (open.uncertain, &look_up),
         (
             open.by_hand,
-            "perhaps older, changed since, or without an id: the file says why; use the service's own screens",
+            "not surely this run's, changed since, or without an id: the file says why; use the service's own screens",
         ),
     ] {
         if rows > 0 {
