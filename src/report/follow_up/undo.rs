@@ -42,6 +42,9 @@ pub fn leads_to_remove(undo: &Undo) -> String {
 /// What would be done, if nothing is.
 pub fn undo_plan_text(undo: &Undo) -> String {
     let mut text = format!("would remove {}\n", leads_to_remove(undo));
+    if undo.leads() > 0 && !undo.target().is_own_token {
+        text += "with this token, which is not surely that of the run, only those that are listed with their numbers and times\n";
+    }
     if undo.closes_run() {
         text += "would close the run, so that its command does not go on with it\n";
     }
