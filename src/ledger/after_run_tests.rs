@@ -304,6 +304,28 @@ fn it_is_known_of_a_number_in_which_campaigns_it_is_a_lead() {
 }
 
 #[test]
+fn the_token_of_a_run_is_known_until_its_leads_were_made_with_several() {
+    each(|mut subject| {
+        let token = |subject: &Subject| subject.ledger.runs().unwrap()[0].token.clone();
+        assert_eq!(token(&subject).as_deref(), Some(""));
+        for (noted, known) in [("a", "a"), ("a", "a"), ("b", "-"), ("a", "-")] {
+            let tokens = vec![noted.into()];
+            let group = Group {
+                tokens,
+                ..settlements([1], &id(1))
+            };
+            subject.commit(RUN, claims([1]));
+            subject.commit(RUN, group);
+            assert_eq!(token(&subject).as_deref(), Some(known), "{noted}");
+        }
+        let other = subject.begin(2);
+        subject.ledger.note_token(other, "c").unwrap();
+        let run = &subject.ledger.runs().unwrap()[1];
+        assert!(run.was_sent_with("c") && !run.was_sent_with("a"));
+    });
+}
+
+#[test]
 fn created_leads_with_an_id_are_removed_and_nothing_else_is_known_to_be_ours() {
     each(|mut subject| {
         let without_id = RowOutcome {
