@@ -13,7 +13,7 @@ pub struct Answer {
     pub http_status: Option<u16>,
     pub verdict: Verdict,
     pub quota: Option<Quota>,
-    /// What the token is known by that was sent.
+    /// What the token is known by that was sent, or that is used from now on.
     pub token: Option<Arc<str>>,
 }
 

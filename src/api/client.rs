@@ -166,6 +166,7 @@ impl Client {
         if answer.http_status == Some(UNAUTHORIZED) && self.service.tokens.renew(&token) {
             return Answer {
                 verdict: Verdict::TokenReplaced,
+                token: Some(self.token_fingerprint()),
                 ..answer
             };
         }

@@ -14,7 +14,7 @@ use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowOutcome, RunId, Status};
-use crate::ledger::{Attempted, LeadAt, Ledger, Record};
+use crate::ledger::{Attempted, LeadAt, Ledger, Record, SEVERAL_TOKENS};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
@@ -46,6 +46,8 @@ pub struct Undecided {
     pub unanswered: u64,
     /// The run allows duplicates, so the service would take a second lead.
     pub may_be_twice: u64,
+    /// The run was sent with several tokens, so their leads may be in another account.
+    pub elsewhere: u64,
     /// The ledger does not know when they were sent.
     pub time_unknown: u64,
     /// The list does not show the lead of the run that was looked for in the campaign.
@@ -55,7 +57,7 @@ pub struct Undecided {
 impl Undecided {
     /// The service has answered, but not listed them.
     pub fn not_listed(&self) -> u64 {
-        self.may_be_twice + self.time_unknown + self.none_listed
+        self.may_be_twice + self.elsewhere + self.time_unknown + self.none_listed
     }
 }
 
@@ -242,6 +244,9 @@ impl Work<'_> {
         };
         if self.allows_duplicates {
             return undecided(|rows| &mut rows.may_be_twice);
+        }
+        if self.target.run.token.as_deref() == Some(SEVERAL_TOKENS) {
+            return undecided(|rows| &mut rows.elsewhere);
         }
         let Some(Attempted { last, .. }) = attempted else {
             return undecided(|rows| &mut rows.time_unknown);

@@ -236,6 +236,7 @@ impl Group {
             && self.settlements.is_empty()
             && self.releases.is_empty()
             && self.invalid.is_empty()
+            && self.tokens.is_empty()
             && self.starts.is_empty()
             && self.pause.is_none()
             && self.limits.is_none()

@@ -60,6 +60,9 @@ pub enum RunState<'a> {
     Killed,
 }
 
+/// The token of a run whose leads were made with several.
+pub const SEVERAL_TOKENS: &str = "-";
+
 impl RunRecord {
     pub fn state(&self) -> RunState<'_> {
         let last = self.starts.last();

@@ -74,7 +74,7 @@ pub use entry::{
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
 pub use handle::{Ledger, SenderLock};
-pub use history::{RunRecord, RunState, StartRecord};
+pub use history::{RunRecord, RunState, SEVERAL_TOKENS, StartRecord};
 pub use known::{Known, Scope};
 pub use lease::Lease;
 pub use place::LedgerPlace;

@@ -100,7 +100,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if let Some(pause) = asked_pause(&answer.verdict) {
             self.commits.record_pause(pause);
         }
-        if let Verdict::Created { .. } | Verdict::PerhapsTaken { .. } = answer.verdict {
+        if let Verdict::Created { .. } | Verdict::PerhapsTaken { .. } | Verdict::TokenReplaced =
+            answer.verdict
+        {
             self.commits.note_token(answer.token.as_ref());
         }
         if answer.verdict.is_about_row() {

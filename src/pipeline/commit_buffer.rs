@@ -195,12 +195,13 @@ impl CommitBuffer {
         }
     }
 
-    /// Notes with which token a lead was made, or perhaps: undoing the run needs to know its account.
+    /// Notes with which token a lead was made, or may be: undoing the run needs to know its account.
     /// It is in the ledger before the outcome of the row.
     pub(super) fn note_token(&mut self, token: Option<&Arc<str>>) {
         if self.has_ledger() && self.token.as_ref() != token {
             self.token = token.cloned();
             self.group.tokens.extend(token.cloned());
+            self.set_due_in(DELAY);
         }
     }
 

@@ -196,17 +196,25 @@ fn what_the_list_does_not_show_long_afterwards_was_not_taken_and_is_sent_again()
 
 #[test]
 fn a_row_counts_as_not_taken_only_if_the_list_shows_a_lead_of_the_run() {
-    for (scenario_of, flags, why) in [
+    for (scenario_of, flags, changed, why) in [
         // The list shows nothing yet, or the service would take a second lead.
         (
             "list_delay_ms = 600000\n",
             &["--on-uncertain", "hold"][..],
+            "",
             "not listed, but neither is the lead of this run in their campaign that was looked for",
         ),
         (
             "",
             &["--allow-duplicates"],
+            "",
             "not listed, but the run allows duplicates, so sending them again could make a second lead",
+        ),
+        (
+            "",
+            &["--on-uncertain", "hold"],
+            "UPDATE runs SET token = '-'",
+            "not listed, but the run was sent with several tokens, so their leads may be in another account",
         ),
     ] {
         let folder = Folder::with_leads(&contacts(5));
@@ -216,6 +224,8 @@ fn a_row_counts_as_not_taken_only_if_the_list_shows_a_lead_of_the_run() {
         ));
         folder.import_leads(&service, flags).expect(1);
         pass(&folder, 60);
+        let ledger = Connection::open(folder.ledger()).unwrap();
+        ledger.execute_batch(changed).unwrap();
         let counts = counts(&folder, &service, 1);
         assert_eq!((counts["failed"], counts["uncertain"]), (0, 1), "{flags:?}");
         let told = ["runs", "reconcile", "last", "--rate", "none"];

@@ -68,6 +68,10 @@ fn why_uncertain(undecided: &Undecided) -> String {
             "not listed, but the run allows duplicates, so sending them again could make a second lead",
         ),
         (
+            undecided.elsewhere,
+            "not listed, but the run was sent with several tokens, so their leads may be in another account",
+        ),
+        (
             undecided.time_unknown,
             "not listed, but the ledger does not know when they were sent",
         ),
