@@ -219,10 +219,7 @@ impl Work<'_> {
             return Ok(None);
         }
         Ok(Some(match shown.is_ahead {
-            true => RowOutcome {
-                status: Status::Duplicate,
-                ..outcome
-            },
+            true => looked_up(row, Status::Duplicate, outcome.lead_id),
             false => outcome,
         }))
     }
@@ -324,16 +321,21 @@ fn judge(
         is_younger && holder(lead).is_none()
     };
     let created = listed.iter().find(is_new);
-    let (status, lead, what) = match created {
-        Some(lead) => (Status::Created, lead, "made"),
-        None => (
-            Status::Duplicate,
-            listed.first()?,
-            "perhaps made before the run",
-        ),
+    let (status, lead) = match created {
+        Some(lead) => (Status::Created, lead),
+        None => (Status::Duplicate, listed.first()?),
     };
-    Some(RowOutcome {
-        lead_id: Some(lead.id.clone()),
+    Some(looked_up(row, status, Some(lead.id.clone())))
+}
+
+/// What becomes of a row whose lead was found.
+fn looked_up(row: &Record, status: Status, lead_id: Option<String>) -> RowOutcome {
+    let what = match status {
+        Status::Created => "made",
+        _ => "perhaps made before the run",
+    };
+    RowOutcome {
+        lead_id,
         attempts: row.outcome.attempts,
         settled_at: Some(Timestamp::now()),
         ..RowOutcome::not_sent(
@@ -343,5 +345,5 @@ fn judge(
                 "the answer was lost; looked up at the service: {what}"
             )),
         )
-    })
+    }
 }

@@ -285,6 +285,15 @@ fn a_lead_that_is_older_than_the_run_is_a_duplicate_whatever_clock_the_service_h
         assert_eq!(counts(&folder, &service, 0)["duplicate"], 1, "{clock}");
         let found = ("duplicate".to_owned(), "1".to_owned());
         assert_eq!(known(&folder)[&number(0)], found, "{clock}");
+        let export = ["runs", "export", "last", "--results", "known.csv"];
+        folder.leadload(&export).expect(0);
+        let errors = folder.column("known.csv", "error");
+        assert!(
+            errors
+                .iter()
+                .any(|error| error.ends_with("perhaps made before the run")),
+            "{errors:?}"
+        );
     }
 }
 
