@@ -158,6 +158,7 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     // The user may live in another country than the people on the list.
     let phones = PhoneRules {
         assume_plus: settings.reading.phones.assume_plus,
+        kinds: settings.reading.phones.kinds,
         ..PhoneRules::default()
     };
     let region = settings.reading.region.as_ref().map(|given| given.region);

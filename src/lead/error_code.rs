@@ -35,10 +35,12 @@ pub enum ErrorCode {
     /// The lead was removed from the service again.
     Undone,
     Http(u16),
+    /// The number is of a kind that is not called: premium, a pager, a satellite phone.
+    PhoneKind,
 }
 
 impl ErrorCode {
-    const WORDS: [(ErrorCode, &'static str); 18] = [
+    const WORDS: [(ErrorCode, &'static str); 19] = [
         (ErrorCode::PhoneMissing, "phone_missing"),
         (ErrorCode::PhoneNotE164, "phone_not_e164"),
         (ErrorCode::PhoneImpossible, "phone_impossible"),
@@ -47,6 +49,7 @@ impl ErrorCode {
         (ErrorCode::PhoneDamaged, "phone_damaged"),
         (ErrorCode::PhoneDoubtful, "phone_doubtful"),
         (ErrorCode::CountryNotAllowed, "country_not_allowed"),
+        (ErrorCode::PhoneKind, "phone_kind"),
         (ErrorCode::FieldCount, "field_count"),
         (ErrorCode::UnclosedQuote, "unclosed_quote"),
         (ErrorCode::RowTooLong, "row_too_long"),
@@ -72,6 +75,7 @@ impl ErrorCode {
                 | E::PhoneDamaged
                 | E::PhoneDoubtful
                 | E::CountryNotAllowed
+                | E::PhoneKind
         )
     }
 

@@ -8,7 +8,7 @@ use super::Given;
 use super::declare::options;
 use super::value::{Constant, Delimiter, Value};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
-use crate::phone::{PhoneRule, Region};
+use crate::phone::{KindChoice, PhoneRule, Region};
 use crate::source::Encoding;
 
 options! {
@@ -131,6 +131,14 @@ options! {
         /// Send only to numbers of these countries
         #[arg(long, value_name = "CC,…", value_delimiter = <Region as Value>::SEPARATOR)]
         countries: Vec<Given<Region>> => Mapping { is_identity: true };
+
+        /// Kinds of numbers that are sent [default: all but premium, pager and satellite]
+        ///
+        /// fixed, mobile, fixed_or_mobile, voip, personal, toll_free, shared_cost, uan, voicemail,
+        /// premium, pager, satellite, unknown; `fixed` and `mobile` include `fixed_or_mobile`. With a
+        /// plus, as in +premium, a kind is added to the default; `all` is all of them.
+        #[arg(long, value_name = "KIND,…", value_delimiter = <KindChoice as Value>::SEPARATOR)]
+        phone_kinds: Vec<Given<KindChoice>> => Mapping { is_identity: true };
 
         /// Do-not-call list: its numbers are not sent. Repeatable
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::mapping::{EmptyCells, RegionColumns, VarNames};
-use crate::phone::{PhoneRule, Region};
+use crate::phone::{KindChoice, LineKind, PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateChoice};
 use crate::source::{Encoding, encoding_named};
@@ -269,6 +269,40 @@ impl Value for Region {
                 "write a country code such as DE, or the country's name in English{}",
                 question.unwrap_or_default()
             )
+        })
+    }
+}
+
+/// A kind of number by its word, with a plus to add it to the usual ones, or all of them.
+impl Value for KindChoice {
+    const SEPARATOR: Option<char> = Some(',');
+
+    fn usual_form(&self) -> Option<String> {
+        Some(match self {
+            KindChoice::All => "all".to_owned(),
+            KindChoice::Only(line) => line.as_str().to_owned(),
+            KindChoice::Also(line) => format!("+{}", line.as_str()),
+        })
+    }
+
+    fn parse(text: &str) -> Result<KindChoice, String> {
+        let text = text.trim().to_lowercase().replace('-', "_");
+        let word = text.strip_prefix('+').unwrap_or(&text);
+        if text == "all" {
+            return Ok(KindChoice::All);
+        }
+        let line = LineKind::all().find(|line| line.as_str() == word);
+        let line = line.ok_or_else(|| {
+            let words: Vec<&str> = LineKind::all().map(LineKind::as_str).collect();
+            format!(
+                "write {} or all, or one with `+` before it, to add it to the usual kinds",
+                words.join(", ")
+            )
+        })?;
+        Ok(if word.len() < text.len() {
+            KindChoice::Also(line)
+        } else {
+            KindChoice::Only(line)
         })
     }
 }

@@ -1,6 +1,12 @@
 //! A cell that names a country.
 
 use super::Region;
+use super::flag::Flags;
+use super::tidy::plain_characters;
+
+/// What people write in a cell that they leave open, once its characters are plain. Other symbols
+/// may mean something.
+const BLANKS: [char; 7] = [' ', '\n', '-', '.', '/', '?', '\u{2026}'];
 
 const NOTHING: [&str; 7] = [
     "n/a",
@@ -22,13 +28,19 @@ pub enum CountryCell {
 impl CountryCell {
     pub fn read(text: &str) -> CountryCell {
         let text = text.trim();
-        let is_empty = !text.chars().any(char::is_alphanumeric)
-            || NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word));
-        match (is_empty, Region::parse(text)) {
-            (true, _) => CountryCell::Empty,
-            (false, Some(region)) => CountryCell::Known(region),
-            (false, None) => CountryCell::Unknown,
+        if let Some(flags) = Flags::of(text) {
+            return match (flags.country(), CountryCell::read(&flags.rest)) {
+                (Some(country), CountryCell::Empty) => CountryCell::Known(country),
+                (Some(country), CountryCell::Known(named)) if named == country => {
+                    CountryCell::Known(country)
+                }
+                _ => CountryCell::Unknown,
+            };
         }
+        if is_blank(text) {
+            return CountryCell::Empty;
+        }
+        Region::parse(text).map_or(CountryCell::Unknown, CountryCell::Known)
     }
 
     /// Reads a cell of a column with calling codes, which may have no plus: `44`, `0049`.
@@ -46,13 +58,74 @@ impl CountryCell {
     }
 }
 
+fn is_blank(text: &str) -> bool {
+    // Dashes and dots of all kinds become plain ones; so does a bullet, which is neither.
+    let is_plain = |c: char| BLANKS.contains(&c);
+    let is_left_open = !text.contains('\u{2022}') && plain_characters(text).chars().all(is_plain);
+    is_left_open || NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn a_flag_is_its_country_and_any_other_symbol_is_unknown() {
+        let known = |code: &str| CountryCell::Known(Region::parse(code).unwrap());
+        for (code, _) in Region::all_by_name() {
+            let letters = code
+                .bytes()
+                .map(|b| char::from_u32(0x1F1E6 + u32::from(b - b'A')).unwrap());
+            let flag: String = letters.collect();
+            assert_eq!(CountryCell::read(&flag), known(&code), "{code}");
+            assert_eq!(
+                CountryCell::read(&format!("{flag} {code}")),
+                known(&code),
+                "{code}"
+            );
+        }
+        for part in ["gbeng", "gbsct", "gbwls", "gbnir"] {
+            let tags = part
+                .bytes()
+                .map(|b| char::from_u32(0xE0000 + u32::from(b)).unwrap());
+            let flag: String = ['\u{1F3F4}']
+                .into_iter()
+                .chain(tags)
+                .chain(['\u{E007F}'])
+                .collect();
+            assert_eq!(CountryCell::read(&flag), known("GB"), "{part}");
+        }
+        assert_eq!(CountryCell::read("Germany (🇩🇪)"), known("DE"));
+        assert_eq!(CountryCell::read("🇩🇪 +49"), known("DE"));
+        for text in [
+            "🇪🇺",
+            "🇺🇳",
+            "🏴",
+            "🇩🇪🇦🇹",
+            "🇩🇪 Austria",
+            "🇩",
+            "🌍",
+            "★",
+            "✓",
+            "#",
+            "*",
+            "@",
+            "•",
+            "_",
+            "()",
+            "€",
+            "!",
+        ] {
+            assert_eq!(CountryCell::read(text), CountryCell::Unknown, "{text}");
+        }
+    }
+
+    #[test]
     fn a_cell_names_a_country_or_none_or_an_unknown_one() {
-        for text in ["", " - ", "N/A", "unknown", "\u{a0}"] {
+        for text in [
+            "", " - ", "N/A", "unknown", "\u{a0}", "—", "?", "???", "...", "/", "- / -",
+            "\u{200b}", "．",
+        ] {
             assert_eq!(CountryCell::read(text), CountryCell::Empty, "{text}");
         }
         let spain = Region::parse("ES").unwrap();

@@ -1,9 +1,16 @@
 //! Recognizes phone numbers that a spreadsheet has damaged.
 
-/// Whether the text is what a spreadsheet shows instead of a number: an error, `####` for
-/// a column that is too narrow, or scientific notation, which has lost the last digits.
+/// Whether the text is what a spreadsheet shows instead of a number: an error, `####` for a column
+/// that is too narrow, scientific notation, which has lost the last digits, or a negative number.
 pub(super) fn is_damaged(text: &str) -> bool {
-    is_error_value(text) || is_scientific(text)
+    is_error_value(text) || is_scientific(text) || is_negative(text)
+}
+
+/// `-491570252`: what a spreadsheet makes of `+61-491570313`, which it takes for a subtraction.
+pub(super) fn is_negative(text: &str) -> bool {
+    let signed = text.trim_start_matches('+');
+    let number = signed.trim_start_matches('-');
+    number.len() < signed.len() && is_digits(before_zeros(number).unwrap_or(number))
 }
 
 /// `#REF!`, `#NAME?`, `#N/A`, `#DIV/0!`, `####`, and the same in other languages.
@@ -28,7 +35,6 @@ fn is_scientific(text: &str) -> bool {
     let Some((mantissa, exponent)) = dense.split_once(['e', 'E']) else {
         return false;
     };
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let mantissa = mantissa.trim_start_matches(['+', '-']);
     let exponent = exponent.trim_start_matches(['+', '-']);
     let is_mantissa = match mantissa.split_once(['.', ',']) {
@@ -38,17 +44,18 @@ fn is_scientific(text: &str) -> bool {
     is_mantissa && is_digits(exponent) && exponent.len() <= 3
 }
 
-/// The text without the `.0` of a number that was stored as a decimal.
-pub(super) fn without_fraction(text: &str) -> &str {
-    let whole = text.trim_end_matches('0');
-    let is_whole = |whole: &&str| {
-        whole.bytes().all(|b| b.is_ascii_digit() || b == b'+')
-            && (1..=2).contains(&(text.len() - whole.len() - 1))
-    };
-    whole
-        .strip_suffix(['.', ','])
-        .filter(is_whole)
-        .unwrap_or(text)
+/// The digits before the zeros of a number that was stored as a decimal, `491713920003.000`; `None`
+/// if the text is none.
+pub(super) fn before_zeros(text: &str) -> Option<&str> {
+    let (whole, zeros) = text.split_once(['.', ','])?;
+    let is_decimal = is_digits(whole.strip_prefix('+').unwrap_or(whole))
+        && !zeros.is_empty()
+        && zeros.bytes().all(|b| b == b'0');
+    is_decimal.then_some(whole)
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -86,19 +93,50 @@ mod tests {
     }
 
     #[test]
-    fn the_fraction_of_a_number_kept_as_a_decimal_is_dropped() {
-        assert_eq!(without_fraction("447911123456.0"), "447911123456");
-        assert_eq!(without_fraction("+447911123450,00"), "+447911123450");
+    fn a_negative_number_is_a_subtraction_and_a_dash_before_a_number_is_none() {
+        for text in [
+            "-491570252",
+            "-491570252.0",
+            "+-491570252",
+            "--491570252",
+            "-0171",
+        ] {
+            assert!(is_damaged(text), "{text}");
+        }
+        for text in [
+            "- 491570252",
+            "-0151 23456789",
+            "-(0151)23456789",
+            "-",
+            "491570252-",
+            "+491570252",
+        ] {
+            assert!(!is_damaged(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn zeros_behind_a_point_are_those_of_a_decimal() {
+        for (text, whole) in [
+            ("447911123456.0", "447911123456"),
+            ("+447911123450,00", "+447911123450"),
+            ("491713920003.00000", "491713920003"),
+            ("1.000", "1"),
+            ("0171.0", "0171"),
+        ] {
+            assert_eq!(before_zeros(text), Some(whole), "{text}");
+        }
         for text in [
             "0171.1234",
-            "1.000",
             "030.10.00",
             "0171 123.0",
             "4471.5",
             "100",
             ".",
+            "1.",
+            ".0",
         ] {
-            assert_eq!(without_fraction(text), text);
+            assert_eq!(before_zeros(text), None, "{text}");
         }
     }
 }

@@ -57,6 +57,13 @@ pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
     }
 }
 
+/// Whether a sign of an extension was right behind the digits, where it may also hide a digit:
+/// `text` is what is left of `before` without the extension.
+pub(super) fn is_glued(text: &str, before: &str) -> bool {
+    let sign = before[text.len()..].chars().next();
+    sign.is_some_and(|c| matches!(c, 'x' | 'X' | '#'))
+}
+
 /// Whether the text begins with a label, not with another number.
 pub(super) fn begins_with_label(text: &str) -> bool {
     let text = text.trim_start();

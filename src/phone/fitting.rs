@@ -38,6 +38,7 @@ impl Cell {
     fn of(cell: &str) -> Option<Cell> {
         let text = tidy::plain_characters(cell.trim());
         let text = tidy::unwrapped(&text);
+        let text = tidy::without_mark(text).unwrap_or(text);
         let dialled = Dialled::of(text).ok().filter(|dialled| !dialled.has_plus)?;
         Some(Cell {
             is_bare: text.bytes().all(|byte| byte.is_ascii_digit()),

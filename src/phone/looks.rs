@@ -3,6 +3,7 @@
 //! This is cheap, and does not guarantee that the cell can be read: a
 //! column is judged by many of its cells.
 
+use super::date::is_date;
 use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::{damage, tidy};
 
@@ -14,15 +15,16 @@ pub fn looks_like_number(cell: &str) -> bool {
     if is_damaged_number(text) {
         return true;
     }
-    let text = damage::without_fraction(text);
+    let text = damage::before_zeros(text).unwrap_or(text);
+    let text = tidy::without_mark(text).unwrap_or(text);
     let Some(groups) = groups(text) else {
         return false;
     };
     let prefix = if text.starts_with("00") { 2 } else { 0 };
     let digits = groups.iter().map(|group| group.len()).sum::<usize>();
     (FEWEST_DIGITS + prefix..=MAX_DIGITS + prefix).contains(&digits)
-        && !is_date(text, &groups)
-        && !is_decimal(text, &groups)
+        && !is_date(text)
+        && !is_decimal(text)
 }
 
 /// Whether the cell is written in a way that is used for hardly anything but phone
@@ -54,8 +56,13 @@ fn groups(text: &str) -> Option<Vec<&str>> {
     })
 }
 
-/// `4.47912E+11`: scientific notation, with an exponent that fits the digits of a phone number.
+/// `4.47912E+11`: scientific notation, with an exponent that fits the digits of a phone number. Or
+/// a negative number with as many digits.
 fn is_damaged_number(text: &str) -> bool {
+    if damage::is_negative(text) {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        return (FEWEST_DIGITS..=MAX_DIGITS).contains(&digits);
+    }
     let exponent = text
         .rsplit(['e', 'E', '+'])
         .next()
@@ -65,29 +72,13 @@ fn is_damaged_number(text: &str) -> bool {
         && exponent.is_some_and(|e: usize| (7..15).contains(&e))
 }
 
-/// `2026-11-21`, `21.11.2026` or `11/21/2026`, also with a time after it that has lost its colons.
-fn is_date(text: &str, groups: &[&str]) -> bool {
-    let [first, second, third, ..] = groups else {
-        return false;
-    };
-    let sign = text[first.len().min(text.len())..].chars().next();
-    let has_sign = text.starts_with(first) && matches!(sign, Some('-' | '.' | '/'));
-    let value = |group: &str| group.parse::<u32>().unwrap_or(0);
-    let is_year = |group: &str| group.len() == 4 && (1900..=2100).contains(&value(group));
-    let is_day = |group: &str| group.len() <= 2 && (1..=31).contains(&value(group));
-    let is_order = (is_year(first) && is_day(second) && is_day(third))
-        || (is_day(first) && is_day(second) && is_year(third));
-    has_sign && is_order
-}
-
 /// `1234567.89` or `51.5073509`. A phone number with a single dot begins
 /// with a plus or with a zero before other digits.
-fn is_decimal(text: &str, groups: &[&str]) -> bool {
-    let [whole, _fraction] = groups else {
-        return false;
-    };
-    let has_zero = whole.len() > 1 && whole.starts_with('0');
-    !has_zero && text.starts_with(whole) && text[whole.len()..].starts_with('.')
+fn is_decimal(text: &str) -> bool {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let has_zero = text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
+    let parts = text.split_once('.');
+    !has_zero && parts.is_some_and(|(whole, decimals)| is_digits(whole) && is_digits(decimals))
 }
 
 #[cfg(test)]

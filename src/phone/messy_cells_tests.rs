@@ -658,7 +658,7 @@ fn check(cell: &str, region: Option<Region>, rule: PhoneRule, assume_plus: bool)
     let rules = PhoneRules {
         rule,
         assume_plus,
-        countries: Vec::new(),
+        ..PhoneRules::default()
     };
     let reader = rules;
     match reader.read(cell, region) {
@@ -700,7 +700,7 @@ proptest! {
         // `+390000.00` is the decimal that a spreadsheet makes of `+390000`.
         let plain = tidy::plain_characters(&cell);
         let plain = tidy::unwrapped(&plain);
-        prop_assume!(damage::without_fraction(plain) == plain);
+        prop_assume!(damage::before_zeros(plain).is_none());
         let reader = PhoneRules::default();
         prop_assert_eq!(reader.read(&cell, None), reader.read(&format!("+{digits}"), None));
     }

@@ -7,15 +7,19 @@
 //!
 //! Rule: no I/O. The input is a cell; the output is a number, or the reason why there is none.
 
+mod amount;
 mod country_cell;
 mod country_name;
 mod damage;
+mod date;
 mod dialled;
 mod extension;
 mod fitting;
+mod flag;
 mod google;
 mod kind;
 mod looks;
+mod mask;
 mod number;
 mod plan;
 #[rustfmt::skip]
@@ -33,13 +37,16 @@ mod written;
 mod against_google_tests;
 #[cfg(test)]
 mod messy_cells_tests;
+#[cfg(test)]
+mod wrong_people_tests;
 
 pub use country_cell::CountryCell;
 pub use fitting::others_fitting;
-pub use kind::{LineKind, NumberKind};
+pub use kind::{KindChoice, LineKind, LineKinds, NumberKind};
 pub use looks::{is_surely_number, looks_like_number};
 pub use number::PhoneNumber;
 pub use problem::{Origin, PhoneProblem};
+pub use reader::ReadNumber;
 pub use region::Region;
 pub use round_numbers::RoundNumbers;
 pub use rules::{PhoneRule, PhoneRules};

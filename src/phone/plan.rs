@@ -26,6 +26,9 @@ pub(super) struct CallingCode {
     /// Bit n is set if Google's library may change a national number of n
     /// digits by removing the prefix for calls within the country.
     pub prefixed_lengths: u32,
+    /// How many digits national numbers usually have at most: as many as Google's examples of
+    /// landlines and mobile numbers.
+    pub usual_length: u32,
     /// The first three digits that such a prefix can begin with: inclusive ranges.
     pub prefix_beginnings: &'static [(u16, u16)],
     /// The start of the decision about country and line, indexed by the length of the national
@@ -159,6 +162,23 @@ impl National {
         let is_within =
             |(low, high): &(u16, u16)| (u64::from(*low)..=u64::from(*high)).contains(&beginning);
         self.plan.prefix_beginnings.iter().any(is_within)
+    }
+
+    /// Whether the calling code follows itself: it may have been put before a number that had it.
+    pub fn repeats_code(&self) -> bool {
+        let width = self.plan.code.ilog10() + 1;
+        let beginning = self.length.checked_sub(width);
+        beginning.is_some_and(|rest| self.value / TENS[rest as usize] == u64::from(self.plan.code))
+    }
+
+    /// Whether the number has no more digits than numbers of its country usually have.
+    pub fn is_usual(&self) -> bool {
+        self.length <= self.plan.usual_length
+    }
+
+    /// Whether no number of the country has more digits, so that none of this one can be missing.
+    pub fn is_longest(&self) -> bool {
+        self.plan.possible_lengths >> self.length == 1
     }
 
     /// The number without a zero at its beginning; `None` unless it has one

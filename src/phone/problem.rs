@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::Region;
+use super::{LineKind, Region};
 use crate::lead::ErrorCode;
 
 /// Why a cell does not give a phone number that may be called, and what to do about it.
@@ -43,6 +43,20 @@ pub enum PhoneProblem {
     Damaged,
     #[error("the phone cell holds more than one number: keep the one to call")]
     Several,
+    /// What is before the last slash is a number by itself.
+    #[error("the phone number has two endings, or a slash too many: keep the one to call")]
+    TwoEndings,
+    /// The country code seems to be there twice, or a 0 after it that does not belong there.
+    #[error(
+        "the phone number may have its country code twice, or a 0 too many after it: write it with `+` and the country code once"
+    )]
+    CodeTwice,
+    #[error("some digits of the phone number are hidden: write it in full")]
+    Masked,
+    #[error("the phone cell looks like a date or a time, not like a phone number")]
+    Date,
+    #[error("the phone cell looks like an amount, not like a phone number")]
+    Amount,
     #[error("the phone number begins with a country code that no country has")]
     NoSuchCallingCode,
     #[error("the phone number is too short for a number {}", .0)]
@@ -56,6 +70,8 @@ pub enum PhoneProblem {
     NotInUse(Origin),
     #[error("the phone number is one {}, which is not among the countries that --countries allows", .0)]
     CountryNotAllowed(Origin),
+    #[error("the phone number is {}, a kind that is not among those that --phone-kinds allows", .0.in_sentence())]
+    KindNotAllowed(LineKind),
 }
 
 impl PhoneProblem {
@@ -78,15 +94,21 @@ impl PhoneProblem {
             | PhoneProblem::Symbol(_)
             | PhoneProblem::LeadingZero
             | PhoneProblem::NoCountry { .. }
+            | PhoneProblem::Masked
+            | PhoneProblem::Date
+            | PhoneProblem::Amount
             | PhoneProblem::Extension => ErrorCode::PhoneNotE164,
             PhoneProblem::Damaged => ErrorCode::PhoneDamaged,
-            PhoneProblem::Several => ErrorCode::PhoneAmbiguous,
+            PhoneProblem::Several | PhoneProblem::TwoEndings | PhoneProblem::CodeTwice => {
+                ErrorCode::PhoneAmbiguous
+            }
             PhoneProblem::NoSuchCallingCode
             | PhoneProblem::TooShort(_)
             | PhoneProblem::TooLong(_)
             | PhoneProblem::WrongLength(_) => ErrorCode::PhoneImpossible,
             PhoneProblem::NotInUse(_) => ErrorCode::PhoneInvalid,
             PhoneProblem::CountryNotAllowed(_) => ErrorCode::CountryNotAllowed,
+            PhoneProblem::KindNotAllowed(_) => ErrorCode::PhoneKind,
         }
     }
 }

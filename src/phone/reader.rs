@@ -5,11 +5,16 @@
 //! Google's library reads them: the shortcuts here are used only if the table
 //! of calling codes shows that the library would not change the digits.
 
+use super::amount::is_amount;
+use super::date::{is_date, may_be_date};
 use super::dialled::Dialled;
+use super::mask::is_masked;
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
 use super::rules::{check_trunk_zero, is_valid};
-use super::{NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written};
+use super::{
+    LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written,
+};
 use super::{damage, extension, google, several, tidy};
 
 /// The longest cell that is read, in characters: Google's limit for a number.
@@ -22,30 +27,54 @@ const FEWEST_AFTER_011: usize = 10;
 /// Italy and the Vatican: here the zero of a landline is part of the number.
 const KEEPS_ZERO: u16 = 39;
 
-pub type Read = (PhoneNumber, Written);
+/// A number that may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadNumber {
+    pub number: PhoneNumber,
+    pub written: Written,
+    pub kind: NumberKind,
+}
+
+/// A number as it is written, before the rules are applied.
+type Read = (PhoneNumber, Written);
 
 impl PhoneRules {
     /// The number in a cell. The region is that of a number written without its
     /// calling code; it does not matter for one that has a plus.
     pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
-        self.read_as(cell, region).map(|(number, _)| number)
+        self.read_as(cell, region).map(|read| read.number)
     }
 
-    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
+    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<ReadNumber, PhoneProblem> {
         let cell = cell.trim();
         if let Some(number) = PhoneNumber::clean(cell) {
             let national = National::of(number);
-            if !may_have_prefix(national) {
-                let judged = self.judge(number, national)?;
-                return Ok((judged, Written::International));
+            if !may_be_another(national) {
+                return self.judged(number, Written::International, national);
             }
         }
         if cell.len() > MAX_CHARACTERS && cell.chars().count() > MAX_CHARACTERS {
             return Err(PhoneProblem::TooMuchText);
         }
+        if is_masked(cell) {
+            return Err(PhoneProblem::Masked);
+        }
         let (number, written) = self.written(&tidy::plain_characters(cell), region)?;
-        let judged = self.judge(number, National::of(number))?;
-        Ok((judged, written))
+        self.judged(number, written, National::of(number))
+    }
+
+    fn judged(
+        &self,
+        number: PhoneNumber,
+        written: Written,
+        national: Option<National>,
+    ) -> Result<ReadNumber, PhoneProblem> {
+        let kind = self.judge(national)?;
+        Ok(ReadNumber {
+            number,
+            written,
+            kind,
+        })
     }
 
     /// The rules for do-not-call lists: a number of any country counts, also one that is
@@ -58,6 +87,7 @@ impl PhoneRules {
             },
             assume_plus: self.assume_plus,
             countries: Vec::new(),
+            kinds: LineKinds::ALL,
         }
     }
 
@@ -77,14 +107,53 @@ impl PhoneRules {
         if damage::is_damaged(text) {
             return Err(PhoneProblem::Damaged);
         }
-        let text = damage::without_fraction(text);
+        if let Some(whole) = damage::before_zeros(text) {
+            return self.decimal(whole, region);
+        }
+        if is_date(text) {
+            return Err(PhoneProblem::Date);
+        }
+        if is_amount(text) {
+            return Err(PhoneProblem::Amount);
+        }
         if let Some((first, rest)) = several::split(text) {
             return self.repeated(first, rest, region);
         }
-        let text = extension::without_extension(text)?;
-        let dialled = Dialled::of(text)?;
+        if several::before_other_ending(text).is_some_and(|before| self.is_whole(before, region)) {
+            return Err(PhoneProblem::TwoEndings);
+        }
+        let unmarked = tidy::without_mark(text).unwrap_or(text);
+        let plain = extension::without_extension(unmarked)?;
+        let dialled = Dialled::of(plain)?;
         let number = self.with_or_without_zero(&dialled, region)?;
-        Ok((number, Written::of(text, &dialled, number, region)))
+        let is_longest = || National::of(number).is_some_and(|national| national.is_longest());
+        // A sign after the digits may be there in place of one more.
+        if (unmarked.len() < text.len() || extension::is_glued(plain, unmarked)) && !is_longest() {
+            return Err(PhoneProblem::Masked);
+        }
+        if may_be_date(text) && !is_valid(number) {
+            return Err(PhoneProblem::Date);
+        }
+        Ok((number, Written::of(plain, &dialled, number, region)))
+    }
+
+    /// The digits before the zeros of a decimal, if they are a whole number: a spreadsheet makes
+    /// decimals of numbers, and also of parts of numbers.
+    fn decimal(&self, whole: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
+        let read = self.written(whole, region);
+        match read {
+            Ok((number, _)) if is_possible(number) => read,
+            Err(PhoneProblem::NoCountry { .. } | PhoneProblem::CodeTwice) => read,
+            _ => Err(PhoneProblem::Damaged),
+        }
+    }
+
+    /// Whether the text before another ending is a number by itself, or several.
+    fn is_whole(&self, before: &str, region: Option<Region>) -> bool {
+        match self.written(before, region) {
+            Ok((number, _)) => is_valid(number),
+            Err(problem) => problem == PhoneProblem::TwoEndings,
+        }
     }
 
     /// Reads one number that is written twice, perhaps in two ways.
@@ -143,7 +212,24 @@ impl PhoneRules {
         }
     }
 
+    /// Reads digits after a plus. If the calling code is there twice, the first may have been put
+    /// before a number that had it.
     fn international(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+        let as_written = self.after_plus(digits);
+        let code = CallingCode::beginning(digits).map(|plan| plan.code.to_string());
+        let behind = code
+            .as_ref()
+            .and_then(|code| digits.strip_prefix(code.as_str()));
+        let behind = behind.map(|rest| rest.strip_prefix("00").unwrap_or(rest));
+        match behind.zip(code.as_ref()) {
+            Some((rest, code)) if rest.starts_with(code.as_str()) => {
+                with_or_without_code(as_written, self.after_plus(rest))
+            }
+            _ => as_written,
+        }
+    }
+
+    fn after_plus(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
         if digits.starts_with('0') {
             return Err(PhoneProblem::LeadingZero);
         }
@@ -164,11 +250,35 @@ impl PhoneRules {
         }
     }
 
+    /// Reads digits without a plus as dialled from a country. They may begin with its own calling
+    /// code, twice or before the prefix for calls within the country.
+    fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+        let as_written = self.dialled_within(digits, region);
+        let Some(plan) = CallingCode::of(region) else {
+            return as_written;
+        };
+        let code = plan.code.to_string();
+        match digits.strip_prefix(&code) {
+            Some(rest) if rest.starts_with(&code) => {
+                with_or_without_code(as_written, self.after_plus(rest))
+            }
+            Some(rest) if plan.without_prefix(rest).is_some() => {
+                let without = self.after_plus(digits);
+                // Unless the prefix was taken off, nothing was too much.
+                if without.is_ok_and(|number| number.key().to_string() == digits) {
+                    return as_written;
+                }
+                with_or_without_code(as_written, without)
+            }
+            _ => as_written,
+        }
+    }
+
     /// Reads digits without a plus as dialled from a country. The prefix for calls
     /// abroad is the country's own. `00`, which is written everywhere, also counts
     /// if the digits are not a number of the country. `011` does not: with one
     /// digit too many, it would be the area code of Johannesburg or Buenos Aires.
-    fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+    fn dialled_within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
         if let Some(number) = lost_plus(digits, region) {
             return Ok(number);
         }
@@ -211,6 +321,26 @@ impl PhoneRules {
     }
 }
 
+/// Decides about a calling code that may be too much. The number stays as it is written if it is in
+/// use and has no more digits than is usual in its country; else the code goes if only the number
+/// without it is in use.
+fn with_or_without_code(
+    as_written: Result<PhoneNumber, PhoneProblem>,
+    without: Result<PhoneNumber, PhoneProblem>,
+) -> Result<PhoneNumber, PhoneProblem> {
+    let is_usual = |number| National::of(number).is_some_and(|national| national.is_usual());
+    match (as_written, without) {
+        (Ok(number), _) if is_valid(number) && is_usual(number) => as_written,
+        (Ok(number), Ok(other)) if number == other => as_written,
+        (Ok(number), _) if is_valid(number) => Err(PhoneProblem::CodeTwice),
+        (_, Ok(other)) if is_valid(other) => without,
+        (Ok(number), Ok(other)) if is_possible(number) && is_possible(other) => {
+            Err(PhoneProblem::CodeTwice)
+        }
+        _ => as_written,
+    }
+}
+
 /// The phone number, if only its plus was lost. In a country where national
 /// numbers are dialled with a prefix, digits that begin with the country's own calling
 /// code instead, and are then a number in use, are meant as that number. Google would
@@ -235,6 +365,15 @@ fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     let plain: String = digits.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
     let number = PhoneNumber::from_digits(&plain)?;
     (is_valid(number) && !may_have_prefix(National::of(number))).then_some(number)
+}
+
+fn is_possible(number: PhoneNumber) -> bool {
+    National::of(number).is_some_and(|national| national.check_length().is_ok())
+}
+
+/// Whether the digits after a plus may mean another number than the one that is written.
+fn may_be_another(national: Option<National>) -> bool {
+    may_have_prefix(national) || national.is_some_and(|national| national.repeats_code())
 }
 
 /// Whether the library may read another number than the one that is written.

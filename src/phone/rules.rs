@@ -2,7 +2,7 @@
 
 use super::plan::{CallingCode, National};
 use super::problem::Origin;
-use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
+use super::{LineKind, LineKinds, NumberKind, PhoneNumber, PhoneProblem, Region};
 
 /// How good a number must be to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,19 +23,20 @@ pub struct PhoneRules {
     pub assume_plus: bool,
     /// The countries whose numbers are allowed; empty means all.
     pub countries: Vec<Region>,
+    pub kinds: LineKinds,
 }
 
 impl PhoneRules {
-    /// Returns the number if it is good enough and allowed. `national` is the same number, split.
-    pub(super) fn judge(
-        &self,
-        number: PhoneNumber,
-        national: Option<National>,
-    ) -> Result<PhoneNumber, PhoneProblem> {
+    /// Returns the kind of the number if it is good enough and allowed. `national` is the number,
+    /// split.
+    pub(super) fn judge(&self, national: Option<National>) -> Result<NumberKind, PhoneProblem> {
         let takes_any_country = self.countries.is_empty();
         let Some(national) = national else {
             return match self.rule {
-                PhoneRule::E164 if takes_any_country => Ok(number),
+                PhoneRule::E164 if !self.kinds.has(LineKind::Unknown) => {
+                    Err(PhoneProblem::KindNotAllowed(LineKind::Unknown))
+                }
+                PhoneRule::E164 if takes_any_country => Ok(NumberKind::default()),
                 PhoneRule::E164 => Err(PhoneProblem::CountryNotAllowed(Origin::default())),
                 PhoneRule::Possible | PhoneRule::Valid => Err(PhoneProblem::NoSuchCallingCode),
             };
@@ -43,21 +44,21 @@ impl PhoneRules {
         if self.rule != PhoneRule::E164 {
             national.check_length()?;
         }
-        if self.rule != PhoneRule::Valid && takes_any_country {
-            return Ok(number);
-        }
         let kind = national.kind();
         if self.rule == PhoneRule::Valid && kind.line == LineKind::Unknown {
             return Err(PhoneProblem::NotInUse(national.plan.origin()));
         }
-        if takes_any_country || self.allows(kind, national.plan) {
-            return Ok(number);
+        if !takes_any_country && !self.allows(kind, national.plan) {
+            return Err(PhoneProblem::CountryNotAllowed(Origin {
+                country: kind.country,
+                is_shared: false,
+                calling_code: kind.calling_code,
+            }));
         }
-        Err(PhoneProblem::CountryNotAllowed(Origin {
-            country: kind.country,
-            is_shared: false,
-            calling_code: kind.calling_code,
-        }))
+        if !self.kinds.has(kind.line) {
+            return Err(PhoneProblem::KindNotAllowed(kind.line));
+        }
+        Ok(kind)
     }
 
     /// Whether the country is allowed. If the digits do not show the country,

@@ -49,6 +49,17 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
+/// The text before the last group of digits, if that group may be another ending of the number
+/// before it: one to three digits behind a slash. `0461/1234/35` may be two numbers.
+pub(super) fn before_other_ending(text: &str) -> Option<&str> {
+    let (before, ending) = text.rsplit_once(['/', '\\'])?;
+    let digits = ending.chars().filter(char::is_ascii_digit).count();
+    (1..=MOST_OF_ENDING).contains(&digits).then_some(before)
+}
+
+/// The most digits by which two numbers of one office differ.
+const MOST_OF_ENDING: usize = 3;
+
 fn without_separator(rest: &str) -> &str {
     rest.trim_start_matches(|c: char| c.is_alphabetic() || " ;,|&\n/\\~:".contains(c))
 }

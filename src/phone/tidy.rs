@@ -51,8 +51,8 @@ fn ascii_digit(c: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, a label
-/// such as `tel:` before it, and a `+` or `*` after it, which mean nothing.
+/// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, and a label such as `tel:`
+/// before it.
 pub(super) fn unwrapped(text: &str) -> &str {
     const QUOTES: [char; 15] = [
         '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»', '<', '>',
@@ -66,10 +66,19 @@ pub(super) fn unwrapped(text: &str) -> &str {
     // Separators that remain of a list of numbers.
     text = text.trim_matches([',', ';', ' ', '\n']);
     if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
-        text.trim_end_matches(['+', '*', '>', ' '])
+        text.trim_end_matches(['>', ' '])
     } else {
         text
     }
+}
+
+/// The text without a `*` or `+` after its digits, as people mark a number that they explain
+/// elsewhere; `None` if there is no such mark. Several are no mark, but hide digits.
+pub(super) fn without_mark(text: &str) -> Option<&str> {
+    let number = text.strip_suffix(['*', '+'])?.trim_end();
+    number
+        .ends_with(|c: char| c.is_ascii_digit() || c == ')')
+        .then_some(number)
 }
 
 /// Labels that come before a number, with a colon: `p:` in Facebook's lead
@@ -157,9 +166,7 @@ mod tests {
             "Mobile: 0171",
             "<0171>",
             "tel:<0171>",
-            "0171*",
             "0171 >",
-            "0171+",
         ] {
             assert_eq!(unwrapped(text), "0171", "{text}");
         }
@@ -171,6 +178,15 @@ mod tests {
         assert_eq!(unwrapped("tél 1"), "tél 1");
         assert_eq!(unwrapped("p 0171"), "p 0171");
         assert_eq!(unwrapped("*123*"), "*123*");
-        assert_eq!(unwrapped("+"), "");
+    }
+
+    #[test]
+    fn one_mark_after_a_number_is_taken_away() {
+        for text in ["0171*", "0171+", "0171 *"] {
+            assert_eq!(without_mark(text), Some("0171"), "{text}");
+        }
+        for text in ["0171", "0171**", "0171*+", "0171 + *", "*", "+"] {
+            assert_eq!(without_mark(text), None, "{text}");
+        }
     }
 }

@@ -39,6 +39,8 @@ impl Written {
         match dialled.digits.strip_suffix(&digits) {
             Some("") => return Written::WithCode,
             Some(_) => return Written::International,
+            // The prefix for calls within the country is between the code and the number.
+            None if has_own_code(&dialled.digits, &digits, number) => return Written::WithCode,
             None => {}
         }
         let lacks_zero = !dialled.digits.starts_with('0') && !zero_is_optional(region);
@@ -53,6 +55,15 @@ impl Written {
         } else {
             Written::National
         }
+    }
+}
+
+fn has_own_code(dialled: &str, digits: &str, number: PhoneNumber) -> bool {
+    let code = number.calling_code().to_string();
+    let behind = |digits: &'_ str| digits.strip_prefix(&code).map(str::to_owned);
+    match (behind(dialled), behind(digits)) {
+        (Some(rest), Some(national)) => rest.starts_with('0') && rest.ends_with(&national),
+        _ => false,
     }
 }
 
@@ -103,7 +114,7 @@ mod tests {
     fn written(cell: &str, region: &str) -> Written {
         let reader = PhoneRules::default();
         let region = Region::parse(region);
-        reader.read_as(cell, region).unwrap().1
+        reader.read_as(cell, region).unwrap().written
     }
 
     #[test]

@@ -254,6 +254,15 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
                 "Otherwise delete the rows.",
             ],
         },
+        ErrorCode::PhoneKind => Advice {
+            title: "Premium, pager or satellite numbers",
+            meaning: "The number is of a kind that is not called unless you say so: calls to such numbers are expensive, and nobody of the list answers. Or the import is limited to some kinds of numbers.",
+            short: SEE_RESULTS,
+            steps: vec![
+                "If these numbers should be called, add their kind{: `--phone-kinds +premium`|}.",
+                "Otherwise delete the rows.",
+            ],
+        },
         ErrorCode::FieldCount => Advice {
             title: "Cells missing, or too many",
             meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",

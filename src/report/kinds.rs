@@ -80,10 +80,7 @@ impl Country {
 }
 
 fn line_name(line: LineKind) -> String {
-    match line {
-        LineKind::Unknown => "of a kind that leadload does not know".to_owned(),
-        known => known.as_str().replace('_', " "),
-    }
+    line.as_str().replace('_', " ")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
 use crate::mapping::MappingSpec;
 use crate::options::{Given, Options, Progress, ReadingOptions, texts};
-use crate::phone::{PhoneRules, Region};
+use crate::phone::{LineKinds, PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
 
@@ -60,6 +60,7 @@ impl PhoneSettings {
                 rule: settled(&phones.phone_rule)?,
                 assume_plus: phones.assume_plus == Some(true),
                 countries: values(&phones.countries),
+                kinds: LineKinds::chosen(&values(&phones.phone_kinds)),
             },
             region: region(layers, &options),
             doubts: layers.given().phones.phone_rule.is_none(),

@@ -6,13 +6,28 @@ from automaton import DIGITS, LONGEST, Automaton
 
 # In the order of the Rust enum `LineKind`.
 LINES = ["mobile", "fixed", "fixed_or_mobile", "toll_free", "premium", "shared_cost",
-         "voip", "personal", "pager", "uan", "voicemail", "unknown"]
+         "voip", "personal", "pager", "uan", "voicemail", "satellite", "unknown"]
 UNKNOWN = LINES.index("unknown")
 # The names of the metadata, in the order in which Google looks at them.
 SPECIAL = [("premium_rate", "premium"), ("toll_free", "toll_free"),
            ("shared_cost", "shared_cost"), ("voip", "voip"),
            ("personal_number", "personal"), ("pager", "pager"), ("uan", "uan"),
            ("voicemail", "voicemail")]
+# Where the plans themselves say something else than Google's metadata: by calling code, a pattern
+# of national numbers and their line.
+# - Global Mobile Personal Communications by Satellite has +870 (Inmarsat) and +881 (Iridium,
+#   Globalstar), and of the networks of +882 Thuraya has 16 and EMSAT 13 (ITU-T, "List of ITU-T
+#   Recommendation E.164 assigned country codes" and its notes on shared codes). Google knows no
+#   satellites, and says mobile or VoIP.
+# - Italy: 899 is for premium services (AGCOM, numbering plan, annex A of 26/08/CIR), and 0899 as
+#   well. Google has 0878 and 899 as premium, but 0899 as a landline of Salerno, whose area code
+#   is 089. What is a landline there: 089 96 is the university.
+CORRECTIONS = {
+    39: [(r"0899[0-57-9]\d{3,6}", "premium")],
+    870: [(r"\d+", "satellite")],
+    881: [(r"\d+", "satellite")],
+    882: [(r"1[36]\d+", "satellite")],
+}
 PATTERNS = ["general_desc", "fixed_line", "mobile"] + [name for name, _ in SPECIAL]
 WORLD = "001"
 # Below: an answer. From here on: the place of a node.
@@ -60,6 +75,15 @@ class Plan:
         local = set(self.main.general_desc.possible_length_local_only)
         self.lengths = set(self.main.general_desc.possible_length) - local
         self.longest = MAX_DIGITS - len(str(code))
+        self.usual = max(map(len, self._usual_numbers()))
+
+    def _usual_numbers(self):
+        """Google's examples of landlines and mobile numbers; of any line where it has neither."""
+        for names in (["fixed_line", "mobile"], PATTERNS):
+            lines = [getattr(data, name) for data in self.all for name in names]
+            found = [line.example_number for line in lines if line and line.example_number]
+            if found:
+                return found
 
     # Country and line.
 
@@ -75,6 +99,8 @@ class Plan:
                     continue
                 lengths = desc.possible_length or data.general_desc.possible_length
                 patterns.append((place, name, lengths, automaton.add(desc.national_number_pattern)))
+        for pattern, line in CORRECTIONS.get(self.code, []):
+            patterns.append((0, line, None, automaton.add(pattern)))
         return [self._root(nodes, automaton, patterns, length) for length in range(self.longest + 1)]
 
     def _root(self, nodes, automaton, patterns, length):
@@ -106,6 +132,13 @@ class Plan:
 
     @staticmethod
     def _line(place, matched):
+        """The line of a number; a correction applies only to a number in use."""
+        line = Plan._line_of_google(place, matched)
+        corrected = [own for own in ("premium", "satellite") if (place, own) in matched]
+        return LINES.index(corrected[0]) if corrected and line != UNKNOWN else line
+
+    @staticmethod
+    def _line_of_google(place, matched):
         if (place, "general_desc") not in matched:
             return UNKNOWN
         for name, line in SPECIAL:
@@ -222,6 +255,6 @@ def _plan_text(plan, roots):
     return (
         f"    CallingCode {{ code: {plan.code}, regions: &[{regions}],\n"
         f"        possible_lengths: {_mask(plan.lengths):#b}, prefixed_lengths: {_mask(plan.prefix_lengths()):#b},\n"
-        f"        prefix_beginnings: &[{beginnings}],\n"
+        f"        usual_length: {plan.usual}, prefix_beginnings: &[{beginnings}],\n"
         f"        roots: [{', '.join(map(str, padded))}] }},\n"
     )

@@ -1,0 +1,391 @@
+//! Cells that call somebody else, in every form that people have met, over all countries.
+//!
+//! For each of Google's example numbers of every country a cell is written in a form that must not
+//! give another number: it gives the number that is meant, or an error. What a form may come to is
+//! said by the contract of the reader, not by what it does today.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// An example of a country: its international and national form, and the number.
+struct Example {
+    region: Region,
+    international: String,
+    national: String,
+    number: PhoneNumber,
+}
+
+impl Example {
+    /// The digits after the calling code.
+    fn digits(&self) -> String {
+        let code = self.region.calling_code().unwrap().to_string();
+        let digits = self.number.key().to_string();
+        digits.strip_prefix(&code).unwrap().to_owned()
+    }
+
+    fn code(&self) -> u16 {
+        self.region.calling_code().unwrap()
+    }
+}
+
+/// Google's examples of numbers in use.
+fn examples() -> Vec<Example> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/phones/examples.csv");
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_path(file)
+        .unwrap();
+    let rows = reader.records().map(Result::unwrap);
+    let examples: Vec<Example> = rows
+        .filter(|row| &row[0] != "001" && &row[5] == "= valid")
+        .filter_map(|row| {
+            Some(Example {
+                region: Region::parse(&row[0])?,
+                international: row[1].to_owned(),
+                national: row[2].to_owned(),
+                number: PhoneNumber::from_e164(&row[4]).ok()?,
+            })
+        })
+        .collect();
+    let regions: BTreeSet<Region> = examples.iter().map(|example| example.region).collect();
+    assert_eq!(regions.len(), 245);
+    examples
+}
+
+fn rules(rule: PhoneRule) -> PhoneRules {
+    PhoneRules {
+        rule,
+        kinds: LineKinds::ALL,
+        ..PhoneRules::default()
+    }
+}
+
+/// How cells of one form were read.
+#[derive(Debug, Default)]
+struct Tally {
+    cells: usize,
+    right: usize,
+    refused: usize,
+}
+
+impl Tally {
+    /// Counts a cell; it must give `meant` or one of these errors.
+    #[track_caller]
+    fn note(
+        &mut self,
+        cell: &str,
+        read: Result<PhoneNumber, PhoneProblem>,
+        meant: Option<PhoneNumber>,
+        errors: &[&str],
+    ) {
+        self.cells += 1;
+        match read {
+            Ok(number) if Some(number) == meant => self.right += 1,
+            Ok(number) => panic!("`{cell}` is read as {number}, and means {meant:?}"),
+            Err(problem) => {
+                let code = problem.code().to_string();
+                assert!(errors.contains(&code.as_str()), "`{cell}`: {problem}");
+                self.refused += 1;
+            }
+        }
+    }
+
+    #[track_caller]
+    fn is(&self, form: &str, right: usize, refused: usize) {
+        println!(
+            "{form}: {} cells, {} right, {} refused, 0 wrong",
+            self.cells, self.right, self.refused
+        );
+        assert_eq!((self.right, self.refused), (right, refused), "{form}");
+    }
+}
+
+#[test]
+fn the_result_of_a_subtraction_is_no_number_in_any_country() {
+    let mut tally = Tally::default();
+    for example in examples() {
+        let code: i64 = example.code().into();
+        let result = code - example.digits().parse::<i64>().unwrap();
+        for cell in [
+            result.to_string(),
+            format!("{result}.0"),
+            format!("\u{2212}{}", -result),
+            format!("=\"{result}\""),
+            format!("+{result}"),
+            format!("tel:{result}"),
+        ] {
+            for rule in [PhoneRule::E164, PhoneRule::Possible, PhoneRule::Valid] {
+                for region in [None, Some(example.region)] {
+                    let read = rules(rule).read(&cell, region);
+                    tally.note(&cell, read, None, &["phone_damaged"]);
+                }
+            }
+        }
+    }
+    assert_eq!(tally.cells, tally.refused);
+}
+
+#[test]
+fn a_dash_before_a_written_number_changes_nothing() {
+    for example in examples() {
+        for dash in ["- ", "– ", "• "] {
+            for cell in [&example.international, &example.national] {
+                let region = Some(example.region);
+                let plain = rules(PhoneRule::Possible).read(cell, region);
+                let with_dash = rules(PhoneRule::Possible).read(&format!("{dash}{cell}"), region);
+                assert_eq!(plain, with_dash, "{dash}{cell}");
+            }
+        }
+    }
+}
+
+/// The cell with its last digits hidden.
+fn masked(cell: &str, hidden: usize, sign: &str) -> String {
+    let digits = cell.chars().filter(char::is_ascii_digit).count();
+    let mut seen = 0;
+    cell.chars()
+        .map(|c| {
+            seen += usize::from(c.is_ascii_digit());
+            let is_hidden = c.is_ascii_digit() && seen + hidden > digits;
+            if is_hidden {
+                sign.to_owned()
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_number_with_hidden_digits_is_no_number() {
+    let mut tally = Tally::default();
+    for example in examples() {
+        for sign in ["*", "x", "X", "#", "•", "…", "_", "?", "·"] {
+            for hidden in 1..=6 {
+                for cell in [&example.international, &example.national] {
+                    let cell = masked(cell, hidden, sign);
+                    let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
+                    // Where all digits of a short number are hidden, nothing may be left.
+                    let errors = [
+                        "phone_not_e164",
+                        "phone_impossible",
+                        "phone_damaged",
+                        "phone_missing",
+                    ];
+                    tally.note(&cell, read, None, &errors);
+                }
+            }
+        }
+    }
+    assert_eq!(tally.cells, tally.refused);
+}
+
+#[test]
+fn a_mark_after_a_number_is_decoration_only_if_no_digit_can_be_missing() {
+    let mut decorated = 0;
+    for example in examples() {
+        let longest = plan::National::of(example.number).unwrap().is_longest();
+        for mark in ["*", " *", "+"] {
+            let cell = format!("{}{mark}", example.international);
+            let read = rules(PhoneRule::Possible).read(&cell, None);
+            if longest {
+                assert_eq!(read, Ok(example.number), "{cell}");
+                decorated += 1;
+            } else {
+                assert_eq!(read, Err(PhoneProblem::Masked), "{cell}");
+            }
+        }
+    }
+    assert!(decorated > 1000, "{decorated}");
+}
+
+#[test]
+fn dates_and_amounts_are_numbers_in_no_country() {
+    for (region, _) in Region::all_by_name() {
+        let region = Region::parse(&region);
+        for year in [1899 + 1, 1985, 2026, 2100] {
+            for (month, day) in [(3, 12), (12, 31), (1, 1), (11, 9)] {
+                for cell in [
+                    format!("{year}-{month:02}-{day:02}"),
+                    format!("{year}/{month}/{day}"),
+                    format!("{day:02}.{month:02}.{year}"),
+                    format!("{day}/{month}/{year}"),
+                    format!("{month:02}-{day:02}-{year}"),
+                    format!("{year}-{month:02}-{day:02} 00:00:00"),
+                    format!("{day}.{month}.{year} 7:05"),
+                ] {
+                    for rule in [PhoneRule::E164, PhoneRule::Possible] {
+                        let read = rules(rule).read(&cell, region);
+                        assert_eq!(read, Err(PhoneProblem::Date), "{cell}");
+                    }
+                }
+            }
+        }
+        for cell in [
+            "442,079,460,101",
+            "1,442,079",
+            "44,20,79,460",
+            "€4420794601",
+            "4420794601 $",
+            "4420794.60",
+            "4.420.794,60",
+            "491713920003.5",
+            "12.345.678,9",
+        ] {
+            let read = rules(PhoneRule::Possible).read(cell, region);
+            assert_eq!(read, Err(PhoneProblem::Amount), "{cell}");
+        }
+    }
+}
+
+/// How often the code twice, or before the trunk zero, gives the number, an error, or the number that
+/// it is as it stands.
+#[test]
+fn a_code_too_much_never_calls_somebody_else() {
+    let (mut right, mut stays, mut refused) = (0, 0, 0);
+    for example in examples() {
+        let (code, digits) = (example.code(), example.digits());
+        let dialled: String = example
+            .national
+            .chars()
+            .filter(char::is_ascii_digit)
+            .collect();
+        let trunk = dialled.strip_suffix(&digits).unwrap_or_default();
+        let mut cells = vec![
+            (format!("+{code}{code}{digits}"), None),
+            (format!("+{code} {code} {digits}"), None),
+            (format!("00{code}{code}{digits}"), None),
+            (format!("+{code} 00{code}{digits}"), None),
+            (format!("{code}{code}{digits}"), Some(example.region)),
+        ];
+        if trunk.starts_with('0') {
+            cells.push((format!("{code} {trunk}{digits}"), Some(example.region)));
+        }
+        for (cell, region) in cells {
+            match rules(PhoneRule::Possible).read(&cell, region) {
+                Ok(number) if number == example.number => right += 1,
+                Ok(number) => {
+                    let national = plan::National::of(number).unwrap();
+                    let is_as_it_stands = national.kind().line != LineKind::Unknown;
+                    assert!(
+                        is_as_it_stands && national.is_usual(),
+                        "`{cell}` is read as {number}"
+                    );
+                    stays += 1;
+                }
+                Err(problem) => {
+                    let code = problem.code().to_string();
+                    assert!(
+                        ["phone_ambiguous", "phone_impossible"].contains(&code.as_str()),
+                        "{cell}: {problem}"
+                    );
+                    refused += 1;
+                }
+            }
+        }
+    }
+    println!("{right} right, {stays} in use as they stand, {refused} refused");
+    assert!(right > 3 * (stays + refused));
+}
+
+#[test]
+fn a_number_in_use_that_begins_with_its_own_code_stays() {
+    let mut stays = 0;
+    for example in examples() {
+        let begins = example.digits().starts_with(&example.code().to_string());
+        let is_usual = plan::National::of(example.number).unwrap().is_usual();
+        if begins && is_usual {
+            let read = rules(PhoneRule::Possible).read(&example.number.to_string(), None);
+            assert_eq!(read, Ok(example.number));
+            stays += 1;
+        }
+    }
+    assert!(stays > 0);
+    for cell in [
+        "+393931234567",
+        "+4747123456",
+        "+6565123456",
+        "+494921123456",
+    ] {
+        let read = rules(PhoneRule::Possible).read(cell, None);
+        assert_eq!(read.unwrap().to_string(), cell);
+    }
+    for (cell, region, expected) in [
+        ("+91919876543210", "", "+919876543210"),
+        ("+43 43 664 1234563", "", "+436641234563"),
+        ("43 0664 1234563", "AT", "+436641234563"),
+        ("49 0171 3920004", "DE", "+491713920004"),
+        ("+49491713920002", "", "phone_ambiguous"),
+    ] {
+        let read = rules(PhoneRule::Possible).read(cell, Region::parse(region));
+        let read = read.map_or_else(|problem| problem.code().to_string(), |n| n.to_string());
+        assert_eq!(read, expected, "{cell}");
+    }
+}
+
+#[test]
+fn another_ending_behind_a_slash_makes_two_numbers_only_of_a_number_by_itself() {
+    for (cell, region, expected) in [
+        ("030 / 12 34 56 / 57", "DE", "phone_ambiguous"),
+        ("0461/1234/35", "DE", "phone_ambiguous"),
+        ("0461/1234/35/36", "DE", "phone_ambiguous"),
+        ("01/234 56/78", "AT", "phone_ambiguous"),
+        ("0475/12/34/56", "BE", "+32475123456"),
+        ("0664/123/4567", "AT", "+436641234567"),
+        ("212/456/1234", "US", "+12124561234"),
+        ("044/123/45/67", "CH", "+41441234567"),
+    ] {
+        let read = rules(PhoneRule::Possible).read(cell, Region::parse(region));
+        let read = read.map_or_else(|problem| problem.code().to_string(), |n| n.to_string());
+        assert_eq!(read, expected, "{cell}");
+    }
+    let mut both = 0;
+    for example in examples() {
+        for (before, ending) in [(2, "57"), (1, "7"), (3, "571")] {
+            let mut shorter = example.national.clone();
+            shorter.truncate(shorter.len() - before);
+            let Ok(by_itself) = rules(PhoneRule::Possible).read(&shorter, Some(example.region))
+            else {
+                continue;
+            };
+            let cell = format!("{shorter}/{ending}");
+            let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
+            if NumberKind::of(by_itself).line != LineKind::Unknown {
+                let code = read.map_err(|problem| problem.code().to_string());
+                assert_eq!(code, Err("phone_ambiguous".to_owned()), "{cell}");
+                both += 1;
+            }
+        }
+    }
+    assert!(both > 100, "{both}");
+}
+
+#[test]
+fn zeros_behind_a_point_are_dropped_from_a_whole_number_and_damage_to_any_other() {
+    for example in examples() {
+        let digits = example.number.key().to_string();
+        for zeros in [".0", ".00", ".000", ",000", ".000000"] {
+            let cell = format!("+{digits}{zeros}");
+            let read = rules(PhoneRule::Possible).read(&cell, None);
+            let plain = rules(PhoneRule::Possible).read(&format!("+{digits}"), None);
+            assert_eq!(read, plain, "{cell}");
+            let short = format!("+{}{zeros}", &digits[..5]);
+            let read = rules(PhoneRule::Possible).read(&short, None);
+            assert_eq!(read, Err(PhoneProblem::Damaged), "{short}");
+        }
+    }
+}
+
+#[test]
+fn every_way_in_which_google_writes_a_number_is_still_read() {
+    for example in examples() {
+        let international = rules(PhoneRule::Possible).read(&example.international, None);
+        assert_eq!(
+            international,
+            Ok(example.number),
+            "{}",
+            example.international
+        );
+    }
+}
