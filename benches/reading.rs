@@ -77,7 +77,7 @@ fn csv_alone(file: &Path) {
 /// Finds the form out and splits every row.
 fn read(file: &Path) {
     let input = Input::open(file).unwrap();
-    let form = input.survey(&FormChoice::default()).unwrap();
+    let form = input.form(&FormChoice::default()).unwrap();
     let mut reader = input.read(&form).unwrap();
     reader.read_header(&form).unwrap();
     while !reader

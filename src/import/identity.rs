@@ -61,6 +61,14 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
         Content::Sheet(sheet) => json!(sheet.name),
         Content::Text(_) => Value::Null,
     });
+    // What becomes of hidden rows, where there are some.
+    add("hidden_rows", |i| {
+        match (i.counts.hidden, i.mapping.skips_hidden) {
+            (0, _) => Value::Null,
+            (_, true) => json!("skip"),
+            (_, false) => json!("send"),
+        }
+    });
     add("phone_columns", |i| columns(i, &i.mapping.phone_columns));
     add("variables", variables);
     add("region_columns", |i| columns(i, &i.mapping.countries.used));

@@ -25,7 +25,7 @@ fn input(folder: &Folder, bytes: &[u8]) -> Input {
 
 /// All cells, without the rows that are not whole.
 fn table(input: &Input, choice: &FormChoice) -> Result<Table, SourceError> {
-    let form = input.survey(choice)?;
+    let form = input.form(choice)?;
     let mut reader = input.read(&form)?;
     let mut table = vec![reader.read_header(&form)?.names];
     loop {
@@ -291,7 +291,7 @@ fn read_within_bounds(
     choice: &FormChoice,
     unpacked: usize,
 ) -> Result<(), SourceError> {
-    let form = input.survey(choice)?;
+    let form = input.form(choice)?;
     let mut reader = input.read(&form)?;
     reader.read_header(&form)?;
     let (mut rows, mut cells, mut text) = (0, 0, 0);

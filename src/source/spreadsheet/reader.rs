@@ -82,6 +82,7 @@ impl SheetReader {
             let size = batch.bytes.len() - bytes + size_of::<usize>() * cells;
             let flaw = (size > MAX_ROW_BYTES).then_some(Flaw::TooLong);
             batch.end_row(row.number(), batch.cell_ends.len(), flaw);
+            batch.hide_last(row.is_hidden);
             self.next += 1;
         }
         batch
