@@ -59,16 +59,16 @@ impl InspectedInput {
         // A rejects file has the form in which it was written, or in which a spreadsheet program
         // saved it; flags about the form of the original input do not apply to it.
         let usual = FormChoice::default();
-        match input.survey(&usual) {
-            Ok(Survey::Workbook(forms)) => of_workbook(&input, forms, choice, phone_columns),
+        let survey = match input.survey(&usual) {
             Ok(Survey::Text(form)) if *choice == usual || is_rejects(&input, &form) => {
-                InspectedInput::in_form(input, form)
+                Survey::Text(form)
             }
-            Err(error) if *choice == usual => Err(error),
-            _ => {
-                let form = input.form(choice)?;
-                InspectedInput::in_form(input, form)
-            }
+            Ok(workbook @ Survey::Workbook(_)) => workbook,
+            _ => input.survey(choice)?,
+        };
+        match survey {
+            Survey::Text(form) => InspectedInput::in_form(input, form),
+            Survey::Workbook(forms) => of_workbook(&input, forms, choice, phone_columns),
         }
     }
 
@@ -125,8 +125,7 @@ impl InspectedInput {
         let Ok(Survey::Workbook(mut forms)) = self.input.survey(&FormChoice::default()) else {
             return Vec::new();
         };
-        let names = forms.sheets().iter().map(|sheet| sheet.name.clone());
-        let mut others: Vec<String> = names.collect();
+        let mut others = forms.workbook.sheets();
         others.retain(|name| self.sheet() != Some(name));
         others.retain(|name| {
             // A sheet that cannot be read is not offered.
@@ -151,8 +150,7 @@ fn of_workbook(
     choice: &FormChoice,
     phone_columns: &[String],
 ) -> Result<InspectedInput, SourceError> {
-    let visible = forms.sheets().iter().filter(|sheet| sheet.is_visible);
-    let visible: Vec<String> = visible.map(|sheet| sheet.name.clone()).collect();
+    let visible = forms.workbook.visible_sheets();
     let has_header = !choice.no_header;
     if *choice != FormChoice::default() {
         // The flags do not apply to rejects.

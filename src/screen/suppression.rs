@@ -260,13 +260,13 @@ fn digits(text: &str) -> usize {
 /// The forms in which the list is read, one after the other: for a workbook, each
 /// sheet that has cells. Hidden sheets count too, and so do hidden rows: more people are protected.
 fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
-    let mut workbook = match input.survey(&FormChoice::default())? {
+    let mut sheets = match input.survey(&FormChoice::default())? {
         Survey::Text(form) => return Ok(vec![form]),
-        Survey::Workbook(workbook) => workbook,
+        Survey::Workbook(forms) => forms,
     };
     let mut forms = Vec::new();
-    for sheet in workbook.sheets().to_vec() {
-        let form = workbook.form(Some(&sheet.name), true, false)?;
+    for name in sheets.workbook.sheets() {
+        let form = sheets.form(Some(&name), true, false)?;
         if matches!(&form.content, Content::Sheet(sheet) if sheet.rows().len() > 0) {
             forms.push(form);
         }

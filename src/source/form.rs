@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::dialect::detect_delimiter;
-use super::spreadsheet::{MAX_WORKBOOK_BYTES, SheetName, Workbook};
+use super::spreadsheet::{MAX_WORKBOOK_BYTES, Workbook};
 use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
@@ -67,15 +67,10 @@ pub enum Survey {
 pub struct WorkbookForms {
     input: String,
     compression: Option<Compression>,
-    workbook: Workbook,
+    pub workbook: Workbook,
 }
 
 impl WorkbookForms {
-    /// The worksheets in their order.
-    pub fn sheets(&self) -> &[SheetName] {
-        self.workbook.sheets()
-    }
-
     /// The form for one sheet, which is decoded: see [`Workbook::sheet`].
     pub fn form(
         &mut self,
@@ -95,17 +90,7 @@ impl WorkbookForms {
 }
 
 impl Input {
-    /// Detects every part of the form that `choice` does not give.
-    pub fn form(&self, choice: &FormChoice) -> Result<Form, SourceError> {
-        match self.survey(choice)? {
-            Survey::Text(form) => Ok(form),
-            Survey::Workbook(mut forms) => {
-                forms.form(choice.sheet.as_deref(), !choice.no_header, true)
-            }
-        }
-    }
-
-    /// The same, but leaves open which sheet of a workbook is read. Reads
+    /// Detects every part of the form that `choice` does not give. Reads
     /// the input to its end unless a byte order mark or `choice` gives the
     /// encoding: the only letter that shows the encoding may be the last.
     pub fn survey(&self, choice: &FormChoice) -> Result<Survey, SourceError> {

@@ -38,7 +38,7 @@ pub use header::Header;
 pub use input::Input;
 pub use reader::CsvReader;
 pub use row_reader::{ListReader, RowReader};
-pub use spreadsheet::{Sheet, SheetName, SheetReader, SheetRow, Workbook, is_workbook};
+pub use spreadsheet::{Sheet, SheetReader, SheetRow, Workbook, is_workbook};
 
 use std::io::ErrorKind;
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct HiddenRows {
     /// Whether the rows are hidden of which the sheet says nothing.
     pub(super) by_default: bool,

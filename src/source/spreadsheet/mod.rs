@@ -27,7 +27,7 @@ pub(super) use archive::MAX_WORKBOOK_BYTES;
 pub use grid::SheetRow;
 pub use kind::is_workbook;
 pub use reader::SheetReader;
-pub use workbook::{SheetName, Workbook};
+pub use workbook::Workbook;
 
 use crate::message::Message;
 use grid::Grid;

@@ -1,12 +1,11 @@
 //! A workbook, of which one sheet after the other can be decoded.
 
 use std::collections::HashMap;
-use std::fmt::Display;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use calamine::{Data, Ods, OdsError, Range, Reader, SheetType, SheetVisible, Xls, Xlsx};
+use calamine::{Ods, OdsError, Reader, SheetType, SheetVisible, Sheets, Xls, Xlsx};
 
 use super::archive::{Archive, MAX_WORKBOOK_BYTES};
 use super::cell::push_text;
@@ -21,53 +20,52 @@ use crate::message::Message;
 use crate::text::{listed, nearest, shown_name};
 
 pub struct Workbook {
-    /// `None` after a panic.
-    book: Option<Book>,
-    /// The hidden rows of each sheet; those of an .xlsx are known by its parts.
+    /// `None` after a panic, or once the last sheet has been decoded.
+    book: Option<Sheets<Traced>>,
     hidden: HashMap<String, HiddenRows>,
-    sheets: Vec<SheetName>,
-}
-
-/// The name of a worksheet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SheetName {
-    pub name: String,
-    pub is_visible: bool,
+    /// The worksheets in their order.
+    sheets: Vec<calamine::Sheet>,
 }
 
 impl Workbook {
     pub fn open(bytes: Vec<u8>) -> Result<Workbook, Message> {
-        let opened = contain::run(|| Book::open(bytes));
+        let opened = contain::run(|| open(bytes));
         let (book, hidden) = opened.unwrap_or_else(|| Err(contradiction()))?;
-        let sheets = book.metadata();
-        let names = sheets.iter().map(|sheet| sheet.name.clone());
+        let names = book.sheets_metadata().iter();
+        let names = names.map(|sheet| sheet.name.clone());
         Ok(Workbook {
             // Of two sheets with one name, calamine reads the last one.
             hidden: names.zip(hidden).collect(),
-            sheets: worksheets(sheets)?,
+            sheets: worksheets(book.sheets_metadata())?,
             book: Some(book),
         })
     }
 
-    /// The worksheets in their order.
-    pub fn sheets(&self) -> &[SheetName] {
-        &self.sheets
+    /// The names of all worksheets in their order.
+    pub fn sheets(&self) -> Vec<String> {
+        self.sheets.iter().map(|sheet| sheet.name.clone()).collect()
+    }
+
+    /// The names of those that are not hidden.
+    pub fn visible_sheets(&self) -> Vec<String> {
+        let visible = self.sheets.iter().filter(|sheet| is_visible(sheet));
+        visible.map(|sheet| sheet.name.clone()).collect()
     }
 
     /// Decodes a sheet; `wanted` as in [`Sheet::open`]. Where no other sheet is needed later
     /// (`is_last`), this takes less memory.
     pub fn sheet(&mut self, wanted: Option<&str>, is_last: bool) -> Result<Sheet, Message> {
         let name = choose(&self.sheets, wanted)?.to_owned();
-        let mut book = self.book.take().ok_or_else(contradiction)?;
-        let decoded = contain::run(|| (book.cells(&name), book));
-        let (cells, book) = decoded.ok_or_else(contradiction)?;
-        self.book = (!is_last).then_some(book);
-        let hidden = self.hidden.get(&name);
-        let grid = contain::run(|| cells.and_then(|cells| cells.into_grid(hidden)));
+        let decoded = contain::run(|| decode(&mut self.book, &name, is_last));
+        let grid = decoded.unwrap_or_else(|| {
+            self.book = None;
+            Err(contradiction())
+        })?;
+        let none = HiddenRows::default();
         Ok(Sheet {
+            grid: grid.finish(self.hidden.get(&name).unwrap_or(&none)),
+            names: self.sheets(),
             name,
-            names: names(&self.sheets),
-            grid: grid.unwrap_or_else(|| Err(contradiction()))?,
         })
     }
 }
@@ -76,71 +74,73 @@ fn contradiction() -> Message {
     error::corrupt("it contradicts itself")
 }
 
-enum Book {
-    Xlsx(Box<Xlsx<Traced>>, Arc<AtomicU64>, Vec<Part>),
-    Xls(Xls<Cursor<Vec<u8>>>),
-    Ods(Ods<Cursor<Vec<u8>>>),
+/// Opens a workbook. Also returns the hidden rows of its sheets, in their order.
+fn open(bytes: Vec<u8>) -> Result<(Sheets<Traced>, Vec<HiddenRows>), Message> {
+    if bytes.len() as u64 > MAX_WORKBOOK_BYTES {
+        let limit = MAX_WORKBOOK_BYTES >> 20;
+        return Err(error::too_large(format_args!(
+            "it has more than {limit} MiB"
+        )));
+    }
+    if bytes.starts_with(OLE_MAGIC) {
+        let records = compound::workbook_stream(&bytes)?;
+        drop(bytes);
+        let hidden = biff::check(&records)?;
+        let file = compound::with_stream(&records).map_err(error::corrupt)?;
+        drop(records);
+        let book = Xls::new(Traced::new(file)).map_err(error::corrupt)?;
+        return Ok((Sheets::Xls(book), hidden));
+    }
+    let mut archive = Archive::open(&bytes)?;
+    if is_opendocument(&mut archive)? {
+        let hidden = opendocument::check(&mut archive)?;
+        let book = Ods::new(Traced::new(Cursor::new(bytes))).map_err(|error| match error {
+            OdsError::Password => error::password(),
+            error => error::corrupt(error),
+        });
+        return Ok((Sheets::Ods(book?), hidden));
+    }
+    let parts = weight::check(&mut archive)?;
+    let bytes = Traced::new(Cursor::new(bytes));
+    let last_read = Arc::clone(&bytes.last_read);
+    let mut book = Xlsx::new(bytes).map_err(error::corrupt)?;
+    let hidden = hidden_in(&mut book, &last_read, &parts);
+    Ok((Sheets::Xlsx(book), hidden))
 }
 
-impl Book {
-    fn open(bytes: Vec<u8>) -> Result<(Book, Vec<HiddenRows>), Message> {
-        if bytes.len() as u64 > MAX_WORKBOOK_BYTES {
-            let limit = MAX_WORKBOOK_BYTES >> 20;
-            return Err(error::too_large(format_args!(
-                "it has more than {limit} MiB"
-            )));
-        }
-        if bytes.starts_with(OLE_MAGIC) {
-            let records = compound::workbook_stream(&bytes)?;
-            drop(bytes);
-            let hidden = biff::check(&records)?;
-            let file = compound::with_stream(&records).map_err(error::corrupt)?;
-            drop(records);
-            return Ok((Book::Xls(Xls::new(file).map_err(error::corrupt)?), hidden));
-        }
-        let mut archive = Archive::open(&bytes)?;
-        if is_opendocument(&mut archive)? {
-            let hidden = opendocument::check(&mut archive)?;
-            let book = Ods::new(Cursor::new(bytes)).map_err(|error| match error {
-                OdsError::Password => error::password(),
-                error => error::corrupt(error),
-            });
-            return Ok((Book::Ods(book?), hidden));
-        }
-        let parts = weight::check(&mut archive)?;
-        let (bytes, last) = (Cursor::new(bytes), Arc::new(AtomicU64::new(0)));
-        let read = Arc::clone(&last);
-        let book = Xlsx::new(Traced { bytes, read }).map_err(error::corrupt)?;
-        Ok((Book::Xlsx(Box::new(book), last, parts), Vec::new()))
-    }
-
-    fn metadata(&self) -> &[calamine::Sheet] {
-        match self {
-            Book::Xlsx(book, ..) => book.sheets_metadata(),
-            Book::Xls(book) => book.sheets_metadata(),
-            Book::Ods(book) => book.sheets_metadata(),
-        }
-    }
-
-    fn cells(&mut self, name: &str) -> Result<Cells, Message> {
-        match self {
-            Book::Xlsx(book, read, parts) => xlsx_grid(book, read, parts, name).map(Cells::Grid),
-            Book::Xls(book) => range(book, name).map(Cells::Range),
-            Book::Ods(book) => range(book, name).map(Cells::Range),
-        }
-    }
+/// The hidden rows of each sheet of an .xlsx. Which part is which sheet is known by where calamine
+/// reads when it begins with the sheet: the parts may have any names.
+fn hidden_in(book: &mut Xlsx<Traced>, last_read: &AtomicU64, parts: &[Part]) -> Vec<HiddenRows> {
+    let names = book.sheet_names().into_iter();
+    let of_sheets = names.map(|name| {
+        // A sheet that cannot be read is reported if it is chosen.
+        book.worksheet_cells_reader(&name).ok()?;
+        let at = last_read.load(Ordering::Relaxed);
+        let mut parts = parts.iter();
+        let part = parts.find(|part| part.place.start < at && at <= part.place.end)?;
+        Some(part.hidden.clone())
+    });
+    of_sheets.map(Option::unwrap_or_default).collect()
 }
 
-/// The bytes of an archive. Notes where it was last read: that tells which part calamine reads.
+/// The bytes of a workbook, which note where they were last read.
 struct Traced {
     bytes: Cursor<Vec<u8>>,
-    read: Arc<AtomicU64>,
+    last_read: Arc<AtomicU64>,
+}
+
+impl Traced {
+    fn new(bytes: Cursor<Vec<u8>>) -> Traced {
+        let last_read = Arc::default();
+        Traced { bytes, last_read }
+    }
 }
 
 impl Read for Traced {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.bytes.read(buffer)?;
-        self.read.store(self.bytes.position(), Ordering::Relaxed);
+        let position = self.bytes.position();
+        self.last_read.store(position, Ordering::Relaxed);
         Ok(len)
     }
 }
@@ -151,106 +151,77 @@ impl Seek for Traced {
     }
 }
 
-/// What calamine returns of a sheet.
-enum Cells {
-    Grid(Grid),
-    Range(Range<Data>),
-}
-
-impl Cells {
-    fn into_grid(self, hidden: Option<&HiddenRows>) -> Result<Grid, Message> {
-        let range = match self {
-            Cells::Grid(grid) => return Ok(grid),
-            Cells::Range(range) => range,
-        };
-        let mut grid = Grid::default();
-        let (top, left) = range.start().unwrap_or_default();
-        // A position that does not fit the number is outside the sheet.
-        let place =
-            |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
-        for (row, column, cell) in range.used_cells() {
-            let (row, column) = (place(top, row), place(left, column));
-            grid.push(row, column, |out| push_text(out, cell))?;
-        }
-        Ok(grid.finish(hidden.unwrap_or(&HiddenRows::default())))
-    }
-}
-
-/// The cells are taken one by one rather than as a rectangle, which a stray cell in a far
-/// corner would make as large as the sheet.
-fn xlsx_grid(
-    book: &mut Xlsx<Traced>,
-    read: &AtomicU64,
-    parts: &[Part],
-    name: &str,
-) -> Result<Grid, Message> {
-    let cells = book.worksheet_cells_reader(name);
-    let mut cells = cells.map_err(error::corrupt)?;
-    let at = read.load(Ordering::Relaxed);
-    let mut parts = parts.iter();
-    let part = parts.find(|part| part.place.start < at && at <= part.place.end);
-    let hidden = &part.ok_or_else(contradiction)?.hidden;
+/// The cells of a sheet. calamine has decoded all sheets of some formats already; where this one is
+/// the last, the others are freed first.
+fn decode(book: &mut Option<Sheets<Traced>>, name: &str, is_last: bool) -> Result<Grid, Message> {
+    let sheets = book.as_mut().ok_or_else(contradiction)?;
     let mut grid = Grid::default();
-    while let Some(cell) = cells.next_cell().map_err(error::corrupt)? {
-        let (row, column) = cell.get_position();
-        grid.push(row, column, |out| push_text(out, cell.get_value()))?;
+    // Taken one by one rather than as a rectangle, which a stray cell in a far corner would make
+    // as large as the sheet.
+    if let Sheets::Xlsx(sheets) = sheets {
+        let cells = sheets.worksheet_cells_reader(name);
+        let mut cells = cells.map_err(error::corrupt)?;
+        while let Some(cell) = cells.next_cell().map_err(error::corrupt)? {
+            let (row, column) = cell.get_position();
+            grid.push(row, column, |out| push_text(out, cell.get_value()))?;
+        }
+        return Ok(grid);
     }
-    Ok(grid.finish(hidden))
+    let range = sheets.worksheet_range(name).map_err(error::corrupt)?;
+    if is_last {
+        *book = None;
+    }
+    let (top, left) = range.start().unwrap_or_default();
+    // A position that does not fit the number is outside the sheet.
+    let place = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
+    for (row, column, cell) in range.used_cells() {
+        let (row, column) = (place(top, row), place(left, column));
+        grid.push(row, column, |out| push_text(out, cell))?;
+    }
+    Ok(grid)
 }
 
-fn range<R: Reader<Cursor<Vec<u8>>>>(book: &mut R, name: &str) -> Result<Range<Data>, Message>
-where
-    R::Error: Display,
-{
-    book.worksheet_range(name).map_err(error::corrupt)
+fn is_visible(sheet: &calamine::Sheet) -> bool {
+    sheet.visible == SheetVisible::Visible
 }
 
-fn worksheets(sheets: &[calamine::Sheet]) -> Result<Vec<SheetName>, Message> {
-    let sheets = sheets.iter();
-    let sheets = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet);
-    let names: Vec<SheetName> = sheets
-        .map(|sheet| SheetName {
-            name: sheet.name.clone(),
-            is_visible: sheet.visible == SheetVisible::Visible,
-        })
-        .collect();
-    if names.is_empty() {
+fn worksheets(sheets: &[calamine::Sheet]) -> Result<Vec<calamine::Sheet>, Message> {
+    let mut sheets = sheets.to_vec();
+    sheets.retain(|sheet| sheet.typ == SheetType::WorkSheet);
+    if sheets.is_empty() {
         return Err(Message::new(
             "has no worksheet",
             "charts and macros are not read; put the contacts on a worksheet",
         )
         .hint_on_page("Charts and macros are not read. Put the contacts on a worksheet, and choose the file again."));
     }
-    Ok(names)
+    Ok(sheets)
 }
 
-fn names(sheets: &[SheetName]) -> Vec<String> {
-    sheets.iter().map(|sheet| sheet.name.clone()).collect()
-}
-
-fn choose<'s>(sheets: &'s [SheetName], wanted: Option<&str>) -> Result<&'s str, Message> {
+fn choose<'s>(sheets: &'s [calamine::Sheet], wanted: Option<&str>) -> Result<&'s str, Message> {
     let is_same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
-    let find = |fits: &dyn Fn(&SheetName) -> bool| sheets.iter().find(|sheet| fits(sheet));
+    let find = |fits: &dyn Fn(&calamine::Sheet) -> bool| sheets.iter().find(|sheet| fits(sheet));
     let chosen = match wanted {
         Some(wanted) => find(&|sheet| sheet.name == wanted)
             .or_else(|| find(&|sheet| is_same(&sheet.name, wanted)))
-            .ok_or_else(|| no_such_sheet(wanted, &names(sheets)))?,
-        None => find(&|sheet| sheet.is_visible).unwrap_or(&sheets[0]),
+            .ok_or_else(|| no_such_sheet(wanted, sheets))?,
+        None => find(&is_visible).unwrap_or(&sheets[0]),
     };
     Ok(&chosen.name)
 }
 
-fn no_such_sheet(wanted: &str, names: &[String]) -> Message {
-    let (wanted_name, listed) = (shown_name(wanted), listed(names));
+fn no_such_sheet(wanted: &str, sheets: &[calamine::Sheet]) -> Message {
+    let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+    let (wanted_name, listed) = (shown_name(wanted), listed(&names));
     let message = Message::new(
         format!("has no sheet `{wanted_name}`; it has {listed}"),
-        match nearest(wanted, names) {
+        match nearest(wanted, &names) {
             Some(nearest) => format!("did you mean `{}`?", shown_name(nearest)),
             None => "name one of these, or leave `--sheet` out for the one with phone numbers"
                 .to_owned(),
         },
     );
-    message.asks_for_sheet(names)
+    message.asks_for_sheet(&names)
 }
 
 #[cfg(test)]
