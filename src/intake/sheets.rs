@@ -68,7 +68,7 @@ impl InspectedInput {
         };
         match survey {
             Survey::Text(form) => InspectedInput::in_form(input, form),
-            Survey::Workbook(forms) => of_workbook(&input, forms, choice, phone_columns),
+            Survey::Workbook(forms) => of_workbook(&input, *forms, choice, phone_columns),
         }
     }
 

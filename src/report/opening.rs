@@ -190,7 +190,7 @@ fn form(planned: &PlannedInput, has_examples: bool) -> Vec<(&'static str, String
             others.retain(|name| *name != sheet.name);
             let mut found = listed(&[&sheet.name]);
             if planned.has_only_phones {
-                found += ", the only one with phone numbers";
+                found += ", the only visible one with phone numbers";
             }
             if !others.is_empty() {
                 found += &format!("; not read: {}{}", listed(&others), flag("--sheet"));

@@ -60,7 +60,7 @@ impl Form {
 /// An input whose form is known, but for the sheet of a workbook.
 pub enum Survey {
     Text(Form),
-    Workbook(WorkbookForms),
+    Workbook(Box<WorkbookForms>),
 }
 
 /// The forms in which a workbook can be read: one for each sheet.
@@ -106,11 +106,11 @@ impl Input {
             return Err(SourceError::unusable(what, hint).on_page(on_page, page_hint(hint)));
         }
         if is_workbook(&first) {
-            return Ok(Survey::Workbook(WorkbookForms {
+            return Ok(Survey::Workbook(Box::new(WorkbookForms {
                 input: self.name().to_owned(),
                 compression,
                 workbook: workbook(self)?,
-            }));
+            })));
         }
         let text = TextForm::detect(self, &first, choice).map_err(unreadable)?;
         if choice.sheet.is_some() {

