@@ -135,7 +135,7 @@ fn the_only_sheet_with_numbers_is_read_wherever_it_is() {
                 .import(&service, &[name, "--campaign", "101"])
                 .expect(0);
             assert_eq!(sent(&service), ["01", "02"], "{name}");
-            output.tells("not read: ");
+            output.tells("not read:");
         }
     }
 }

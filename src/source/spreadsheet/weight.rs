@@ -31,6 +31,8 @@ const STRING_BYTES: u64 = 56;
 /// What calamine reserves for each string that a part announces.
 const RESERVED_STRING_BYTES: u64 = 24;
 
+const HIDDEN_ROW_BYTES: u64 = 8;
+
 /// What a sheet, a font, a cell format and similar structures take besides their texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
 
@@ -91,7 +93,7 @@ impl Weight {
                 let (row, is_hidden) = row_of(tag, next);
                 next = row.saturating_add(1);
                 hidden.note(row..next, is_hidden);
-                self.add(size_of::<Range<u32>>() as u64 * u64::from(is_hidden))
+                self.add(HIDDEN_ROW_BYTES * u64::from(is_hidden))
             }
             Event::Start(tag) => self.add_tag(tag),
             _ => Ok(()),

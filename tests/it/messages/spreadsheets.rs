@@ -13,7 +13,7 @@ fn of_spreadsheets() {
         workbook.add_worksheet().set_name("Notes").map(drop)
     });
     let several = xlsx(|workbook| {
-        for name in ["October", "Old 'leads'"] {
+        for name in ["October", "Leads of '25"] {
             let sheet = workbook.add_worksheet().set_name(name)?;
             sheet.write_column(0, 0, ["phone", "+447911123456"])?;
         }
