@@ -27,6 +27,9 @@ fn hidden_in(bytes: Vec<u8>, sheet: Option<&str>) -> Vec<u64> {
     hidden.map(|row| row.line()).collect()
 }
 
+/// What is added to a sheet.
+type Fill = fn(&mut Worksheet) -> Result<(), XlsxError>;
+
 /// A sheet with a header and this many people.
 fn people(sheet: &mut Worksheet, count: u32) -> Result<(), XlsxError> {
     sheet.write_row(0, 0, ["phone", "city"])?;
@@ -306,7 +309,7 @@ fn a_check_says_which_sheet_is_read_and_what_becomes_of_hidden_rows() {
 
 #[test]
 fn rows_that_hide_nobody_are_no_question() {
-    let quiet: [fn(&mut Worksheet) -> Result<(), XlsxError>; 3] = [
+    let quiet: [Fill; 3] = [
         // The header, rows without content, and a row of spaces.
         |sheet| sheet.set_row_hidden(0).map(drop),
         |sheet| sheet.set_row_hidden(7)?.set_row_hidden(30).map(drop),
