@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use leadload::intake::{InspectedInput, PlannedInput};
 use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
-use leadload::source::{FormChoice, Input};
+use leadload::source::{FormChoice, Input, Survey};
 
 const ROWS: usize = 5_000_000;
 const ROUNDS: usize = 3;
@@ -77,7 +77,9 @@ fn csv_alone(file: &Path) {
 /// Finds the form out and splits every row.
 fn read(file: &Path) {
     let input = Input::open(file).unwrap();
-    let form = input.survey(&FormChoice::default()).unwrap();
+    let Survey::Text(form) = input.survey(&FormChoice::default()).unwrap() else {
+        panic!("a list in text")
+    };
     let mut reader = input.read(&form).unwrap();
     reader.read_header(&form).unwrap();
     while !reader

@@ -21,7 +21,6 @@ use crate::import::{WorkTime, service};
 use crate::options::LogFormat;
 use crate::report::{Width, console, paragraph};
 use crate::signals::{self, Interrupt, Interrupts};
-use crate::text::printable;
 
 /// Whether the user can answer. With JSON log lines a question would be mixed with them.
 pub(super) fn can_ask(log_format: LogFormat) -> bool {
@@ -92,12 +91,9 @@ impl Terminal {
         Ok(is_yes(&answer.unwrap_or_default()))
     }
 
-    /// Asks for one of these names, by its number in the list or by the name itself; `None` for
-    /// an empty answer.
-    pub(super) async fn one_of(&self, names: &[String]) -> Result<Option<String>, Failure> {
-        for (at, name) in names.iter().enumerate() {
-            list(at, &printable(name));
-        }
+    /// Asks for one of these names, which have been listed with their numbers: by its number or
+    /// by the name itself. `None` for an empty answer.
+    pub(super) async fn one_of(&self, names: &[&str]) -> Result<Option<String>, Failure> {
         loop {
             let answer = self.line("Number or name (Enter cancels):").await?;
             let Some(answer) = answer.filter(|answer| !answer.is_empty()) else {
@@ -105,9 +101,9 @@ impl Terminal {
             };
             let number = answer.parse::<usize>().ok();
             let by_number = number.and_then(|number| names.get(number.checked_sub(1)?));
-            let is_named = |name: &&String| name.eq_ignore_ascii_case(&answer);
+            let is_named = |name: &&&str| name.eq_ignore_ascii_case(&answer);
             match by_number.or_else(|| names.iter().find(is_named)) {
-                Some(name) => return Ok(Some(name.clone())),
+                Some(name) => return Ok(Some((*name).to_owned())),
                 None => note(&format!("Enter a number from 1 to {}.", names.len())),
             }
         }

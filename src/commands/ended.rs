@@ -17,7 +17,7 @@ pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result
     } else if ended.tally.counts.of(Status::Excluded) == rows {
         warn!(
             event = "warning",
-            "no row matches `--only`, so all are excluded"
+            "all rows are excluded, by `--only` or as hidden rows"
         );
     }
     // In text form the summary has the notes.

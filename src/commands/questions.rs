@@ -67,8 +67,22 @@ async fn ask_about(
                 phone_columns(candidates, terminal).await
             }
             Some(MappingError::NoPhoneColumn { sheets, input, .. }) if !sheets.is_empty() => {
-                sheet(input, sheets, terminal).await
+                let input = printable(input);
+                note(&format!(
+                    "The sheet of `{input}` that is shown first has no phone column. These have one:"
+                ));
+                let sheets = sheets.iter().map(|name| (name.as_str(), None));
+                sheet(&sheets.collect::<Vec<_>>(), terminal).await
             }
+            Some(MappingError::SeveralSheets { sheets, input }) => {
+                let input = printable(input);
+                note(&format!("Several sheets of `{input}` have phone numbers:"));
+                let sheets = sheets
+                    .iter()
+                    .map(|sheet| (sheet.name.as_str(), Some(sheet.rows)));
+                sheet(&sheets.collect::<Vec<_>>(), terminal).await
+            }
+            Some(error @ MappingError::HiddenRows { .. }) => hidden_rows(error, terminal).await,
             _ => Ok(None),
         },
         Ok(intake) => match &intake.doubt {
@@ -111,21 +125,43 @@ async fn phone_columns(
     }
 }
 
+/// Asks for one of these sheets, listed with the number of their rows where it is known.
 async fn sheet(
-    input: &str,
-    sheets: &[String],
+    sheets: &[(&str, Option<u64>)],
     terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
-    note(&format!(
-        "The first sheet of `{}` has no phone column. These have one:",
-        printable(input)
-    ));
-    let picked = terminal.one_of(sheets).await?;
+    for (at, (name, rows)) in sheets.iter().enumerate() {
+        let rows = rows.map(|rows| format!(": {}", counted(rows, "row")));
+        list(
+            at,
+            &format!("{}{}", printable(name), rows.unwrap_or_default()),
+        );
+    }
+    let names: Vec<&str> = sheets.iter().map(|(name, _)| *name).collect();
+    let picked = terminal.one_of(&names).await?;
     Ok(picked.map(|sheet| {
         let mut answer = Options::default();
         answer.reading.sheet = Some(Given::text_of(&sheet));
         answer
     }))
+}
+
+async fn hidden_rows(
+    hidden: &MappingError,
+    terminal: &Terminal,
+) -> Result<Option<Options>, Failure> {
+    note(&format!("{}.", hidden.message().what));
+    loop {
+        let question = "Skip these rows, or send them too? Type `skip` or `send` (Enter cancels):";
+        let Some(text) = line(question, terminal).await? else {
+            return Ok(None);
+        };
+        if let Ok(hidden_rows) = text.to_lowercase().parse() {
+            let mut answer = Options::default();
+            answer.reading.hidden_rows = Some(hidden_rows);
+            return Ok(Some(answer));
+        }
+    }
 }
 
 /// Asks for the country if the given region does not seem to fit.

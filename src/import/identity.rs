@@ -61,6 +61,14 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
         Content::Sheet(sheet) => json!(sheet.name),
         Content::Text(_) => Value::Null,
     });
+    // What becomes of hidden rows, where there are some.
+    add("hidden_rows", |i| {
+        match (i.counts.hidden, i.mapping.skips_hidden) {
+            (0, _) => Value::Null,
+            (_, true) => json!("skip"),
+            (_, false) => json!("send"),
+        }
+    });
     add("phone_columns", |i| columns(i, &i.mapping.phone_columns));
     add("variables", variables);
     add("region_columns", |i| columns(i, &i.mapping.countries.used));
@@ -78,6 +86,11 @@ pub fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32
     }
     if !known_by["campaign_column"].is_null() {
         known_by.insert("campaign_ids".into(), ids);
+    }
+    // Runs of before they were asked about have sent hidden rows, and go on.
+    let hidden_rows = known_by.remove("hidden_rows").unwrap_or_default();
+    if hidden_rows.to_string().contains("skip") {
+        known_by.insert("hidden_rows".into(), hidden_rows);
     }
     // The order in which options are declared must not matter, nor options that are not set.
     known_by.retain(|_, value| !value.is_null());
@@ -165,5 +178,23 @@ mod tests {
         assert_eq!(now, later);
         let other = known_by(r#"{"campaign":"7","campaign_column":null,"region":"DE"}"#);
         assert_ne!(now, other);
+    }
+
+    #[test]
+    fn a_run_that_sends_hidden_rows_is_one_of_before_they_were_asked_about() {
+        let known_by = |hidden: &str| {
+            let text = format!(r#"{{"campaign":"7","campaign_column":null{hidden}}}"#);
+            identity(&serde_json::from_str(&text).unwrap(), &[])
+        };
+        let before = known_by("");
+        assert_eq!(before, known_by(r#","hidden_rows":null"#));
+        assert_eq!(before, known_by(r#","hidden_rows":"send""#));
+        assert_eq!(before, known_by(r#","hidden_rows":[null,"send"]"#));
+        assert_ne!(before, known_by(r#","hidden_rows":"skip""#));
+        let (one, other) = (
+            r#","hidden_rows":[null,"skip"]"#,
+            r#","hidden_rows":["skip",null]"#,
+        );
+        assert_ne!(known_by(one), known_by(other));
     }
 }

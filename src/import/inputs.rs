@@ -14,7 +14,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::ledger::{Ledger, ListPosition};
 use crate::message::{ASK_SETUP, Message};
-use crate::options::{LogFormat, Options, Progress};
+use crate::options::{LogFormat, Options, Progress, texts};
 use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
@@ -83,11 +83,13 @@ pub fn known(
 /// Detects the form of all files. It uses a thread of its own: standard
 /// input may be slow, a file may be long, and the user may want to stop.
 pub async fn survey_forms(request: &Request) -> Result<Vec<InspectedInput>, Failure> {
-    let form = form_choice(&request.layers.options().reading);
+    let options = request.layers.options();
+    let form = form_choice(&options.reading);
+    let phone_columns = texts(&options.mapping.phone_column);
     let files = request.files.clone();
     service::on_a_thread(move || -> Result<_, Failure> {
         let inputs = open_each(&files)?.into_iter();
-        let surveyed = inputs.map(|input| InspectedInput::new(input, &form));
+        let surveyed = inputs.map(|input| InspectedInput::surveyed(input, &form, &phone_columns));
         Ok(surveyed.collect::<Result<_, SourceError>>()?)
     })
     .await

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::SAMPLE_ROWS;
+use super::{RowCounts, SAMPLE_ROWS};
 use crate::lead::{ListLabel, RunId};
-use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
-use crate::screen::Evidence;
-use crate::source::{
-    Content, FooterLine, Form, FormChoice, Header, Input, ListReader, RowBatch, SourceError,
+use crate::mapping::{
+    Mapping, MappingError, MappingSpec, RejectsForm, SheetRows, rows_above_header,
 };
+use crate::screen::Evidence;
+use crate::source::{FooterLine, Form, Header, Input, ListReader, RowBatch, SourceError};
 use crate::text::{listed, shortened};
 
 /// How many values of each column are kept for display, and how many characters of each.
@@ -27,6 +27,10 @@ pub struct InspectedInput {
     pub runs: Option<BTreeSet<RunId>>,
     /// The lists that rows name in place of a run: rejects of a check.
     pub labels: BTreeSet<ListLabel>,
+    /// The visible sheets with phone numbers, if nobody has said which one is meant. The first of
+    /// them is this one.
+    pub sheets: Vec<SheetRows>,
+    pub counts: RowCounts,
 }
 
 impl InspectedInput {
@@ -46,8 +50,7 @@ impl InspectedInput {
         values
     }
 
-    pub fn new(input: Input, choice: &FormChoice) -> Result<InspectedInput, SourceError> {
-        let mut form = form(&input, choice)?;
+    pub(super) fn in_form(input: Input, mut form: Form) -> Result<InspectedInput, SourceError> {
         let (mut header, mut sample) = beginning(&input, &form)?;
         if form.has_header {
             form.above = rows_above_header(&header, &sample);
@@ -59,6 +62,8 @@ impl InspectedInput {
         Ok(InspectedInput {
             runs: rejects.as_ref().map(|rejects| named_runs(&sample, rejects)),
             labels: rejects.map_or_else(BTreeSet::new, |rejects| named_lists(&sample, &rejects)),
+            sheets: Vec::new(),
+            counts: RowCounts::of(&input, &form, &header)?,
             input,
             form,
             header,
@@ -70,40 +75,23 @@ impl InspectedInput {
     ///
     /// # Errors
     ///
-    /// If the flags do not fit the header. If no phone column is found, the error names the other
-    /// sheets of the workbook that have one.
+    /// If the flags do not fit the header, or if the user has to say something about the sheet. If
+    /// no phone column is found, the error names the other sheets of the workbook that have one.
     fn mapping(&self, spec: &MappingSpec) -> Result<Mapping, MappingError> {
+        if let Some(several @ MappingError::SeveralSheets { .. }) = self.question(None) {
+            return Err(several);
+        }
         let planned = Mapping::plan(self.input.name(), &self.header, &self.sample, spec);
-        planned.map_err(|mut error| {
+        let mapping = planned.map_err(|mut error| {
             if let MappingError::NoPhoneColumn { sheets, .. } = &mut error {
-                *sheets = self.sheets_with_phones(spec);
+                *sheets = self.other_sheets_with_phones(spec);
             }
             error
-        })
-    }
-
-    /// The other sheets that have a phone column; empty if the input is not a workbook.
-    fn sheets_with_phones(&self, spec: &MappingSpec) -> Vec<String> {
-        let Content::Sheet(sheet) = &self.form.content else {
-            return Vec::new();
-        };
-        let has_phones = |name: &&String| {
-            let choice = FormChoice {
-                sheet: Some((*name).clone()),
-                ..FormChoice::default()
-            };
-            // A sheet that cannot be read is not offered.
-            let inspected = InspectedInput::new(self.input.clone(), &choice);
-            inspected.is_ok_and(|other| {
-                let planned = Mapping::plan(other.input.name(), &other.header, &other.sample, spec);
-                matches!(
-                    planned,
-                    Ok(_) | Err(MappingError::SeveralPhoneColumns { .. })
-                )
-            })
-        };
-        let others = sheet.names.iter().filter(|name| **name != sheet.name);
-        others.filter(has_phones).cloned().collect()
+        })?;
+        match self.question(spec.hidden_rows) {
+            Some(hidden) => Err(hidden),
+            None => Ok(mapping),
+        }
     }
 
     /// The names of the input's own columns. For a rejects file these are the columns of the input
@@ -121,6 +109,9 @@ pub struct PlannedInput {
     /// For each column, the first few distinct values that are not empty.
     pub samples: Vec<Vec<String>>,
     pub mapping: Mapping,
+    /// Whether the sheet is read because no other visible one has phone numbers.
+    pub has_only_phones: bool,
+    pub counts: RowCounts,
     evidence: OnceLock<Evidence>,
     /// The lines below the last row, once all rows have been read.
     footer: OnceLock<Vec<FooterLine>>,
@@ -136,6 +127,8 @@ impl PlannedInput {
             form: input.form,
             header: input.header,
             mapping,
+            has_only_phones: !input.sheets.is_empty(),
+            counts: input.counts,
             evidence: OnceLock::new(),
             footer: OnceLock::new(),
         })
@@ -209,22 +202,6 @@ fn own_columns<'a>(header: &'a Header, rejects: Option<&RejectsForm>) -> Vec<&'a
         Some(rejects) => rejects.input_columns.iter().copied().map(name).collect(),
         None => (0..header.names.len()).map(name).collect(),
     }
-}
-
-/// The form of an input. A rejects file has the form in which it was written, or in which a
-/// spreadsheet program saved it; flags about the form of the original input do not apply to it.
-fn form(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
-    let usual = FormChoice::default();
-    if *choice != usual
-        && let Ok(form) = input.survey(&usual)
-        && let Ok(header) = input
-            .read(&form)
-            .and_then(|mut rows| rows.read_header(&form))
-        && RejectsForm::of(&header.names).is_some()
-    {
-        return Ok(form);
-    }
-    input.survey(choice)
 }
 
 fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceError> {

@@ -16,6 +16,7 @@ mod numbers;
 mod preparer;
 mod readings;
 mod rules;
+mod sheets;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub use input::{InspectedInput, PlannedInput};
 pub use memory::{Memory, not_sent_again};
 pub use preparer::suppressed;
 pub use rules::{ByOthers, KnownBad, MemoryRules, OnUncertain, Once};
+pub use sheets::RowCounts;
 pub use survey::{ColumnSurvey, ColumnValue, SurveyedColumn};
 
 use std::fmt;

@@ -14,7 +14,7 @@ const LONGEST_COUNTRY: usize = 60;
 pub(super) enum Reading {
     /// The cells may have shifted: none of them is believed.
     Misshapen(Box<RowOutcome>),
-    /// `--only` leaves the row out. With its number, if it has one.
+    /// The row is left out on purpose. With its number, if it has one.
     Excluded(Option<PhoneNumber>),
     NoNumber(Box<RowOutcome>),
     /// A number, with its kind if kinds are counted.

@@ -13,6 +13,8 @@ use crate::mapping::Mapping;
 use crate::screen::{FirstRows, Listing, SuppressionLists};
 use crate::source::Row;
 
+const HIDDEN: &str = "hidden in the sheet";
+
 /// The outcome of a row whose number is on a do-not-call list.
 pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
     let text = match listing {
@@ -101,7 +103,8 @@ impl Preparer {
             Reading::Misshapen(outcome) | Reading::NoNumber(outcome) => return Err(*outcome),
             Reading::Excluded(number) => {
                 prepared.phone = number;
-                return Err(RowOutcome::not_sent(Status::Excluded, None, None));
+                let why = mapping.hides(row).then(|| HIDDEN.to_owned());
+                return Err(RowOutcome::not_sent(Status::Excluded, None, why));
             }
             Reading::Number(phone, kind) => (phone, kind),
         };

@@ -32,6 +32,19 @@ pub enum MappingError {
         rows: usize,
         input: String,
     },
+    /// Several visible sheets have phone numbers, and nobody has said which one is meant.
+    SeveralSheets {
+        sheets: Vec<SheetRows>,
+        input: String,
+    },
+    /// Rows are hidden in the sheet, and nobody has said what becomes of them.
+    HiddenRows {
+        rows: u64,
+        hidden: u64,
+        /// The line of the first of them.
+        first: u64,
+        input: String,
+    },
     /// Anything else, and what to do about it.
     Other {
         /// The flag that is wrong, if it is a single one.
@@ -47,6 +60,13 @@ pub struct PhoneCandidate {
     pub name: String,
     /// How many of the examined rows have a number in this column.
     pub numbers: usize,
+}
+
+/// A sheet with phone numbers, and how many data rows it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SheetRows {
+    pub name: String,
+    pub rows: u64,
 }
 
 impl std::error::Error for MappingError {}
@@ -148,9 +168,48 @@ impl MappingError {
                     phone_column_flags(candidates)
                 ),
             ),
+            E::SeveralSheets { sheets, input } => several_sheets(sheets, input),
+            E::HiddenRows {
+                rows,
+                hidden,
+                first,
+                input,
+            } => hidden_rows(*rows, *hidden, *first, input),
             E::Other { message, .. } => message.clone(),
         }
     }
+}
+
+fn several_sheets(sheets: &[SheetRows], input: &str) -> Message {
+    let listed = sheets.iter().map(|sheet| {
+        let rows = counted(sheet.rows, "row");
+        format!("`{}` ({rows})", shown_name(&sheet.name))
+    });
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    let first = sheets.first().map_or("", |sheet| &sheet.name);
+    let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+    let message = Message::new(
+        format!(
+            "{} sheets of `{input}` have phone numbers: {listed}",
+            sheets.len()
+        ),
+        format!("choose one, such as `--sheet {}`", quoted(first)),
+    );
+    message.asks_for_sheet(&names)
+}
+
+fn hidden_rows(rows: u64, hidden: u64, first: u64, input: &str) -> Message {
+    let of = counted(rows, "row");
+    let are = if hidden == 1 { "is" } else { "are" };
+    let what = format!(
+        "{} of {of} of `{input}` {are} hidden, by a filter or by hand (the first in line {first})",
+        grouped(hidden)
+    );
+    Message::new(
+        what,
+        "leave hidden rows out with `--hidden-rows skip`, or send them too with `--hidden-rows send`",
+    )
+    .hint_on_page("Choose whether they are left out or sent too.")
 }
 
 fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {

@@ -10,8 +10,8 @@ use super::only::{OnlyRule, only_rules};
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::{
-    EmptyCells, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, RegionColumns, SKIP_COLUMN,
-    VAR,
+    EmptyCells, HiddenRows, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, RegionColumns,
+    SKIP_COLUMN, VAR,
 };
 use super::{detect, header_row, test_leads};
 use crate::lead::ErrorCode;
@@ -32,6 +32,8 @@ pub struct Mapping {
     pub countries: CountryColumns,
     /// A row is sent only if all of these rules hold.
     pub only: Vec<OnlyRule>,
+    /// Whether rows that are hidden in a sheet are left out.
+    pub skips_hidden: bool,
     /// Names of variables and the columns (from 0) that they come from.
     pub variables: Vec<(String, usize)>,
     pub constants: Vec<(String, String)>,
@@ -186,8 +188,14 @@ impl Mapping {
         }
     }
 
+    /// Whether the row is left out on purpose.
     pub fn excludes(&self, row: Row<'_>) -> bool {
-        !self.only.iter().all(|rule| rule.takes(row))
+        self.hides(row) || !self.only.iter().all(|rule| rule.takes(row))
+    }
+
+    /// Whether the row is left out because it is hidden in its sheet.
+    pub fn hides(&self, row: Row<'_>) -> bool {
+        self.skips_hidden && row.is_hidden()
     }
 
     pub fn was_doubtful(&self, row: Row<'_>) -> bool {
@@ -260,6 +268,7 @@ impl Planner<'_> {
             variables: Vec::new(),
             constants: spec.constants.clone(),
             kept: self.kept_columns()?,
+            skips_hidden: spec.hidden_rows == Some(HiddenRows::Skip),
             empty_cells: spec.empty_cells,
             rejects_form: self.rejects_form.cloned(),
             notes: Vec::new(),

@@ -45,6 +45,13 @@ pub enum RegionColumns {
     Named(String),
 }
 
+/// What becomes of rows that are hidden in a sheet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HiddenRows {
+    Send,
+    Skip,
+}
+
 /// The mapping flags of one command. Columns are named by header or by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MappingSpec {
@@ -61,6 +68,8 @@ pub struct MappingSpec {
     pub constants: Vec<(String, String)>,
     /// `--only`, `COL=VALUE`.
     pub only: Vec<String>,
+    /// What becomes of rows that are hidden in a sheet; `None` if nobody has said it.
+    pub hidden_rows: Option<HiddenRows>,
     /// `--keep`, `COL` or `NAME=COL`: columns that are copied into the results.
     pub kept: Vec<String>,
     pub var_names: VarNames,

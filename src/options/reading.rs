@@ -7,7 +7,7 @@ use clap::ValueHint;
 use super::Given;
 use super::declare::options;
 use super::value::{Constant, Delimiter, Value};
-use crate::mapping::{EmptyCells, RegionColumns, VarNames};
+use crate::mapping::{EmptyCells, HiddenRows, RegionColumns, VarNames};
 use crate::phone::{KindChoice, PhoneRule, Region};
 use crate::source::Encoding;
 
@@ -26,9 +26,13 @@ options! {
         #[arg(long, action = clap::ArgAction::SetTrue)]
         no_header: bool => Reading;
 
-        /// Sheet of a spreadsheet file [default: the first]
+        /// Sheet of a spreadsheet file [default: the only one with phone numbers]
         #[arg(long, value_name = "NAME")]
         sheet: Given<String> => Reading;
+
+        /// What to do with rows that a filter or a person has hidden in a spreadsheet file
+        #[arg(long, value_name = "WHAT")]
+        hidden_rows: Given<HiddenRows> => Reading;
 
         /// Read only the first N data rows
         #[arg(long, value_name = "N")]

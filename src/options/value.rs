@@ -15,7 +15,7 @@ use secrecy::SecretString;
 
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
-use crate::mapping::{EmptyCells, RegionColumns, VarNames};
+use crate::mapping::{EmptyCells, HiddenRows, RegionColumns, VarNames};
 use crate::phone::{KindChoice, LineKind, PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateChoice};
@@ -382,6 +382,10 @@ words! {
     EmptyCells {
         Omit = "omit", "No variable";
         Send = "send", "An empty variable";
+    }
+    HiddenRows {
+        Send = "send", "Send them too";
+        Skip = "skip", "Leave them out; their status is `excluded`";
     }
     PhoneRule {
         E164 = "e164", "`+` and 7 to 15 digits, whatever they are";

@@ -343,7 +343,7 @@ pub fn meaning(status: Status) -> &'static str {
         Status::Duplicate => "the campaign had the number already",
         Status::Repeated => "the number is in an earlier row; not sent",
         Status::AlreadyImported => "an earlier run has imported it; not sent",
-        Status::Excluded => "left out by --only; not sent",
+        Status::Excluded => "left out by --only or --hidden-rows; not sent",
         Status::Suppressed => "on a do-not-call list; not sent by this run",
         Status::Invalid => "cannot be sent as it is",
         Status::Rejected => "the service refused the row",
@@ -378,7 +378,7 @@ pub(super) fn left_out(status: Status, after_lost: bool) -> (&'static str, &'sta
         ),
         Status::Excluded => (
             "Not among the rows to send",
-            "The person who started the import said which rows to send (`--only`), and these are not among them.",
+            "The person who started the import said which rows to send (`--only`, `--hidden-rows`), and these are not among them.",
         ),
         Status::Suppressed => (
             "On a do-not-call list",

@@ -60,6 +60,12 @@ pub fn check_json(checked: &Checked<'_>) -> String {
 
 fn input(planned: &PlannedInput) -> Value {
     let text = planned.form.text();
+    let sheet = match &planned.form.content {
+        Content::Sheet(sheet) => Some(sheet),
+        Content::Text(_) => None,
+    };
+    let names = sheet.iter().flat_map(|sheet| &sheet.names);
+    let others = names.filter(|name| sheet.is_some_and(|sheet| sheet.name != **name));
     let notes = planned.mapping.notes.iter();
     let notes: Vec<String> = notes.map(Note::text).collect();
     json!({
@@ -68,10 +74,9 @@ fn input(planned: &PlannedInput) -> Value {
         "encoding": text.map(|text| text.encoding.name()),
         "byte_order_mark": text.is_some_and(|text| text.has_bom),
         "delimiter": text.map(|text| char::from(text.delimiter)),
-        "sheet": match &planned.form.content {
-            Content::Sheet(sheet) => Some(&sheet.name),
-            Content::Text(_) => None,
-        },
+        "sheet": sheet.map(|sheet| &sheet.name),
+        "other_sheets": others.collect::<Vec<_>>(),
+        "hidden_rows": planned.counts.hidden,
         "header_line": planned.header.line,
         "is_rejects_file": planned.mapping.rejects_form.is_some(),
         "note": (!notes.is_empty()).then(|| notes.join("; ")),

@@ -186,12 +186,22 @@ fn form(planned: &PlannedInput, has_examples: bool) -> Vec<(&'static str, String
             lines.push(("delimiter", delimiter + &flag("--delimiter")));
         }
         Content::Sheet(sheet) => {
-            let shown = &sheet.name;
-            let found = match sheet.names.len() {
-                0 | 1 => format!("`{shown}`"),
-                count => format!("`{shown}`, one of {count}{}", flag("--sheet")),
-            };
+            let mut others = sheet.names.clone();
+            others.retain(|name| *name != sheet.name);
+            let mut found = listed(&[&sheet.name]);
+            if planned.has_only_phones {
+                found += ", the only visible one with phone numbers";
+            }
+            if !others.is_empty() {
+                found += &format!("; not read: {}{}", listed(&others), flag("--sheet"));
+            }
             lines.push(("sheet", found));
+            let hidden = counted(planned.counts.hidden, "row");
+            match (planned.counts.hidden, planned.mapping.skips_hidden) {
+                (0, _) => {}
+                (_, true) => lines.push(("hidden", format!("{hidden}, left out (--hidden-rows)"))),
+                (_, false) => lines.push(("hidden", format!("{hidden}, sent too (--hidden-rows)"))),
+            }
         }
     }
     lines.push((

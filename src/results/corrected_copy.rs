@@ -2,10 +2,10 @@
 //!
 //! Input is never modified, so corrections make a copy, which is then the input of a run. All
 //! else reads back as it was: the header, every cell, and how many cells a row has, since a row
-//! whose cells may have shifted must still be known as one. A list in text becomes CSV in UTF-8
-//! with a byte order mark, a spreadsheet a workbook of text cells, whatever the path is called:
-//! only text can say how many cells a row has. Lines above the header and the footer are left
-//! out, and so are rows of a sheet that have no cells.
+//! whose cells may have shifted must still be known as one. Rows that are hidden in a sheet stay
+//! hidden. A list in text becomes CSV in UTF-8 with a byte order mark, a spreadsheet a workbook of
+//! text cells, whatever the path is called: only text can say how many cells a row has. Lines
+//! above the header and the footer are left out, and so are rows of a sheet that have no cells.
 //!
 //! The copy appears at its path only when it is complete and on disk.
 
@@ -20,7 +20,7 @@ use csv::QuoteStyle;
 
 use super::csv_output::{CsvForm, cause_of};
 use super::list_error::ListError;
-use super::workbook::{SheetLayout, sheet_name, write_workbook};
+use super::workbook::{SheetLayout, SheetRow, sheet_name, write_sheet};
 use crate::intake::PlannedInput;
 use crate::lead::RowId;
 use crate::private_file;
@@ -103,7 +103,10 @@ impl CorrectedCopy<'_> {
             name: &sheet_name(name),
             has_header: self.has_header,
         };
-        let header = self.has_header.then(|| Ok(list.header.names.clone()));
+        let header = self.has_header.then(|| {
+            let (cells, is_hidden) = (list.header.names.clone(), false);
+            Ok(SheetRow { cells, is_hidden })
+        });
         let mut batches = list.read()?.batches();
         let mut ready = Vec::new().into_iter();
         let rows = iter::from_fn(|| {
@@ -113,7 +116,10 @@ impl CorrectedCopy<'_> {
                 }
                 match batches.next() {
                     Some(Ok(batch)) => {
-                        let rows = batch.rows().map(|row| self.sheet_row(row));
+                        let rows = batch.rows().map(|row| SheetRow {
+                            cells: self.sheet_row(row),
+                            is_hidden: row.is_hidden(),
+                        });
                         ready = rows.collect::<Vec<_>>().into_iter();
                     }
                     Some(Err(error)) => return Some(Err(error.into())),
@@ -121,7 +127,7 @@ impl CorrectedCopy<'_> {
                 }
             }
         });
-        write_workbook(&layout, header.into_iter().chain(rows), file)
+        write_sheet(&layout, header.into_iter().chain(rows), file)
     }
 
     /// The cells of a row with its corrections.

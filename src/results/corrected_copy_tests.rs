@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::lead::ErrorCode;
 use crate::results::testing::{cells, planned};
+use crate::results::write_workbook;
 use crate::source::{FormChoice, Sheet};
 
 struct Folder(tempfile::TempDir);

@@ -45,6 +45,12 @@ pub struct SheetLayout<'a> {
     pub has_header: bool,
 }
 
+/// A row of a sheet.
+pub(super) struct SheetRow {
+    pub(super) cells: Vec<String>,
+    pub(super) is_hidden: bool,
+}
+
 /// Writes rows as a workbook (.xlsx) with one sheet. Every cell is text (also `007`, `=1+1`, `1e5`), never a
 /// formula, a number, a link or a date. It stays text when it is edited.
 ///
@@ -54,6 +60,22 @@ pub struct SheetLayout<'a> {
 pub fn write_workbook<E: From<WorkbookError>>(
     layout: &SheetLayout<'_>,
     rows: impl Iterator<Item = Result<Vec<String>, E>>,
+    out: impl Write + Send,
+) -> Result<(), E> {
+    let is_hidden = false;
+    let rows = rows.map(|cells| {
+        Ok(SheetRow {
+            cells: cells?,
+            is_hidden,
+        })
+    });
+    write_sheet(layout, rows, out)
+}
+
+/// The same with rows that may be hidden.
+pub(super) fn write_sheet<E: From<WorkbookError>>(
+    layout: &SheetLayout<'_>,
+    rows: impl Iterator<Item = Result<SheetRow, E>>,
     out: impl Write + Send,
 ) -> Result<(), E> {
     let header_rows = u32::from(layout.has_header);
@@ -66,12 +88,18 @@ pub fn write_workbook<E: From<WorkbookError>>(
     })?;
     let mut columns = Columns::default();
     for (index, row) in rows.enumerate() {
-        let row = row?;
+        let SheetRow {
+            cells: row,
+            is_hidden,
+        } = row?;
         let index = u32::try_from(index).unwrap_or(MAX_ROWS);
         check_row(index, &row).map_err(WorkbookError::DoesNotFit)?;
         columns.take(index, &row);
         let is_header = index < header_rows;
         contained(|| write_row(sheet, index, &row, is_header))?;
+        if is_hidden {
+            contained(|| sheet.set_row_hidden(index).map(drop))?;
+        }
     }
     contained(|| columns.lay_out(sheet))?;
     Ok(contained(|| workbook.save_to_writer(out))?)

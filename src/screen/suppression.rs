@@ -19,7 +19,9 @@ use crate::lead::RowId;
 use crate::mapping::{ListColumns, RowRegion, RowRegions};
 use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneRules, Region, Written, is_surely_number, looks_like_number};
-use crate::source::{Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError};
+use crate::source::{
+    Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError, Survey,
+};
 use crate::text::counted;
 
 const SAMPLE_ROWS: usize = 1000;
@@ -256,19 +258,15 @@ fn digits(text: &str) -> usize {
 }
 
 /// The forms in which the list is read, one after the other: for a workbook, each
-/// sheet that has cells.
+/// sheet that has cells. Hidden sheets count too, and so do hidden rows: more people are protected.
 fn forms(input: &Input) -> Result<Vec<Form>, SourceError> {
-    let form = input.survey(&FormChoice::default())?;
-    let Content::Sheet(first) = &form.content else {
-        return Ok(vec![form]);
+    let mut sheets = match input.survey(&FormChoice::default())? {
+        Survey::Text(form) => return Ok(vec![form]),
+        Survey::Workbook(forms) => forms,
     };
     let mut forms = Vec::new();
-    for name in &first.names {
-        let choice = FormChoice {
-            sheet: Some(name.clone()),
-            ..FormChoice::default()
-        };
-        let form = input.survey(&choice)?;
+    for name in sheets.workbook.sheets() {
+        let form = sheets.form(Some(&name), true, false)?;
         if matches!(&form.content, Content::Sheet(sheet) if sheet.rows().len() > 0) {
             forms.push(form);
         }

@@ -130,6 +130,7 @@ fn mapping(layers: &Layers, options: &Options) -> Result<MappingSpec> {
         campaign_column: mapping.campaign_column.as_deref().cloned(),
         region_columns: settled(&phones.region_column)?,
         only: texts(&mapping.only),
+        hidden_rows: options.reading.hidden_rows.as_deref().copied(),
         variables: texts(&mapping.var),
         no_variables: mapping.var.as_ref().is_some_and(Vec::is_empty),
         skipped: texts(&mapping.skip_column),

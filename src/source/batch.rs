@@ -30,6 +30,7 @@ struct Span {
     line: u64,
     cells_end: usize,
     flaw: Option<Flaw>,
+    is_hidden: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +98,15 @@ impl RowBatch {
             line,
             cells_end,
             flaw,
+            is_hidden: false,
         });
+    }
+
+    /// Notes whether the last row is hidden in its sheet.
+    pub(super) fn hide_last(&mut self, is_hidden: bool) {
+        if let Some(last) = self.rows.last_mut() {
+            last.is_hidden = is_hidden;
+        }
     }
 
     #[cfg(test)]
@@ -153,6 +162,11 @@ impl<'a> Row<'a> {
 
     pub fn flaw(&self) -> Option<Flaw> {
         self.batch.rows[self.index].flaw
+    }
+
+    /// Whether a filter, a person or a collapsed group has hidden the row in its sheet.
+    pub fn is_hidden(&self) -> bool {
+        self.batch.rows[self.index].is_hidden
     }
 
     pub fn len(&self) -> usize {

@@ -4,12 +4,13 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::dialect::detect_delimiter;
-use super::spreadsheet::MAX_WORKBOOK_BYTES;
+use super::spreadsheet::{MAX_WORKBOOK_BYTES, Workbook};
 use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
 };
 use crate::exit::StoppedBy;
+use crate::message::Message;
 
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
@@ -56,11 +57,43 @@ impl Form {
     }
 }
 
+/// An input whose form is known, but for the sheet of a workbook.
+pub enum Survey {
+    Text(Form),
+    Workbook(Box<WorkbookForms>),
+}
+
+/// The forms in which a workbook can be read: one for each sheet.
+pub struct WorkbookForms {
+    input: String,
+    compression: Option<Compression>,
+    pub workbook: Workbook,
+}
+
+impl WorkbookForms {
+    /// The form for one sheet, which is decoded: see [`Workbook::sheet`].
+    pub fn form(
+        &mut self,
+        sheet: Option<&str>,
+        has_header: bool,
+        is_last: bool,
+    ) -> Result<Form, SourceError> {
+        let sheet = self.workbook.sheet(sheet, is_last);
+        let sheet = sheet.map_err(|message| unusable_workbook(&self.input, message))?;
+        Ok(Form {
+            compression: self.compression,
+            content: Content::Sheet(Arc::new(sheet)),
+            has_header,
+            above: 0,
+        })
+    }
+}
+
 impl Input {
     /// Detects every part of the form that `choice` does not give. Reads
     /// the input to its end unless a byte order mark or `choice` gives the
     /// encoding: the only letter that shows the encoding may be the last.
-    pub fn survey(&self, choice: &FormChoice) -> Result<Form, SourceError> {
+    pub fn survey(&self, choice: &FormChoice) -> Result<Survey, SourceError> {
         let unreadable = |error| self.unreadable(error);
         let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
@@ -72,12 +105,15 @@ impl Input {
             let on_page = format!("`{}` is {kind}, not a list of contacts", self.name());
             return Err(SourceError::unusable(what, hint).on_page(on_page, page_hint(hint)));
         }
-        let content = if is_workbook(&first) {
-            Content::Sheet(Arc::new(sheet(self, choice)?))
-        } else {
-            Content::Text(TextForm::detect(self, &first, choice).map_err(unreadable)?)
-        };
-        if let (Content::Text(_), Some(_)) = (&content, &choice.sheet) {
+        if is_workbook(&first) {
+            return Ok(Survey::Workbook(Box::new(WorkbookForms {
+                input: self.name().to_owned(),
+                compression,
+                workbook: workbook(self)?,
+            })));
+        }
+        let text = TextForm::detect(self, &first, choice).map_err(unreadable)?;
+        if choice.sheet.is_some() {
             let what = format!(
                 "`{}` is not a spreadsheet, so it has no sheet to choose",
                 self.name()
@@ -85,12 +121,12 @@ impl Input {
             let error = SourceError::unusable(what, "leave `--sheet` out");
             return Err(error.hint_on_page("Choose how it is read under “Does this look wrong?”, or choose the workbook again."));
         }
-        Ok(Form {
+        Ok(Survey::Text(Form {
             compression,
-            content,
+            content: Content::Text(text),
             has_header: !choice.no_header,
             above: 0,
-        })
+        }))
     }
 }
 
@@ -126,17 +162,17 @@ impl TextForm {
     }
 }
 
-fn sheet(input: &Input, choice: &FormChoice) -> Result<Sheet, SourceError> {
+fn workbook(input: &Input) -> Result<Workbook, SourceError> {
     let mut bytes = Vec::new();
     let unpacked = input.unpacked();
     unpacked
         .and_then(|(_, reader)| reader.take(MAX_WORKBOOK_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| input.unreadable(error))?;
-    let sheet = Sheet::open(bytes, choice.sheet.as_deref());
-    sheet.map_err(|message| {
-        let name = format!("`{}`", input.name());
-        SourceError::new(StoppedBy::Usage, message.behind(&name))
-    })
+    Workbook::open(bytes).map_err(|message| unusable_workbook(input.name(), message))
+}
+
+fn unusable_workbook(input: &str, message: Message) -> SourceError {
+    SourceError::new(StoppedBy::Usage, message.behind(&format!("`{input}`")))
 }
 
 fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {

@@ -33,12 +33,12 @@ pub use dialect::DELIMITERS;
 pub use encoding::{Certainty, Encoding, decoded, detect_encoding, encoding_named};
 pub use fingerprint::Fingerprint;
 pub use footer::FooterLine;
-pub use form::{Content, Form, FormChoice, TextForm};
+pub use form::{Content, Form, FormChoice, Survey, TextForm, WorkbookForms};
 pub use header::Header;
 pub use input::Input;
 pub use reader::CsvReader;
 pub use row_reader::{ListReader, RowReader};
-pub use spreadsheet::{Sheet, SheetReader, SheetRow, is_workbook};
+pub use spreadsheet::{Sheet, SheetReader, SheetRow, Workbook, is_workbook};
 
 use std::io::ErrorKind;
 

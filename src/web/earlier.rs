@@ -30,7 +30,11 @@ pub async fn take_settings(
     };
     let lists = keep_lists(site, job, &earlier.options);
     let changed = job.change(record.version, |record| {
+        // What was said about the sheet is about this very list.
+        let said = record.options.reading.clone();
         record.options = earlier.options;
+        record.options.reading.sheet = said.sheet;
+        record.options.reading.hidden_rows = said.hidden_rows;
         record.options.phones.suppress = lists;
         record.has_columns = true;
         record.taken_from = Some(earlier.name);

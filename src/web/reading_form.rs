@@ -9,10 +9,12 @@ use super::layout::{job_form, labelled, see_other};
 use super::reading::ListFacts;
 use super::server::FormFields;
 use super::steps::not_changed;
+use super::trouble::Question;
 use super::visit::{CurrentJob, Visit};
+use crate::mapping::HiddenRows;
 use crate::options::{Given, Options};
 use crate::source::{Certainty, Content};
-use crate::text::shortened;
+use crate::text::{counted, grouped, shortened};
 
 /// The encodings that lists come in.
 const ENCODINGS: [(&str, &str); 9] = [
@@ -57,7 +59,10 @@ pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool
                         (separator(&options, char::from(text.delimiter)))
                     }
                     Content::Sheet(_) if asks_for_sheet => {},
-                    Content::Sheet(sheet) => (sheet_field(&sheet.names, &sheet.name)),
+                    Content::Sheet(sheet) => {
+                        (sheet_field(sheet.names.iter().map(|name| (name, None)), &sheet.name))
+                        @if list.counts.hidden > 0 { (hidden_rows(list.counts.hidden, visit, job)) }
+                    }
                 }
                 p.field {
                     label {
@@ -72,17 +77,29 @@ pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool
     }
 }
 
-/// Only the choice of a sheet, where another one has the phone numbers. It leads to the columns or
-/// to the step `then`.
-pub fn sheets(visit: &Visit, job: &Job, names: &[String], then: Option<&str>) -> Markup {
+/// Only a question about the sheet: which one is meant, or what becomes of its hidden rows. The
+/// answer leads to the columns or to the step `then`.
+pub fn question(visit: &Visit, job: &Job, question: &Question, then: Option<&str>) -> Markup {
+    let (asks, field, button) = match question {
+        Question::Sheet(sheets) => {
+            let first = sheets.first().map_or("", |sheet| &sheet.name);
+            let choices = sheets.iter().map(|sheet| (&sheet.name, sheet.rows));
+            ("sheet", sheet_field(choices, first), "Use this sheet")
+        }
+        Question::HiddenRows(hidden) => {
+            ("hidden-rows", hidden_rows(*hidden, visit, job), "Continue")
+        }
+        _ => return html! {},
+    };
     job_form(
         visit,
         job,
         "reading",
         html! {
             @if let Some(then) = then { input type="hidden" name="then" value=(then); }
-            (sheet_field(names, names.first().map_or("", String::as_str)))
-            p { button.primary type="submit" { "Use this sheet" } }
+            input type="hidden" name="asks" value=(asks);
+            (field)
+            p { button.primary type="submit" { (button) } }
         },
     )
 }
@@ -121,13 +138,39 @@ fn separator(options: &Options, found: char) -> Markup {
     }
 }
 
-fn sheet_field(names: &[String], chosen: &str) -> Markup {
+/// What becomes of hidden rows; nothing is chosen before somebody has said it.
+fn hidden_rows(hidden: u64, visit: &Visit, job: &Job) -> Markup {
+    let options = visit.site.options_of(&job.record());
+    let chosen = options.reading.hidden_rows.as_deref();
+    let label = format!("Hidden rows ({})", grouped(hidden));
+    labelled(
+        "hidden-rows",
+        &label,
+        html! {
+            select #hidden-rows name="hidden-rows" required {
+                @if chosen.is_none() { option value="" selected { "Choose" } }
+                option value="skip" selected[chosen == Some(&HiddenRows::Skip)] { "Leave them out" }
+                option value="send" selected[chosen == Some(&HiddenRows::Send)] { "Send them too" }
+            }
+        },
+    )
+}
+
+fn sheet_field<'n>(
+    sheets: impl Iterator<Item = (&'n String, Option<u64>)>,
+    chosen: &str,
+) -> Markup {
     labelled(
         "sheet",
         "Sheet",
         html! {
             select #sheet name="sheet" {
-                @for name in names { option value=(name) selected[name == chosen] { (name) } }
+                @for (name, rows) in sheets {
+                    option value=(name) selected[name == chosen] {
+                        (name)
+                        @if let Some(rows) = rows { " (" (counted(rows, "row")) ")" }
+                    }
+                }
             }
         },
     )
@@ -167,12 +210,28 @@ pub async fn choose(
     Extension(fields): Extension<FormFields>,
 ) -> Response {
     let given = |name: &str| fields.get(name).filter(|text| !text.is_empty());
+    let facts = job.state().read.done();
+    let sheet_before = facts.as_ref().and_then(|facts| facts.inspected.sheet());
     let changed = job.change(fields.version(), |record| {
         let reading = &mut record.options.reading;
-        reading.encoding = given("encoding").and_then(|text| text.parse().ok());
-        reading.delimiter = given("separator").and_then(|text| text.parse().ok());
-        reading.sheet = given("sheet").map(Given::text_of);
-        reading.no_header = given("no-header").map(|_| true);
+        let asks = fields.get("asks");
+        if asks.is_none_or(|asks| asks == "sheet") {
+            reading.sheet = given("sheet").map(Given::text_of);
+            if given("sheet") != sheet_before {
+                // Other rows are hidden there.
+                reading.hidden_rows = None;
+            }
+        }
+        if let Some(text) = given("hidden-rows")
+            && (asks.is_some() || given("sheet") == sheet_before)
+        {
+            reading.hidden_rows = text.parse().ok();
+        }
+        if asks.is_none() {
+            reading.encoding = given("encoding").and_then(|text| text.parse().ok());
+            reading.delimiter = given("separator").and_then(|text| text.parse().ok());
+            reading.no_header = given("no-header").map(|_| true);
+        }
     });
     let next = match fields.get("then") {
         Some("begin") => "begin",

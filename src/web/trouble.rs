@@ -9,7 +9,7 @@ use crate::mapping::{MappingError, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
 use crate::screen::Doubt;
-use crate::text::{counted, shown_name};
+use crate::text::{counted, grouped, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
@@ -25,8 +25,10 @@ pub struct Trouble {
 pub enum Question {
     /// Several columns have phone numbers.
     PhoneColumns(Vec<PhoneCandidate>),
-    /// Another sheet has the phone numbers.
-    Sheet(Vec<String>),
+    /// One of these sheets is to be chosen.
+    Sheet(Vec<SheetChoice>),
+    /// So many rows are hidden in the sheet.
+    HiddenRows(u64),
     /// The phone column is not known.
     PhoneColumn,
     /// The numbers may be of another country.
@@ -35,6 +37,20 @@ pub enum Question {
     Columns,
     /// The list was sent before, and its leads were removed again.
     Again,
+}
+
+/// A sheet, and how many rows it has, if that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SheetChoice {
+    pub name: String,
+    pub rows: Option<u64>,
+}
+
+impl SheetChoice {
+    fn named(names: &[String]) -> Vec<SheetChoice> {
+        let names = names.iter().cloned();
+        names.map(|name| SheetChoice { name, rows: None }).collect()
+    }
 }
 
 impl Trouble {
@@ -72,7 +88,7 @@ impl Trouble {
             by,
             question: match message.sheets() {
                 [] => None,
-                sheets => Some(Question::Sheet(sheets.to_vec())),
+                sheets => Some(Question::Sheet(SheetChoice::named(sheets))),
             },
         }
     }
@@ -118,7 +134,7 @@ impl Trouble {
     }
 
     /// The sheets of which one is to be chosen.
-    pub fn sheets(&self) -> Option<&[String]> {
+    pub fn sheets(&self) -> Option<&[SheetChoice]> {
         match &self.question {
             Some(Question::Sheet(sheets)) => Some(sheets),
             _ => None,
@@ -143,7 +159,7 @@ impl Trouble {
         }
     }
 
-    fn of_mapping(error: &MappingError) -> Trouble {
+    pub fn of_mapping(error: &MappingError) -> Trouble {
         let (what, hint, question) = match error {
             MappingError::NoSuchColumn { column, input, .. } => (
                 format!(
@@ -162,7 +178,25 @@ impl Trouble {
             MappingError::NoPhoneColumn { sheets, .. } => (
                 "This sheet has no column with phone numbers.".to_owned(),
                 format!("Another sheet has one: {}. Choose it.", names(sheets)),
-                Question::Sheet(sheets.clone()),
+                Question::Sheet(SheetChoice::named(sheets)),
+            ),
+            MappingError::SeveralSheets { sheets, .. } => (
+                "Several sheets have phone numbers.".to_owned(),
+                "Choose the one whose people are meant. The others are not sent.".to_owned(),
+                Question::Sheet(sheets.iter().map(|sheet| SheetChoice {
+                    name: sheet.name.clone(),
+                    rows: Some(sheet.rows),
+                }).collect()),
+            ),
+            MappingError::HiddenRows { rows, hidden, first, .. } => (
+                format!(
+                    "{} of {} {} hidden in the sheet, by a filter or by hand. The first is row {first} of the sheet.",
+                    grouped(*hidden),
+                    counted(*rows, "row"),
+                    if *hidden == 1 { "is" } else { "are" },
+                ),
+                "Choose whether these people are left out.".to_owned(),
+                Question::HiddenRows(*hidden),
             ),
             MappingError::SeveralPhoneColumns { candidates, .. } => (
                 "Several columns have phone numbers.".to_owned(),

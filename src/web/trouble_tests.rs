@@ -239,7 +239,7 @@ fn files_that_are_no_lists_say_what_they_are_and_what_to_choose() {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
         let input = Input::open(&path).unwrap();
-        let error = input.survey(&FormChoice::default()).unwrap_err();
+        let error = input.survey(&FormChoice::default()).err().unwrap();
         let trouble = Trouble::of(&error.into());
         helps(&trouble);
         assert!(

@@ -29,6 +29,7 @@ mod faults;
 mod fixed_rejects;
 mod footers;
 mod help;
+mod hidden_rows;
 mod import;
 mod json_log;
 mod json_summary;
@@ -81,6 +82,7 @@ mod screen;
 mod secrets;
 #[cfg(unix)]
 mod setup;
+mod several_sheets;
 #[cfg(unix)]
 mod shared_copies;
 #[cfg(unix)]

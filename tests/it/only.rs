@@ -28,7 +28,7 @@ fn only_rows_with_the_value_are_sent_and_the_others_are_excluded() {
     let numbers = folder.column("leads.results.csv", "phone_number");
     assert_eq!(numbers[1], "+447911000002");
     assert_eq!(folder.records("leads.rejects.csv").len(), 1);
-    output.shows("excluded                 3  left out by --only; not sent");
+    output.shows("excluded                 3  left out by --only or --hidden-rows; not sent");
     // Left-out rows are not errors.
     folder.write("leads.csv", LIST.replace("Flo,+447911000005\n", ""));
     folder.import_leads(&service, &args).expect(0);
@@ -73,7 +73,7 @@ fn a_missing_column_and_a_value_that_no_row_has_are_reported() {
     let output = folder
         .import_leads(&service, &["--only", "Consent=si"])
         .expect(0);
-    output.tells("no row matches `--only`, so all are excluded");
+    output.tells("all rows are excluded, by `--only` or as hidden rows");
 }
 
 #[test]

@@ -271,6 +271,7 @@ fn a_newer_version_without_the_sheet_or_a_column_says_so_and_goes_on() {
     let rows: &[&[&str]] = &[&["phone", "name"], &["+447911123456", "Ada"]];
     let two = workbook(&[("Old", &[&["x"], &["y"]]), ("New", rows)]);
     let screen = columns(&visitor, "two.xlsx", two);
+    // It is the only one with numbers; from now on it is meant by its name.
     let screen = visitor.send(&screen.form("reading").choose("sheet", "New"));
     let send = go_on(&visitor, &screen);
     let newer = |bytes: Vec<u8>| {
@@ -348,13 +349,29 @@ fn a_list_without_a_phone_column_asks_for_it() {
     assert!(screen.html.contains("href=\"#phone\""));
 }
 
+/// A workbook of which no visible sheet has numbers.
+fn without_visible_numbers(first: &[&[&str]]) -> Vec<u8> {
+    let people: &[&[&str]] = &[&["phone", "name"], &["+447911123456", "Ada"]];
+    let mut book = rust_xlsxwriter::Workbook::new();
+    for (name, rows) in [
+        ("Cover", first),
+        ("Notes", &[&["text"]]),
+        ("People", people),
+    ] {
+        let sheet = book.add_worksheet().set_name(name).unwrap();
+        sheet.set_hidden(name == "People");
+        for (at, row) in (0..).zip(rows) {
+            sheet.write_row(at, 0, row.iter().copied()).unwrap();
+        }
+    }
+    book.save_to_buffer().unwrap()
+}
+
 #[test]
 fn an_empty_sheet_leads_to_the_others() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
-    let people: &[&[&str]] = &[&["phone", "name"], &["+447911123456", "Ada"]];
-    let book = workbook(&[("Cover", &[]), ("Notes", &[&["text"]]), ("People", people)]);
-    let screen = visitor.upload("book.xlsx", book);
+    let screen = visitor.upload("book.xlsx", without_visible_numbers(&[]));
     says(
         &screen,
         &[
@@ -371,18 +388,8 @@ fn an_empty_sheet_leads_to_the_others() {
 fn another_sheet_with_the_numbers_is_offered() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
-    let bytes = workbook(&[
-        ("About", &[&["title", "text"], &["Contacts", "of October"]]),
-        (
-            "People",
-            &[
-                &["phone", "name"],
-                &["+447911123456", "Ada"],
-                &["+447911123457", "Bob"],
-            ],
-        ),
-    ]);
-    let screen = columns(&visitor, "book.xlsx", bytes);
+    let about: &[&[&str]] = &[&["title", "text"], &["Contacts", "of October"]];
+    let screen = columns(&visitor, "book.xlsx", without_visible_numbers(about));
     says(
         &screen,
         &["This sheet has no column with phone numbers.", "“People”"],
@@ -391,6 +398,88 @@ fn another_sheet_with_the_numbers_is_offered() {
     let screen = visitor.send(&screen.form("reading").choose("sheet", "People"));
     assert_eq!(screen.problem(), "", "{}", screen.text());
     assert_eq!(screen.form("columns").choices["phone"][1].1, "phone");
+}
+
+#[test]
+fn of_several_sheets_with_numbers_one_is_chosen_before_anything_else() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let people: &[&[&str]] = &[&["phone"], &["+447911123456"], &["+447911123457"]];
+    let others: &[&[&str]] = &[&["phone"], &["+447911123458"]];
+    let book = workbook(&[("October", people), ("September", others)]);
+    let asked = ["Several sheets have phone numbers.", "Choose the one"];
+    let screen = visitor.upload("book.xlsx", book);
+    says(&screen, &asked);
+    // No step leads past the question.
+    for step in ["campaign", "columns", "problems", "send", "list"] {
+        says(&visitor.get(&format!("{}/{step}", screen.list())), &asked);
+    }
+    let form = screen.form("reading");
+    let labels: Vec<&str> = form.choices["sheet"]
+        .iter()
+        .map(|(_, label)| label.as_str())
+        .collect();
+    assert_eq!(labels, ["October (2 rows)", "September (1 row)"]);
+    let screen = visitor.send(&form.choose("sheet", "September (1 row)"));
+    let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    assert!(
+        screen.text().contains("sheet September , 1 row"),
+        "{}",
+        screen.text()
+    );
+}
+
+#[test]
+fn hidden_people_are_asked_about_and_stay_left_out_in_a_corrected_copy() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let mut book = rust_xlsxwriter::Workbook::new();
+    let sheet = book.add_worksheet();
+    let phones = [
+        "phone",
+        "+447911123456",
+        "+447911123457",
+        "x",
+        "+447911123459",
+    ];
+    sheet.write_column(0, 0, phones).unwrap();
+    sheet.set_row_hidden(2).unwrap().set_row_hidden(4).unwrap();
+    let asked = ["2 of 4 rows are hidden in the sheet", "The first is row 3"];
+    let screen = visitor.upload("book.xlsx", book.save_to_buffer().unwrap());
+    says(&screen, &asked);
+    for step in ["campaign", "columns", "problems", "send", "list"] {
+        says(&visitor.get(&format!("{}/{step}", screen.list())), &asked);
+    }
+    // Nobody is sent before somebody has said so.
+    let screen = visitor.send(&screen.form("reading"));
+    says(&screen, &asked);
+    let screen = visitor.send(
+        &screen
+            .form("reading")
+            .choose("hidden-rows", "Leave them out"),
+    );
+    let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
+    let problems = visitor.get(&format!("{}/problems", screen.list()));
+    let form = problems.form("problems").set("row-3", "+447911123458");
+    let screen = visitor.send(&form.press("continue"));
+    let screen = visitor.get(&format!("{}/send", screen.list()));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    let text = screen.text();
+    assert!(
+        text.contains("4 rows (2 hidden, left out), with your corrections"),
+        "{text}"
+    );
+    assert!(text.contains("Send 2 leads"), "{text}");
+    // It can be changed where the reading of the list is.
+    let columns = visitor.get(&format!("{}/columns", screen.list()));
+    let screen = visitor.send(
+        &columns
+            .form("reading")
+            .choose("hidden-rows", "Send them too"),
+    );
+    let screen = go_on(&visitor, &screen);
+    assert!(screen.text().contains("Send 4 leads"), "{}", screen.text());
 }
 
 #[test]

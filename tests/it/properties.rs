@@ -8,7 +8,7 @@ use leadload::lead::RowId;
 use leadload::mapping::MappingSpec;
 use leadload::phone::PhoneRules;
 use leadload::screen::SuppressionLists;
-use leadload::source::{FormChoice, Input, SourceError, encoding_named};
+use leadload::source::{Form, FormChoice, Input, SourceError, Survey, encoding_named};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -23,9 +23,17 @@ fn input(folder: &Folder, bytes: &[u8]) -> Input {
     Input::open(&folder.path("leads")).unwrap()
 }
 
+/// The form of an input; for a workbook, that of the sheet which is shown first.
+fn form(input: &Input, choice: &FormChoice) -> Result<Form, SourceError> {
+    match input.survey(choice)? {
+        Survey::Text(form) => Ok(form),
+        Survey::Workbook(mut forms) => forms.form(None, !choice.no_header, true),
+    }
+}
+
 /// All cells, without the rows that are not whole.
 fn table(input: &Input, choice: &FormChoice) -> Result<Table, SourceError> {
-    let form = input.survey(choice)?;
+    let form = form(input, choice)?;
     let mut reader = input.read(&form)?;
     let mut table = vec![reader.read_header(&form)?.names];
     loop {
@@ -291,7 +299,7 @@ fn read_within_bounds(
     choice: &FormChoice,
     unpacked: usize,
 ) -> Result<(), SourceError> {
-    let form = input.survey(choice)?;
+    let form = form(input, choice)?;
     let mut reader = input.read(&form)?;
     reader.read_header(&form)?;
     let (mut rows, mut cells, mut text) = (0, 0, 0);

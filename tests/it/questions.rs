@@ -120,7 +120,7 @@ fn the_country_of_many_numbers_that_have_none_is_asked() {
 }
 
 #[test]
-fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
+fn of_a_workbook_the_hidden_sheet_with_the_numbers_is_asked() {
     let (folder, service) = (Folder::new(), recorder());
     let book = xlsx(|book| {
         let sheet = book.add_worksheet().set_name("Summary")?;
@@ -128,6 +128,7 @@ fn of_a_workbook_the_sheet_with_the_numbers_is_asked() {
         let sheet = book.add_worksheet().set_name("Leads")?;
         sheet.write_row(0, 0, ["name", "phone"])?;
         sheet.write_row(1, 0, ["Ada", "+447911000001"])?;
+        sheet.set_hidden(true);
         Ok(())
     });
     folder.write("leads.xlsx", book);

@@ -143,3 +143,65 @@ pub fn compound(streams: &[(&str, &[u8])]) -> Vec<u8> {
     }
     file.into_inner().into_inner()
 }
+
+/// A sheet of an .xls: its name, whether it is shown, and its records between BOF and EOF.
+pub type XlsSheet<'a> = (&'a str, bool, Vec<u8>);
+
+/// An .xls with these sheets.
+pub fn xls(sheets: &[XlsSheet<'_>]) -> Vec<u8> {
+    let begin = xls_record(0x0809, b"\0\x06\x05\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    let end = xls_record(0x000A, b"");
+    let names: usize = sheets.iter().map(|(name, ..)| 4 + 8 + name.len()).sum();
+    let mut place = begin.len() + names + end.len();
+    let mut stream = begin.clone();
+    let mut rest = Vec::new();
+    for (name, is_shown, records) in sheets {
+        let place_of_it = u32::try_from(place).unwrap().to_le_bytes();
+        let name_of_it = [&[u8::try_from(name.len()).unwrap(), 0], name.as_bytes()].concat();
+        let bound = [&place_of_it[..], &[u8::from(!is_shown), 0], &name_of_it].concat();
+        stream.extend(xls_record(0x0085, &bound));
+        let sheet = [&begin[..], records, &end].concat();
+        place += sheet.len();
+        rest.extend(sheet);
+    }
+    stream.extend(end);
+    stream.extend(rest);
+    compound(&[("Workbook", &stream)])
+}
+
+pub fn xls_record(kind: u16, data: &[u8]) -> Vec<u8> {
+    let len = u16::try_from(data.len()).unwrap().to_le_bytes();
+    [&kind.to_le_bytes()[..], &len, data].concat()
+}
+
+/// The records of a table in the first rows of an .xls sheet. Each row has its flags: 0x20 is a
+/// hidden row; `None` is a row of which nothing is said.
+pub fn xls_rows(rows: &[(Option<u8>, &[&str])]) -> Vec<u8> {
+    let mut records = Vec::new();
+    for (row, (flags, _)) in (0_u16..).zip(rows) {
+        if let Some(flags) = flags {
+            let mut data = [0; 16];
+            data[..2].copy_from_slice(&row.to_le_bytes());
+            (data[6], data[12], data[13]) = (0xFF, *flags, 1);
+            records.extend(xls_record(0x0208, &data));
+        }
+    }
+    for (row, (_, cells)) in (0_u16..).zip(rows) {
+        for (column, text) in (0_u16..).zip(*cells) {
+            let len = u16::try_from(text.len()).unwrap().to_le_bytes();
+            let place = [row.to_le_bytes(), column.to_le_bytes(), [0, 0], len].concat();
+            let data = [&place[..], &[0], text.as_bytes()].concat();
+            records.extend(xls_record(0x0204, &data));
+        }
+    }
+    records
+}
+
+/// A row of an OpenDocument table, with these attributes.
+pub fn ods_row(attributes: &str, cells: &[&str]) -> String {
+    let cells = cells.iter().map(|text| {
+        format!(r#"<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>"#)
+    });
+    let cells: String = cells.collect();
+    format!("<table:table-row {attributes}>{cells}</table:table-row>")
+}

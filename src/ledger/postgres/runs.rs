@@ -35,7 +35,7 @@ const COVERED: &str = "
 SELECT other.id FROM leadload.runs AS this JOIN leadload.runs AS other USING (service)
 WHERE this.id = $1 AND other.id <> this.id AND other.options IS NOT NULL
     AND NOT EXISTS (
-        SELECT 1 FROM unnest(ARRAY['campaign', 'campaign_column', 'phone_columns', 'sheet',
+        SELECT 1 FROM unnest(ARRAY['campaign', 'campaign_column', 'phone_columns', 'sheet', 'hidden_rows',
             'phone_rule', 'countries']) AS key
         WHERE this.options ->> key IS DISTINCT FROM other.options ->> key
     )

@@ -23,7 +23,7 @@ const COVERED: &str = "
 SELECT other.id FROM runs AS this JOIN runs AS other USING (service)
 WHERE this.id = ?1 AND other.id <> this.id AND other.options IS NOT NULL
     AND NOT EXISTS (
-        SELECT 1 FROM json_each('[\"campaign\", \"campaign_column\", \"phone_columns\", \"sheet\",
+        SELECT 1 FROM json_each('[\"campaign\", \"campaign_column\", \"phone_columns\", \"sheet\", \"hidden_rows\",
             \"phone_rule\", \"countries\"]')
         WHERE this.options ->> value IS NOT other.options ->> value
     )

@@ -1,4 +1,5 @@
-//! Checks that the sheets of an .xls (MS-XLS) have a size that the format allows.
+//! Checks that the sheets of an .xls (MS-XLS) have a size that the format allows, and finds their
+//! hidden rows.
 //!
 //! calamine reserves memory for every cell between the outermost ones, and for as many
 //! cells as a sheet announces. It also copies a shared text into each cell. One wrong bit
@@ -7,6 +8,7 @@
 
 use super::compound::{u16_at, u32_at};
 use super::error;
+use super::hidden_rows::HiddenRows;
 use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::{COPIES, Weight};
 use crate::message::Message;
@@ -32,6 +34,8 @@ mod kind {
     /// The result of a formula, if it is text.
     pub(super) const STRING: u16 = 0x0207;
     pub(super) const DIMENSIONS: u16 = 0x0200;
+    pub(super) const ROW: u16 = 0x0208;
+    pub(super) const DEFAULT_ROW_HEIGHT: u16 = 0x0225;
     pub(super) const BOF: u16 = 0x0809;
     /// Formula, RString, LabelSst, Number, Label, BoolErr and Rk: one cell each.
     pub(super) const CELLS: [u16; 7] = [0x0006, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E];
@@ -40,8 +44,9 @@ mod kind {
 /// Up to this many bytes of records are always read, whatever the size of the workbook.
 const HARMLESS_BYTES: usize = 16 << 20;
 
-/// Makes sure that no sheet of the workbook asks for more memory than a sheet can need.
-pub(super) fn check(stream: &[u8]) -> Result<(), Message> {
+/// Makes sure that no sheet of the workbook asks for more memory than a sheet can need. Returns the
+/// hidden rows of each.
+pub(super) fn check(stream: &[u8]) -> Result<Vec<HiddenRows>, Message> {
     // Where in the stream each sheet begins.
     let mut sheets: Vec<usize> = Vec::new();
     let mut strings: Vec<&[u8]> = Vec::new();
@@ -63,15 +68,16 @@ pub(super) fn check(stream: &[u8]) -> Result<(), Message> {
     }
     let strings = SharedStrings::read(&strings).ok_or_else(damaged)?;
     let mut size = Size::default();
+    let mut hidden = Vec::new();
     for sheet in sheets {
         let records = stream.get(sheet..).ok_or_else(damaged)?;
-        size.add_sheet(records, &strings)?;
+        hidden.push(size.add_sheet(records, &strings)?);
         // If sheets overlap, the same bytes are read once for each sheet.
         if size.bytes > HARMLESS_BYTES.max(2 * stream.len()) {
             return Err(damaged());
         }
     }
-    Ok(())
+    Ok(hidden)
 }
 
 #[derive(Debug, Default)]
@@ -82,7 +88,8 @@ struct Size {
 }
 
 impl Size {
-    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<(), Message> {
+    fn add_sheet(&mut self, sheet: &[u8], strings: &SharedStrings) -> Result<HiddenRows, Message> {
+        let mut hidden = HiddenRows::default();
         // Up to the last cell.
         let (mut rows, mut columns) = (0, 0);
         let mut include = |(row, column): (u64, u64)| {
@@ -98,6 +105,12 @@ impl Size {
                 (kind::EOF, _) => depth -= 1,
                 _ if depth > 1 => {}
                 (kind::DIMENSIONS, data) => check_dimensions(data)?,
+                // The bit fDyZero (2.4.87, 2.4.221): hidden, whatever the reason.
+                (kind::DEFAULT_ROW_HEIGHT, [flags, ..]) => hidden.by_default = flags & 0x02 != 0,
+                (kind::ROW, data) => {
+                    let (row, flags) = (u32::from(u16_at(data, 0)?), u16_at(data, 12)?);
+                    hidden.note(row..row + 1, flags & 0x20 != 0);
+                }
                 // The data is the row, the first column, and six bytes for each cell.
                 (kind::MUL_RK, data) => {
                     include(place(data, (data.len() / 6).saturating_sub(1) as u32)?);
@@ -119,7 +132,7 @@ impl Size {
         if self.cells > MAX_CELLS {
             Err(error::too_many_cells(MAX_CELLS))
         } else {
-            Ok(())
+            Ok(hidden)
         }
     }
 }

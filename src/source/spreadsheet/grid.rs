@@ -1,6 +1,7 @@
 //! The cells of a sheet in memory: one buffer of text, and the position of each cell in it.
 
 use super::error;
+use super::hidden_rows::HiddenRows;
 use crate::message::Message;
 
 /// The last row and column of an Excel sheet, from 0. A cell beyond them means a damaged file.
@@ -21,6 +22,8 @@ pub(super) struct Grid {
     /// Where each row begins in `cells`, then where the last row ends.
     /// Empty until all cells are added.
     row_starts: Vec<usize>,
+    /// One for each row.
+    is_hidden: Vec<bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +74,7 @@ impl Grid {
 
     /// Finishes the sheet. A program may have written the cells in any order, and a cell
     /// twice: then the last one counts, which is the one that spreadsheet programs show.
-    pub(super) fn finish(mut self) -> Grid {
+    pub(super) fn finish(mut self, hidden: &HiddenRows) -> Grid {
         let cells = &mut self.cells;
         cells.sort_by_key(|cell| (cell.row, cell.column));
         cells.dedup_by(|later, kept| {
@@ -84,6 +87,13 @@ impl Grid {
         self.row_starts = (0..cells.len())
             .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
             .collect();
+        let starts = &self.row_starts;
+        let index_of = |row: u32| starts.partition_point(|&at| cells[at].row < row);
+        self.is_hidden = vec![hidden.by_default; starts.len()];
+        for rows in &hidden.others {
+            let rows = index_of(rows.start)..index_of(rows.end);
+            self.is_hidden[rows].fill(!hidden.by_default);
+        }
         self.row_starts.push(cells.len());
         self
     }
@@ -96,6 +106,7 @@ impl Grid {
         SheetRow {
             grid: self,
             cells: &self.cells[self.row_starts[index]..self.row_starts[index + 1]],
+            is_hidden: self.is_hidden[index],
         }
     }
 }
@@ -105,6 +116,8 @@ pub struct SheetRow<'a> {
     grid: &'a Grid,
     /// Never empty: a row without a cell is not kept.
     cells: &'a [Cell],
+    /// Whether a filter, a person or a collapsed group has hidden it.
+    pub(in crate::source) is_hidden: bool,
 }
 
 impl<'a> SheetRow<'a> {
@@ -145,7 +158,7 @@ mod tests {
                 .push(*row, *column, |out| out.push_str(text))
                 .unwrap();
         }
-        let grid = builder.finish();
+        let grid = builder.finish(&HiddenRows::default());
         (0..grid.len())
             .map(|index| grid.row(index))
             .map(|row| {
@@ -192,6 +205,33 @@ mod tests {
             rows(&[(1, 0, "x"), (0, 1, "b"), (0, 0, "old"), (0, 0, "new")]),
             [row(1, &["new", "b"]), row(2, &["x", ""])]
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_row_is_hidden_if_the_sheet_says_so(
+            by_default: bool,
+            said in proptest::collection::vec((0..20u32, 0..4u32, proptest::bool::ANY), 0..12),
+            filled in proptest::collection::btree_set(0..24u32, 0..24),
+        ) {
+            let mut hidden = HiddenRows { by_default, others: Vec::new() };
+            let mut plain = [by_default; 24];
+            for (first, count, is_hidden) in said {
+                // Of two that contradict each other, the one that is not as by default counts.
+                hidden.note(first..first + count, is_hidden);
+                if is_hidden != by_default {
+                    plain[first as usize..(first + count) as usize].fill(is_hidden);
+                }
+            }
+            let mut grid = Grid::default();
+            for row in &filled {
+                grid.push(*row, 0, |out| out.push('x')).unwrap();
+            }
+            let grid = grid.finish(&hidden);
+            for (index, row) in (0..).zip(filled) {
+                proptest::prop_assert_eq!(grid.row(index).is_hidden, plain[row as usize]);
+            }
+        }
     }
 
     #[test]

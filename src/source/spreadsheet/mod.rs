@@ -14,20 +14,21 @@ mod cell;
 mod compound;
 mod error;
 mod grid;
+mod hidden_rows;
 mod kind;
-mod load;
 mod opendocument;
 mod reader;
 mod shared_strings;
 mod time;
 mod weight;
+mod workbook;
 
 pub(super) use archive::MAX_WORKBOOK_BYTES;
 pub use grid::SheetRow;
 pub use kind::is_workbook;
 pub use reader::SheetReader;
+pub use workbook::Workbook;
 
-use crate::contain;
 use crate::message::Message;
 use grid::Grid;
 
@@ -48,8 +49,7 @@ impl Sheet {
     /// that is not hidden, or the first of all if every one is. Charts, macros and
     /// dialogs are no worksheets.
     pub fn open(bytes: Vec<u8>, wanted: Option<&str>) -> Result<Sheet, Message> {
-        contain::run(|| load::load(bytes, wanted))
-            .unwrap_or_else(|| Err(error::corrupt("it contradicts itself")))
+        Workbook::open(bytes)?.sheet(wanted, true)
     }
 
     /// The rows that have any content, including hidden and filtered ones,

@@ -1,4 +1,4 @@
-//! Checks that an OpenDocument sheet fits into memory.
+//! Checks that an OpenDocument sheet fits into memory, and finds its hidden rows.
 //!
 //! A cell or a row is written once with a number of repeats, so a few bytes can take
 //! all memory. Also, calamine waits forever for the end of a table that is never
@@ -10,7 +10,10 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
 use super::error;
-use super::weight::{COPIES, MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, too_heavy, walk};
+use super::hidden_rows::HiddenRows;
+use super::weight::{
+    COPIES, MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, text_in, too_heavy, walk,
+};
 use crate::message::Message;
 
 /// The most cells with all repeats, including empty ones between filled
@@ -27,8 +30,12 @@ const TEXTS: [&str; 4] = [
     "table:formula",
 ];
 
-/// Makes sure that the document's parts are complete XML and its tables fit into memory.
-pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
+/// calamine stops counting rows there.
+const MAX_ROWS: u32 = 1_048_576;
+
+/// Makes sure that the document's parts are complete XML and its tables fit into memory. Returns
+/// the hidden rows of each table.
+pub(super) fn check(archive: &mut Archive<'_>) -> Result<Vec<HiddenRows>, Message> {
     let mut size = Size::default();
     for name in ["META-INF/manifest.xml", "content.xml"] {
         let part = archive
@@ -36,7 +43,7 @@ pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
             .ok_or_else(|| error::corrupt(format_args!("its part {name} is missing")))?;
         check_part(part, &mut size)?;
     }
-    Ok(())
+    Ok(size.hidden)
 }
 
 fn check_part(part: impl Read, size: &mut Size) -> Result<(), Message> {
@@ -61,11 +68,18 @@ struct Size {
     rows: u64,
     empty_rows: u64,
     row: RowSize,
+    /// Of each table with a name.
+    hidden: Vec<HiddenRows>,
+    /// The first row after the rows of the current table that were read.
+    next_row: u32,
+    /// Whether each group of rows that is open is collapsed.
+    groups: Vec<bool>,
 }
 
 #[derive(Debug, Default)]
 struct RowSize {
     repeats: u64,
+    is_hidden: bool,
     cells: u64,
     filled: u64,
     text: u64,
@@ -76,15 +90,32 @@ struct RowSize {
 impl Size {
     fn open(&mut self, element: &BytesStart<'_>) -> Result<(), Message> {
         match element.name().as_ref() {
-            "table:table" => self.weight.add(STRUCTURE_BYTES + 2 * element.len() as u64),
+            "table:table" => {
+                // calamine reads no rows of a table without a name.
+                self.next_row = MAX_ROWS;
+                if text_in(element, "table:name")?.is_some() {
+                    self.next_row = 0;
+                    self.hidden.push(HiddenRows::default());
+                }
+                self.weight.add(STRUCTURE_BYTES + 2 * element.len() as u64)
+            }
+            "table:table-row-group" => {
+                let display = text_in(element, "table:display")?;
+                self.groups.push(display.as_deref() == Some("false"));
+                Ok(())
+            }
             "style:table-properties" | "table:named-range" | "table:named-expression" => {
                 self.weight.add(STRUCTURE_BYTES)
             }
             // Several spaces in a row are written as their number.
             "text:s" => self.text(number_in(element, "text:c", 1)?),
             "table:table-row" => {
+                // `collapse` is a row that a person has hidden, `filter` one that a filter has.
+                let visibility = text_in(element, "table:visibility")?;
+                let is_visible = visibility.is_none_or(|visibility| visibility == "visible");
                 self.row = RowSize {
                     repeats: number_in(element, "table:number-rows-repeated", 1)?,
+                    is_hidden: !is_visible || self.groups.contains(&true),
                     ..RowSize::default()
                 };
                 Ok(())
@@ -132,6 +163,7 @@ impl Size {
         match name {
             "table:table-cell" | "table:covered-table-cell" => self.row.cell_repeats = 0,
             "table:table-row" => return self.close_row(),
+            "table:table-row-group" => drop(self.groups.pop()),
             "table:table" => {
                 self.cells = self.with_table();
                 (self.width, self.rows, self.empty_rows) = (0, 0, 0);
@@ -143,6 +175,12 @@ impl Size {
 
     fn close_row(&mut self) -> Result<(), Message> {
         let row = std::mem::take(&mut self.row);
+        let repeats = u32::try_from(row.repeats).unwrap_or(MAX_ROWS);
+        let end = self.next_row.saturating_add(repeats).min(MAX_ROWS);
+        if let Some(hidden) = self.hidden.last_mut() {
+            hidden.note(self.next_row..end, row.is_hidden);
+        }
+        self.next_row = end;
         // calamine reads the cells of a row even if its number of repeats is 0.
         let repeats = row.repeats.max(1);
         if row.filled > 0 {

@@ -43,9 +43,8 @@ impl SheetReader {
                 format!("the sheet `{sheet}` of `{name}` is empty"),
                 "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
             );
-            let names = self.sheet.names.iter();
-            let others = names.filter(|name| **name != self.sheet.name);
-            let others: Vec<String> = others.cloned().collect();
+            let mut others = self.sheet.names.clone();
+            others.retain(|name| *name != self.sheet.name);
             return Err(match others.is_empty() {
                 true => error.hint_on_page(NEEDS_HEADER),
                 false => error.asks_for_sheet(&others),
@@ -82,6 +81,7 @@ impl SheetReader {
             let size = batch.bytes.len() - bytes + size_of::<usize>() * cells;
             let flaw = (size > MAX_ROW_BYTES).then_some(Flaw::TooLong);
             batch.end_row(row.number(), batch.cell_ends.len(), flaw);
+            batch.hide_last(row.is_hidden);
             self.next += 1;
         }
         batch

@@ -3,16 +3,20 @@
 //! The size of a part says little about that. An empty tag of five bytes becomes a
 //! structure of two hundred. A text is copied to every place that refers to it, so a few
 //! kilobytes of number formats can take gigabytes. One text of a gigabyte is compressed
-//! to a megabyte. So a part is first read here, in little memory, and weighed.
+//! to a megabyte. So a part is first read here, in little memory, and weighed. Its hidden rows are
+//! noted on the way.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 use std::num::IntErrorKind;
+use std::ops::Range;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
 use super::error;
+use super::hidden_rows::HiddenRows;
 use crate::message::Message;
 
 /// The most memory that decoded parts may take. A million rows of twenty
@@ -27,21 +31,34 @@ const STRING_BYTES: u64 = 56;
 /// What calamine reserves for each string that a part announces.
 const RESERVED_STRING_BYTES: u64 = 24;
 
+const HIDDEN_ROW_BYTES: u64 = 8;
+
 /// What a sheet, a font, a cell format and similar structures take besides their texts.
 pub(super) const STRUCTURE_BYTES: u64 = 256;
 
-/// Makes sure that the parts of an .xlsx fit into memory. All of them are weighed: other parts
-/// say which ones calamine reads and which one is the sheet, under any name.
-pub(super) fn check(archive: &mut Archive<'_>) -> Result<(), Message> {
+/// A part of an .xlsx.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Where its packed bytes are in the file.
+    pub(super) place: Range<u64>,
+    pub(super) hidden: HiddenRows,
+}
+
+/// Makes sure that the parts of an .xlsx fit into memory, and returns them. All of them are
+/// weighed: other parts say which ones calamine reads and which one is the sheet, under any name.
+pub(super) fn check(archive: &mut Archive<'_>) -> Result<Vec<Part>, Message> {
     let mut weight = Weight::default();
+    let mut parts = Vec::new();
     for index in 0..archive.zip.len() {
         // calamine cannot read a part that cannot be unpacked either, and reports it.
         if let Ok(part) = archive.zip.by_index(index) {
-            let size = part.size();
-            weight.add_part(part, size)?;
+            let (size, start) = (part.size(), part.data_start().unwrap_or(0));
+            let place = start..start + part.compressed_size();
+            let hidden = weight.add_part(part, size)?;
+            parts.push(Part { place, hidden });
         }
     }
-    Ok(())
+    Ok(parts)
 }
 
 /// calamine keeps each sheet that it decodes whole, and returns a copy of it.
@@ -68,12 +85,20 @@ impl Weight {
     }
 
     /// Adds a part of an .xlsx, of `size` bytes.
-    fn add_part(&mut self, part: impl Read, size: u64) -> Result<(), Message> {
+    fn add_part(&mut self, part: impl Read, size: u64) -> Result<HiddenRows, Message> {
         self.add(size)?;
+        let (mut next, mut hidden) = (0, HiddenRows::default());
         walk(part, false, |event| match event {
+            Event::Start(tag) if tag.local_name().as_ref() == "row" => {
+                let (row, is_hidden) = row_of(tag, next);
+                next = row.saturating_add(1);
+                hidden.note(row..next, is_hidden);
+                self.add(HIDDEN_ROW_BYTES * u64::from(is_hidden))
+            }
             Event::Start(tag) => self.add_tag(tag),
             _ => Ok(()),
-        })
+        })?;
+        Ok(hidden)
     }
 
     fn add_tag(&mut self, tag: &BytesStart<'_>) -> Result<(), Message> {
@@ -100,6 +125,26 @@ impl Weight {
     }
 }
 
+/// The row (from 0) of a tag, which is `next` if it does not say so, and whether it is hidden. A row
+/// without height is seen as little as one that is called hidden.
+fn row_of(tag: &BytesStart<'_>, next: u32) -> (u32, bool) {
+    let (mut row, mut is_hidden) = (next, false);
+    for attribute in tag.attributes().with_checks(false).flatten() {
+        let value = attribute.value.trim();
+        match attribute.key.as_ref() {
+            "r" => {
+                row = value
+                    .parse()
+                    .map_or(next, |number: u32| number.saturating_sub(1))
+            }
+            "hidden" => is_hidden |= matches!(value, "1" | "true"),
+            "ht" => is_hidden |= value.parse() == Ok(0.0),
+            _ => {}
+        }
+    }
+    (row, is_hidden)
+}
+
 pub(super) fn too_heavy() -> Message {
     let limit = MAX_WEIGHT >> 20;
     error::too_large(format_args!(
@@ -114,14 +159,22 @@ fn piece_too_long() -> Message {
     ))
 }
 
+/// The text in an attribute as it is written.
+pub(super) fn text_in<'t>(
+    tag: &'t BytesStart<'_>,
+    name: &str,
+) -> Result<Option<Cow<'t, str>>, Message> {
+    let attribute = tag.try_get_attribute(name).map_err(error::corrupt)?;
+    Ok(attribute.map(|attribute| attribute.value))
+}
+
 /// The number in an attribute: `missing` where there is none, 0 if it is not a number, the
 /// largest if it is larger.
 pub(super) fn number_in(tag: &BytesStart<'_>, name: &str, missing: u64) -> Result<u64, Message> {
-    let attribute = tag.try_get_attribute(name);
-    let Some(attribute) = attribute.map_err(error::corrupt)? else {
+    let Some(value) = text_in(tag, name)? else {
         return Ok(missing);
     };
-    Ok(match attribute.value.parse() {
+    Ok(match value.parse() {
         Ok(number) => number,
         Err(error) if *error.kind() == IntErrorKind::PosOverflow => u64::MAX,
         Err(_) => 0,

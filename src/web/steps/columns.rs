@@ -106,7 +106,7 @@ async fn shown(
         errors,
         body: Some(html! {
             @if facts.inspected.runs.is_some() && !record.has_earlier_settings && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
-            @if let Some(sheets) = sheets { (reading_form::sheets(visit, job, sheets, None)) }
+            @if let (Some(_), Some(question)) = (sheets, question) { (reading_form::question(visit, job, question, None)) }
             (sections.form(is_asking))
             (reading_form::section(visit, job, &facts, sheets.is_some()))
         }),
@@ -165,6 +165,7 @@ fn field_of(trouble: &Trouble) -> &'static str {
     match &trouble.question {
         Some(Question::PhoneColumns(_) | Question::PhoneColumn) => "phone",
         Some(Question::Sheet(_)) => "sheet",
+        Some(Question::HiddenRows(_)) => "hidden-rows",
         Some(Question::Country) => "country",
         Some(Question::Columns | Question::Again) | None => "columns",
     }

@@ -17,11 +17,11 @@ use crate::text::grouped;
 use crate::web::earlier;
 use crate::web::job::{Job, JobId, JobRecord, new_folder_in};
 use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of, upload_form};
-use crate::web::reading;
+use crate::web::reading::{self, ListFacts};
 use crate::web::reading_form;
 use crate::web::server::upload;
 use crate::web::times;
-use crate::web::trouble::Trouble;
+use crate::web::trouble::{Question, Trouble};
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::{disk, upload_error};
 use crate::web::work::WorkState;
@@ -157,16 +157,35 @@ pub async fn begin(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
 
 /// The list of a job, and how it is replaced.
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Response {
-    shown(&visit, &job, Vec::new(), StatusCode::OK)
-}
-
-fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusCode) -> Response {
-    let state = job.state();
-    let (facts, record) = (state.read.done(), state.record.clone());
-    let sheets = match &state.read {
-        WorkState::Failed(trouble) => trouble.sheets().map(<[String]>::to_vec),
+    let open = match &job.state().read {
+        WorkState::Failed(trouble) => Some(trouble.clone()),
         _ => None,
     };
+    let facts = job.state().read.done();
+    let open = open.or_else(|| facts.and_then(|facts| open_question(&visit, &job, &facts)));
+    match open.filter(|trouble| trouble.question.is_some()) {
+        Some(trouble) => unreadable(&visit, &job, &trouble),
+        None => shown(&visit, &job, Vec::new(), None, StatusCode::OK),
+    }
+}
+
+/// What is open about the sheet, before anything else is asked.
+pub fn open_question(visit: &Visit, job: &Job, facts: &ListFacts) -> Option<Trouble> {
+    let options = visit.site.options_of(&job.record());
+    let hidden_rows = options.reading.hidden_rows.as_deref().copied();
+    let question = facts.inspected.question(hidden_rows);
+    question.as_ref().map(Trouble::of_mapping)
+}
+
+fn shown(
+    visit: &Visit,
+    job: &Arc<Job>,
+    errors: Vec<FieldError>,
+    question: Option<&Question>,
+    status: StatusCode,
+) -> Response {
+    let state = job.state();
+    let (facts, record) = (state.read.done(), state.record.clone());
     drop(state);
     let screen = Screen {
         heading: HEADING.into(),
@@ -176,9 +195,9 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
         body: Some(html! {
             p {
                 strong { bdi { (record.name) } }
-                @if let Some(facts) = &facts { ", " (grouped(facts.rows())) " rows" }
+                @if let (Some(facts), None) = (&facts, question) { ", " (grouped(facts.rows())) " rows" }
             }
-            @if let Some(sheets) = &sheets { (reading_form::sheets(visit, job, sheets, Some("begin"))) }
+            @if let Some(question) = question { (reading_form::question(visit, job, question, Some("begin"))) }
             h2 { "Use a newer version" }
             p {
                 "Your settings stay as they are."
@@ -196,18 +215,23 @@ fn shown(visit: &Visit, job: &Arc<Job>, errors: Vec<FieldError>, status: StatusC
     screen.respond(visit)
 }
 
-/// The screen of a list that cannot be read.
+/// The screen of a list that cannot be read, or not before a question about its sheet is answered.
 pub fn unreadable(visit: &Visit, job: &Arc<Job>, trouble: &Trouble) -> Response {
-    let field = trouble.sheets().map_or("list", |_| "sheet");
+    let question = trouble.question.as_ref();
+    let field = match question {
+        Some(Question::Sheet(_)) => "sheet",
+        Some(Question::HiddenRows(_)) => "hidden-rows",
+        _ => "list",
+    };
     let errors = vec![FieldError::of(trouble, Some(field))];
-    shown(visit, job, errors, StatusCode::OK)
+    shown(visit, job, errors, question, StatusCode::OK)
 }
 
 /// Replaces the list by a newer version, which keeps all settings.
 pub async fn replace(visit: Visit, CurrentJob(job): CurrentJob, request: Request) -> Response {
     let refused = |text: String| {
         let errors = vec![FieldError::at("list", text)];
-        shown(&visit, &job, errors, StatusCode::UNPROCESSABLE_ENTITY)
+        shown(&visit, &job, errors, None, StatusCode::UNPROCESSABLE_ENTITY)
     };
     let folder = match job.new_folder() {
         Ok(folder) => folder,

@@ -45,12 +45,18 @@ pub async fn facts(visit: &Visit, job: &Arc<Job>) -> Result<Arc<ListFacts>, Resp
     job.wait_until(visit.until, |state| state.read.is_over())
         .await;
     let state = job.state();
-    let (rows, trouble) = match &state.read {
-        WorkState::Done(facts) => return Ok(Arc::clone(facts)),
-        WorkState::Failed(trouble) => (0, Some(trouble.clone())),
-        begun => (begun.rows(), None),
+    let (rows, trouble, facts) = match &state.read {
+        WorkState::Done(facts) => (0, None, Some(Arc::clone(facts))),
+        WorkState::Failed(trouble) => (0, Some(trouble.clone()), None),
+        begun => (begun.rows(), None, None),
     };
     drop(state);
+    if let Some(facts) = facts {
+        return match list::open_question(visit, job, &facts) {
+            Some(question) => Err(list::unreadable(visit, job, &question)),
+            None => Ok(facts),
+        };
+    }
     Err(match trouble {
         Some(trouble) => list::unreadable(visit, job, &trouble),
         None => waiting(visit, job, "Reading the list …", rows),

@@ -11,6 +11,7 @@ use crate::campaign::Campaign;
 use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
+use crate::source::Content;
 use crate::text::{counted, grouped};
 use crate::web::campaigns::Campaigns;
 use crate::web::checking::Checked;
@@ -150,7 +151,10 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) 
     html! {
         dl.summary {
             div { dt { "List" } dd {
-                bdi { (record.name) } ", " (counted(checked.found.tally.counts.total(), "row"))
+                bdi { (record.name) } ", "
+                @if let Some(sheet) = sheet(checked) { "sheet " bdi { (sheet) } ", " }
+                (counted(checked.found.tally.counts.total(), "row"))
+                (hidden_rows(checked))
                 @if record.is_corrected {
                     ", with your corrections ("
                     a href=(visit.job_path(job.id, "files/list")) download { "Download the corrected list" } ")"
@@ -165,6 +169,27 @@ fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) 
             div { dt { "Do-not-call lists" } dd { @if lists.is_empty() { "none" } @else { bdi { (lists.join(", ")) } } } dd { (change("columns#blocked", "the do-not-call lists")) } }
             div { dt { "Left out" } dd { (left_out(checked)) } dd { (change("problems", "who is left out")) } }
         }
+    }
+}
+
+/// The sheet that is sent, if the workbook has several.
+fn sheet(checked: &Checked) -> Option<&str> {
+    match &checked.intake.inputs.first()?.form.content {
+        Content::Sheet(sheet) => (sheet.names.len() > 1).then_some(&sheet.name),
+        Content::Text(_) => None,
+    }
+}
+
+/// What becomes of hidden rows, if there are some.
+fn hidden_rows(checked: &Checked) -> String {
+    let inputs = checked.intake.inputs.iter();
+    let mut hidden = inputs.filter(|planned| planned.counts.hidden > 0);
+    match hidden.next() {
+        None => String::new(),
+        Some(planned) if planned.mapping.skips_hidden => {
+            format!(" ({} hidden, left out)", grouped(planned.counts.hidden))
+        }
+        Some(planned) => format!(" ({} hidden, sent too)", grouped(planned.counts.hidden)),
     }
 }
 

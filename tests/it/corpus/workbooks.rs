@@ -157,8 +157,9 @@ corpus! {
         `leads.xlsx` has no sheet `Lead`; it has `Codes`, `Leads`
     ";
     xlsx_first_sheet_that_holds_something_else: named("leads.xlsx", two_sheets()), "" => "
-        exit 2
-        no column of `leads.xlsx` looks like a phone number
+        exit 0
+        sheet Leads, header in line 1
+        2 | +447400123456 | ready | name=Ada
     ";
     xlsx_named_csv: named("leads.csv", numbers_as_numbers()), "--region GB --limit 1" => "
         exit 0

@@ -12,6 +12,23 @@ fn of_spreadsheets() {
         people.write_string(0, 0, "phone")?;
         workbook.add_worksheet().set_name("Notes").map(drop)
     });
+    let several = xlsx(|workbook| {
+        for name in ["October", "Leads of '25"] {
+            let sheet = workbook.add_worksheet().set_name(name)?;
+            sheet.write_column(0, 0, ["phone", "+447911123456"])?;
+        }
+        Ok(())
+    });
+    let hidden = |rows: &[u32]| {
+        xlsx(|workbook| {
+            let sheet = workbook.add_worksheet();
+            sheet.write_column(0, 0, ["phone", "+447911123456", "+447911123457"])?;
+            for row in rows {
+                sheet.set_row_hidden(*row)?;
+            }
+            Ok(())
+        })
+    };
     let repeats = format!(
         r#"<table:table table:name="S"><table:table-row><table:table-cell table:formula="{}" table:number-columns-repeated="16384"/></table:table-row></table:table>"#,
         "a".repeat(100_000)
@@ -28,6 +45,9 @@ fn of_spreadsheets() {
         ("repeats.ods", ods(&repeats, "")),
         ("cut.xlsx", two_sheets[..two_sheets.len() / 2].to_vec()),
         ("list.xlsx", two_sheets),
+        ("several.xlsx", several),
+        ("hidden.xlsx", hidden(&[2])),
+        ("all.xlsx", hidden(&[1, 2])),
     ] {
         folder.write(name, bytes);
     }
@@ -46,6 +66,9 @@ fn of_spreadsheets() {
         &["list.xlsx", "--sheet", "Poeple"],
         &["list.xlsx", "--sheet", "Sheet1"],
         &["list.xlsx", "--sheet", "Notes"],
+        &["several.xlsx"],
+        &["hidden.xlsx"],
+        &["all.xlsx"],
     ] {
         page.add(&folder, check(&folder, args));
     }
