@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use super::SAMPLE_ROWS;
 use crate::lead::{ListLabel, RunId};
-use crate::mapping::{Mapping, MappingError, MappingSpec, RejectsForm, rows_above_header};
+use crate::mapping::{
+    Mapping, MappingError, MappingSpec, PhoneColumn, RejectsForm, rows_above_header,
+};
 use crate::screen::Evidence;
 use crate::source::{
     Content, FooterLine, Form, FormChoice, Header, Input, ListReader, RowBatch, SourceError,
@@ -157,7 +159,8 @@ impl PlannedInput {
 
     pub fn phone_column_names(&self) -> Vec<String> {
         let columns = self.mapping.phone_columns.iter();
-        columns.map(|column| self.flag_text(*column)).collect()
+        let text = |phone: &PhoneColumn| self.mapping.phone_text(&self.header, *phone);
+        columns.map(text).collect()
     }
 
     /// The columns that a saved mapping does not send because they are new, each

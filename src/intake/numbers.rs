@@ -97,17 +97,28 @@ impl NumberReader {
         let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
         let of_row = self.regions.read(columns, codes, row);
         let mut wrong = Wrong::Problem(PhoneProblem::Missing);
-        for column in &mapping.phone_columns {
-            let cell = row.text(*column).unwrap_or_default();
+        let mut first_is_empty = false;
+        for (at, column) in mapping.phone_columns.iter().enumerate() {
             let (phones, region) = self.reader_for(of_row);
-            let found = match phones.read_as(cell, region) {
+            let found = match column.read(row, phones, region) {
                 Ok(read) => self
-                    .completed(mapping, row, of_row, cell, read)
+                    .completed(mapping, row, of_row, &column.cell(row), read)
                     .map_err(Wrong::Doubtful),
                 Err(problem) => Err(Wrong::Problem(problem)),
             };
+            if at == 0 {
+                first_is_empty = matches!(found, Err(Wrong::Problem(PhoneProblem::Missing)));
+            }
             match (found, &wrong) {
-                (Ok(number), _) => return Ok(number),
+                (Ok(number), _) => {
+                    let later = &mut self.evidence.later_columns;
+                    match (at, first_is_empty) {
+                        (0, _) => {}
+                        (_, true) => later.empty += 1,
+                        (_, false) => later.record_unusable(row.id(), row.line()),
+                    }
+                    return Ok(number);
+                }
                 (Err(found), Wrong::Problem(PhoneProblem::Missing)) => wrong = found,
                 (Err(_), _) => {}
             }
@@ -181,6 +192,16 @@ impl NumberReader {
         let code = problem.code();
         if problem == PhoneProblem::Missing {
             return self.missing(planned, row, of_row);
+        }
+        let mut phones = planned.mapping.phone_columns.iter();
+        if problem == PhoneProblem::Extension
+            && let Some(column) = phones.find_map(|phone| phone.filled_extension(row))
+        {
+            let name = shown_name(&planned.header.names[column]);
+            let what = format!(
+                "the phone number has an extension (column `{name}`), which cannot be dialled: give the direct number, and empty that cell"
+            );
+            return RowOutcome::invalid(code, what);
         }
         if !matches!(problem, PhoneProblem::NoCountry { .. }) {
             let is_national = || !planned.mapping.phone_cell(row).contains('+');

@@ -1,5 +1,8 @@
 //! What a header means by its words, in many languages.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
@@ -12,29 +15,207 @@ use crate::text::WordLists;
 static LISTS: LazyLock<WordLists> =
     LazyLock::new(|| WordLists::read(include_str!("header_words.txt"), snake));
 
-/// The ways in which a header can mean a phone number, the most certain first.
-pub(super) const TIERS: [fn(&str) -> bool; 3] = [is_phone, has_phone, may_be_phone];
+/// All words of the headers that mean a phone number or none.
+static PHONE_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lists = ["phone", "phone words", "phone heads", "not to call"];
+    let names = lists.iter().flat_map(|list| LISTS.of(list));
+    names.flat_map(|name| name.split('_')).collect()
+});
+
+/// Endings of plurals, in languages where they are added to the word.
+const PLURALS: [&str; 6] = ["s", "es", "n", "en", "e", "er"];
+
+#[cfg(test)]
+pub(super) fn names_of(list: &str) -> impl Iterator<Item = &'static String> {
+    LISTS.of(list).iter()
+}
 
 /// Whether the header as a whole means a phone number.
 pub(super) fn is_phone(header: &str) -> bool {
-    LISTS.has("phone", &words(header))
+    let means_phone = |name: &String| {
+        let own = without_owner(name);
+        let plain = plain(&own);
+        let names = [name, &own, &plain];
+        names.iter().any(|name| LISTS.has("phone", name)) || is_compound(&plain)
+    };
+    readings(header).iter().any(means_phone) && !is_not_to_call(header)
 }
 
 /// Whether a word in the header means a phone number.
 pub(super) fn has_phone(header: &str) -> bool {
-    let name = words(header);
-    !has_any(&name, "not to call")
-        && (has_any(&name, "phone words") || has_part(&name, "phone parts"))
+    let has_word =
+        |name: &String| name.split('_').any(is_phone_word) || has_part(name, "phone parts");
+    readings(header).iter().any(has_word) && !is_not_to_call(header)
+}
+
+pub(super) fn means_phone(header: &str) -> bool {
+    is_phone(header) || has_phone(header)
 }
 
 /// Whether the header may mean a phone number if no other header does.
-fn may_be_phone(header: &str) -> bool {
-    LISTS.has("perhaps phone", &words(header))
+pub(super) fn may_be_phone(header: &str) -> bool {
+    let is_known = |name: &String| {
+        LISTS.has("perhaps phone", name) || LISTS.has("perhaps phone", &without_digits(name))
+    };
+    readings(header).iter().any(is_known) || may_be_postal_code(header)
+}
+
+/// Whether the header means a postal code in one country and a phone number in another.
+pub(super) fn may_be_postal_code(header: &str) -> bool {
+    LISTS.has("perhaps postal code", &without_digits(&words(header)))
 }
 
 /// Whether the header means something else that looks like a phone number, such as a fax.
 pub(super) fn is_not_to_call(header: &str) -> bool {
-    has_any(&words(header), "not to call")
+    let is_part = |word: &str, part: &String| {
+        word == part || part.chars().count() > 2 && (word.starts_with(part) || word.ends_with(part))
+    };
+    let is_other = |word: &str| {
+        let mut others = LISTS.of("not to call").iter();
+        others.any(|other| is_part(singular(word), other))
+    };
+    let mut readings = readings(header).into_iter();
+    readings.any(|name| without_digits(&name).split('_').any(is_other))
+}
+
+/// The words of a header in two ways, since `WhatsApp` is one word and `HomePhone` is two.
+fn readings(header: &str) -> [String; 2] {
+    [words(header), snake(header)]
+}
+
+/// A word that means a phone number, by itself or as the end of a compound, also in the plural and
+/// with a digit behind it.
+pub(super) fn is_phone_word(word: &str) -> bool {
+    let word = singular(word.trim_end_matches(char::is_numeric));
+    LISTS.has("phone words", word) || is_compound(word)
+}
+
+/// Whether the word means a phone number by its parts: `Privattelefon`, `cellnumber`, `worktel`.
+fn is_compound(word: &str) -> bool {
+    let word = without_plural(word, |word| {
+        LISTS
+            .of("phone heads")
+            .iter()
+            .any(|head| word.ends_with(head))
+    });
+    let ends = |list: &str, is_start: fn(&str) -> bool| {
+        let mut ends = LISTS.of(list).iter();
+        ends.any(|end| word.strip_suffix(end.as_str()).is_some_and(is_start))
+    };
+    let is_one_word = !word.contains('_') && !LISTS.has("not phone", word);
+    is_one_word
+        && (ends("phone heads", |start| !start.is_empty())
+            || ends("number words", |start| {
+                LISTS.has("phone words", start) || is_compound(start)
+            })
+            || ends("phone words", |start| LISTS.has("whose phone", start)))
+}
+
+/// Whether the header means a phone that has neither area code nor extension.
+pub(super) fn is_mobile(header: &str) -> bool {
+    let name = without_digits(&words(header));
+    let mut words = name.split('_');
+    LISTS.has("mobile", &name) || words.any(|word| LISTS.has("mobile", singular(word)))
+}
+
+/// The other words of a header that means what the list has: `work` and `phone` of `Work Phone Ext`
+/// for an extension; `None` if it does not mean that. Digits are words of their own.
+pub(super) fn words_beside(header: &str, list: &str) -> Option<Vec<String>> {
+    readings(header).iter().find_map(|name| {
+        let words = words_and_digits(name);
+        let mut names: Vec<Vec<&str>> = LISTS
+            .of(list)
+            .iter()
+            .map(|n| n.split('_').collect())
+            .collect();
+        names.sort_by_key(|name| Reverse(name.len()));
+        let place = |name: &Vec<&str>| {
+            Some((
+                words.windows(name.len()).position(|w| w == name)?,
+                name.len(),
+            ))
+        };
+        let (mut rest, at) = match names.iter().find_map(place) {
+            Some((at, length)) => (words.clone(), at..at + length),
+            None => split_compound(&words, list)?,
+        };
+        rest.drain(at);
+        rest.retain(|word| !LISTS.has("number words", word));
+        Some(rest)
+    })
+}
+
+/// The words with a compound such as `Telefonvorwahl` or `phoneext` taken apart, and the place of
+/// its second part.
+fn split_compound(words: &[String], list: &str) -> Option<(Vec<String>, Range<usize>)> {
+    let first_part = |word: &String| {
+        let mut starts = LISTS
+            .of(list)
+            .iter()
+            .filter_map(|end| word.strip_suffix(end.as_str()));
+        starts
+            .find(|start| is_phone_word(start) || LISTS.has("phone", start))
+            .map(str::to_owned)
+    };
+    let (at, start) = words
+        .iter()
+        .enumerate()
+        .find_map(|(at, word)| Some((at, first_part(word)?)))?;
+    let mut split = words.to_vec();
+    split.splice(at..=at, [start, String::new()]);
+    Some((split, at + 1..at + 2))
+}
+
+/// The words of a name, with the digits behind a word as a word of their own.
+pub(super) fn words_and_digits(name: &str) -> Vec<String> {
+    let parts = name.split('_').flat_map(|word| {
+        let (word, digits) = word.split_at(word.trim_end_matches(char::is_numeric).len());
+        [word, digits]
+    });
+    parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A name without the words that say whose number it is.
+fn without_owner(name: &str) -> String {
+    let words = name
+        .split('_')
+        .filter(|word| !LISTS.has("whose phone", word));
+    words.collect::<Vec<_>>().join("_")
+}
+
+/// A name without digits and in the singular.
+fn plain(name: &str) -> String {
+    let name = without_digits(name);
+    name.split('_').map(singular).collect::<Vec<_>>().join("_")
+}
+
+/// A name without digits behind its words: `phone_1_value` and `phone1_value` as `phone_value`.
+pub(super) fn without_digits(name: &str) -> String {
+    let words = name
+        .split('_')
+        .map(|word| word.trim_end_matches(char::is_numeric));
+    words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("_")
+}
+
+fn singular(word: &str) -> &str {
+    without_plural(word, |word| PHONE_WORDS.contains(word))
+}
+
+/// The word, or what is left of it without the ending of a plural if only that is known.
+fn without_plural(word: &str, is_known: impl Fn(&str) -> bool) -> &str {
+    if is_known(word) {
+        return word;
+    }
+    let mut stems = PLURALS
+        .iter()
+        .filter_map(|ending| word.strip_suffix(ending));
+    stems.find(|stem| is_known(stem)).unwrap_or(word)
 }
 
 /// Whether the header means the country of the person who is called.
@@ -87,7 +268,7 @@ pub(super) fn snake(text: &str) -> String {
     name
 }
 
-/// The words of a header, joined with `_`. `MobilePhone` is two words too.
+/// The words of a header, joined with `_`. `MobilePhone` is two words too, `Phone1Type` also.
 pub(super) fn words(header: &str) -> String {
     let mut spaced = String::with_capacity(header.len());
     let mut follows_small = false;
@@ -95,7 +276,7 @@ pub(super) fn words(header: &str) -> String {
         if follows_small && c.is_uppercase() {
             spaced.push(' ');
         }
-        follows_small = c.is_lowercase();
+        follows_small = c.is_lowercase() || c.is_numeric();
         spaced.push(c);
     }
     snake(&spaced)

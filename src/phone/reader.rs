@@ -20,7 +20,7 @@ const MAX_CHARACTERS: usize = 250;
 const FEWEST_AFTER_011: usize = 10;
 
 /// Italy and the Vatican: here the zero of a landline is part of the number.
-const KEEPS_ZERO: u16 = 39;
+pub(super) const KEEPS_ZERO: u16 = 39;
 
 pub type Read = (PhoneNumber, Written);
 

@@ -13,8 +13,14 @@ use crate::source::Content;
 pub fn check_json(checked: &Checked<'_>) -> String {
     let (ended, intake) = (checked.ended, checked.intake);
     let lists = intake.suppression.lists.iter();
-    let lists =
-        lists.map(|list| json!({ "name": list.input.name(), "numbers": list.numbers.len() }));
+    let lists = lists.map(|list| {
+        json!({
+            "name": list.input.name(),
+            "numbers": list.numbers.len(),
+            "columns": list.columns,
+            "is_american_registry": list.is_american_registry,
+        })
+    });
     let bodies = checked.findings.bodies.iter();
     let numbers = checked.findings.kinds.all().into_iter();
     let numbers = numbers.map(|(kind, rows)| {

@@ -33,6 +33,8 @@ pub struct RowToCorrect {
     pub line: u64,
     /// The column (from 0) of the phone cell to correct.
     pub column: usize,
+    /// The column (from 0) of its extension, which the corrected number no longer has.
+    pub extension: Option<usize>,
     /// All cells of the row.
     pub cells: Vec<String>,
     pub code: ErrorCode,
@@ -56,7 +58,8 @@ impl ToCorrect {
         if self.rows.len() == MAX_ROWS || self.bytes >= MAX_BYTES {
             return;
         }
-        let column = list.mapping.first_phone_column();
+        let phone = list.mapping.first_phone_column();
+        let column = phone.number;
         if row
             .cell(column)
             .is_some_and(|cell| cell.len() > MAX_PHONE_BYTES)
@@ -70,6 +73,7 @@ impl ToCorrect {
             row: row.id(),
             line: row.line(),
             column,
+            extension: phone.extension,
             cells,
             code,
             error: outcome.error.clone().unwrap_or_default(),
@@ -88,6 +92,9 @@ impl RowToCorrect {
         let mut cells = self.cells.clone();
         if let Some(cell) = cells.get_mut(self.column) {
             text.clone_into(cell);
+        }
+        if let Some(cell) = self.extension.and_then(|column| cells.get_mut(column)) {
+            cell.clear();
         }
         cells
     }

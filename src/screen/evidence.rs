@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::lead::RowId;
 use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 
 const MAX_LINES: usize = 3;
@@ -79,6 +80,36 @@ pub struct Evidence {
     /// Columns (from 0) that hold a number in rows without one in a phone column; the first such
     /// column of each row is counted.
     pub would_fill: BTreeMap<usize, u64>,
+    pub later_columns: LaterColumns,
+}
+
+/// Rows whose number is not from their first phone column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaterColumns {
+    /// Those whose first phone cell is empty.
+    pub empty: u64,
+    /// Those whose first phone cell cannot be used.
+    pub unusable: u64,
+    /// The first of these rows, with their lines.
+    pub first_unusable: Vec<(RowId, u64)>,
+}
+
+const MAX_UNUSABLE: usize = 5;
+
+impl LaterColumns {
+    pub fn record_unusable(&mut self, row: RowId, line: u64) {
+        self.unusable += 1;
+        if self.first_unusable.len() < MAX_UNUSABLE {
+            self.first_unusable.push((row, line));
+        }
+    }
+
+    pub fn add(&mut self, later: &LaterColumns) {
+        self.empty += later.empty;
+        self.unusable += later.unusable;
+        self.first_unusable.extend(&later.first_unusable);
+        self.first_unusable.truncate(MAX_UNUSABLE);
+    }
 }
 
 impl Evidence {
@@ -139,6 +170,7 @@ impl Evidence {
         self.without_country += later.without_country;
         self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
+        self.later_columns.add(&later.later_columns);
         for (name, rows) in later.unknown_countries {
             self.record_unknown_country(&name, rows);
         }
