@@ -39,7 +39,7 @@ pub(super) fn owner(
             own.iter()
                 .any(|own| own == *word || own.starts_with(word.as_str()))
         };
-        let is_general = |word: &&String| is_phone_word(word) && !is_mobile(word);
+        let is_general = |word: &&String| is_phone_word(word) && !is_mobile(word) || *word == FIRST;
         let named = rest.iter().filter(has).count();
         let fits = rest.iter().all(|word| has(&word) || is_general(&word));
         let is_behind = *phone > column;
@@ -57,6 +57,9 @@ pub(super) fn owner(
     });
     fitting.min().map(|(_, phone)| phone)
 }
+
+/// `Ext 1` may be about `Phone`.
+const FIRST: &str = "1";
 
 /// The columns whose headers mean a phone.
 pub(super) fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {

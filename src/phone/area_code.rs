@@ -3,6 +3,7 @@
 //! A number is joined with its area code only if it is not whole without it. Of two readings that
 //! both are numbers in use, none is guessed.
 
+use super::number::FEWEST_DIGITS;
 use super::plan::CallingCode;
 use super::reader::{KEEPS_ZERO, Read};
 use super::rules::is_valid;
@@ -29,6 +30,8 @@ impl AreaCode {
         let is_international = text.contains('+') || digits.starts_with("00");
         match digits.trim_start_matches('0') {
             "" => AreaCode::None,
+            // `Berlin 2` is no area code.
+            _ if text.contains(char::is_alphabetic) => AreaCode::None,
             code if is_international => AreaCode::International(code.to_owned()),
             _ => AreaCode::National(digits),
         }
@@ -47,7 +50,8 @@ impl PhoneRules {
         let plain = tidy::plain_characters(cell.trim());
         let number = tidy::unwrapped(&plain);
         let start = number.trim_start_matches(['(', '[', ' ']);
-        let is_international = start.starts_with('+') || start.starts_with("00");
+        let has_prefix = start.starts_with("00") && digits(number).len() > FEWEST_DIGITS;
+        let is_international = start.starts_with('+') || has_prefix;
         if is_international || !number.contains(|c: char| c.is_ascii_digit()) {
             return self.read_as(cell, region);
         }
@@ -84,7 +88,7 @@ impl PhoneRules {
     fn joined(&self, area: &str, number: &str, region: Region) -> Result<Read, PhoneProblem> {
         let joined = self.with_area_code(area, number, region);
         let seems_whole = begins_with_area_code(number, area);
-        if joined.is_ok() && !seems_whole {
+        if in_use(&joined).is_some() && !seems_whole {
             return joined;
         }
         let alone = self.read_as(number, Some(region));
@@ -96,7 +100,7 @@ impl PhoneRules {
     }
 
     /// A number with a zero before it, which is whole with it; but behind the beginning of a mobile
-    /// number it may be any digit.
+    /// number, or where no trunk zero is dialled, it may be any digit.
     fn joined_with_zero(
         &self,
         area: &str,
@@ -109,8 +113,11 @@ impl PhoneRules {
             return alone;
         }
         let joined = self.with_area_code(area, number, region);
-        let is_mobile = |number: &PhoneNumber| NumberKind::of(*number).line == LineKind::Mobile;
-        match (in_use(&joined).filter(is_mobile), in_use(&alone)) {
+        let may_have_zero = |number: &PhoneNumber| {
+            let is_mobile = NumberKind::of(*number).line == LineKind::Mobile;
+            is_mobile || !keeps_zero && !has_trunk_zero(region)
+        };
+        match (in_use(&joined).filter(may_have_zero), in_use(&alone)) {
             (Some(_), Some(_)) => Err(PhoneProblem::AreaCodeTwice),
             (Some(_), None) => joined,
             (None, _) => alone,
@@ -128,7 +135,6 @@ impl PhoneRules {
         let read = |area: &str| self.read_as(&format!("{area} {number}"), Some(region));
         let valid = |read: Result<Read, PhoneProblem>| read.ok().filter(|read| is_valid(read.0));
         let keeps_zero = region.calling_code() == Some(KEEPS_ZERO);
-        let has_trunk_zero = CallingCode::of(region).is_some_and(CallingCode::has_trunk_zero);
         let (as_written, with_zero) = (|| read(area), || read(&format!("0{area}")));
         let found = match area.strip_prefix('0') {
             Some(_) => valid(as_written()).or_else(|| valid(read(area.trim_start_matches('0')))),
@@ -138,8 +144,9 @@ impl PhoneRules {
                 (Some(_), Some(_)) => return Err(PhoneProblem::AreaCodeTwice),
                 (one, other) => one.or(other),
             },
-            None if has_trunk_zero => valid(with_zero()).or_else(|| valid(as_written())),
-            None => valid(as_written()),
+            None if has_trunk_zero(region) => valid(with_zero()).or_else(|| valid(as_written())),
+            // In a few countries every number begins with a zero that is no trunk zero.
+            None => valid(as_written()).or_else(|| valid(with_zero())),
         };
         let (read, written) = found.map_or_else(as_written, Ok)?;
         let is_foreign = is_american(&format!("{area} {number}"), read);
@@ -152,6 +159,10 @@ impl PhoneRules {
             },
         ))
     }
+}
+
+fn has_trunk_zero(region: Region) -> bool {
+    CallingCode::of(region).is_some_and(CallingCode::has_trunk_zero)
 }
 
 fn in_use(read: &Result<Read, PhoneProblem>) -> Option<PhoneNumber> {
