@@ -68,41 +68,20 @@ impl<'a> Columns<'a> {
     /// The phone column that `COL` or `A+B` means: with `A+B`, the cells of two columns are one
     /// number. A header may have a `+` in it, so a header that is the whole text comes first.
     pub(super) fn find_phone(&self, text: &str) -> Result<PhoneColumn, MappingError> {
-        let whole = self.find(PHONE_COLUMN, text);
-        let Err(MappingError::NoSuchColumn { .. }) = whole else {
-            return whole.map(PhoneColumn::from);
-        };
-        let parts = text
-            .match_indices('+')
-            .map(|(at, _)| (&text[..at], &text[at + 1..]));
-        let parts: Vec<_> = parts
-            .filter(|(area, number)| !area.trim().is_empty() && !number.trim().is_empty())
-            .collect();
-        let found = parts.iter().map(|(area, number)| {
-            let area_code = Some(self.find(PHONE_COLUMN, area)?);
-            let number = PhoneColumn::from(self.find(PHONE_COLUMN, number)?);
+        let whole = self.find(PHONE_COLUMN, text).map(PhoneColumn::from);
+        let is_unknown = matches!(whole, Err(MappingError::NoSuchColumn { .. }));
+        let pair = |at: usize| {
+            let number = PhoneColumn::from(self.find(PHONE_COLUMN, &text[at + 1..])?);
+            let area_code = Some(self.find(PHONE_COLUMN, &text[..at])?);
             Ok(PhoneColumn {
                 area_code,
                 ..number
             })
-        });
-        let found: Vec<Result<PhoneColumn, MappingError>> = found.collect();
-        let fits = found.iter().position(|found| {
-            found
-                .as_ref()
-                .is_ok_and(|pair| pair.area_code != Some(pair.number))
-        });
-        match (fits, found.len()) {
-            (Some(at), _) => found
-                .into_iter()
-                .nth(at)
-                .unwrap_or(whole.map(PhoneColumn::from)),
-            (None, 1) => found
-                .into_iter()
-                .next()
-                .unwrap_or(whole.map(PhoneColumn::from)),
-            (None, _) => whole.map(PhoneColumn::from),
-        }
+        };
+        let signs = text.match_indices('+').filter(|_| is_unknown);
+        let pairs: Vec<Result<PhoneColumn, MappingError>> = signs.map(|(at, _)| pair(at)).collect();
+        let found = pairs.iter().find(|pair| pair.is_ok()).or(pairs.first());
+        found.cloned().unwrap_or(whole)
     }
 
     /// The column whose header is `name`. An exact match wins over one in another case.
@@ -187,32 +166,16 @@ impl<'a> Columns<'a> {
         texts.next().unwrap_or_else(|| (column + 1).to_string())
     }
 
-    /// How `--phone-column` names a phone column, the best way first.
-    pub(super) fn phone_texts(&self, phone: PhoneColumn) -> impl Iterator<Item = String> {
-        let numbers: Vec<String> = self.flag_texts(phone.number).collect();
-        let texts = match phone.area_code {
-            None => numbers,
-            Some(column) => {
-                let areas = self.flag_texts(column);
-                areas
-                    .flat_map(|area| {
-                        numbers
-                            .iter()
-                            .map(move |number| format!("{area}+{number}"))
-                            .collect::<Vec<_>>()
-                    })
-                    .collect()
-            }
+    /// How `--phone-column` names a phone column; `None` if no text means it.
+    pub(super) fn phone_text(&self, phone: PhoneColumn) -> Option<String> {
+        let number = self.flag_texts(phone.number).next()?;
+        let text = match phone.area_code {
+            Some(area) => format!("{}+{number}", self.flag_texts(area).next()?),
+            None => number,
         };
-        let means_it = |text: &String| {
-            self.find_phone(text)
-                .is_ok_and(|found| found.columns().eq(phone.columns()))
-        };
-        texts
-            .into_iter()
-            .filter(means_it)
-            .collect::<Vec<_>>()
-            .into_iter()
+        let found = self.find_phone(&text);
+        let means_it = found.is_ok_and(|found| found.columns().eq(phone.columns()));
+        means_it.then_some(text)
     }
 
     pub(super) fn names(&self) -> Vec<String> {

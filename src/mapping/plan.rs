@@ -160,10 +160,8 @@ impl Mapping {
     /// How `--phone-column` names a phone column.
     pub fn phone_text(&self, header: &Header, phone: PhoneColumn) -> String {
         let columns = Columns::of("", header, self.rejects_form.as_ref());
-        let mut texts = columns.phone_texts(phone);
-        texts
-            .next()
-            .unwrap_or_else(|| columns.flag_text(phone.number))
+        let text = columns.phone_text(phone);
+        text.unwrap_or_else(|| columns.flag_text(phone.number))
     }
 
     pub fn flag_text(&self, header: &Header, column: usize) -> String {
