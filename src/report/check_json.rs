@@ -14,12 +14,12 @@ pub fn check_json(checked: &Checked<'_>) -> String {
     let (ended, intake) = (checked.ended, checked.intake);
     let lists = intake.suppression.lists.iter();
     let lists = lists.map(|list| {
-        let mut said = json!({ "name": list.input.name(), "numbers": list.numbers.len() });
-        if !list.columns.is_empty() {
-            said["columns"] = json!(list.columns);
-            said["american_registry"] = json!(list.is_american_registry);
-        }
-        said
+        json!({
+            "name": list.input.name(),
+            "numbers": list.numbers.len(),
+            "columns": list.columns,
+            "american_registry": list.is_american_registry,
+        })
     });
     let bodies = checked.findings.bodies.iter();
     let numbers = checked.findings.kinds.all().into_iter();

@@ -179,6 +179,16 @@ mod tests {
     }
 
     #[test]
+    fn a_corrected_number_no_longer_has_its_extension() {
+        let list = planned("name,phone,Ext\nAda,+493012345,12\n");
+        let mut found = ToCorrect::default();
+        found.note(&list, &batch_of(&list, &[invalid(ErrorCode::PhoneNotE164)]));
+        let row = &found.rows[0];
+        assert_eq!((row.column, row.extension), (1, Some(2)));
+        assert_eq!(row.corrected("+493012346"), ["Ada", "+493012346", ""]);
+    }
+
+    #[test]
     fn memory_is_bounded_and_all_rows_are_counted() {
         let rows = |phone: &str, name: &str, count: usize| {
             let row = format!("{phone},{name}\n");

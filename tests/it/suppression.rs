@@ -384,10 +384,13 @@ fn a_check_reports_how_many_numbers_a_list_has() {
         "json",
     ];
     let summary = folder.leadload(&args).expect(0).json();
-    assert_eq!(
-        summary["lists"],
-        serde_json::json!([{ "name": "dnc.csv", "numbers": 2 }])
-    );
+    let list = serde_json::json!({
+        "name": "dnc.csv",
+        "numbers": 2,
+        "columns": [],
+        "american_registry": false,
+    });
+    assert_eq!(summary["lists"], serde_json::json!([list]));
     assert_eq!(summary["counts"]["suppressed"], 3);
 }
 
