@@ -31,14 +31,12 @@ pub(super) fn owner(
 ) -> Option<usize> {
     let fitting = phones.iter().filter_map(|phone| {
         let header = &columns.headers[*phone];
-        let own: Vec<String> = [words(header), snake(header)]
+        let names = [words(header), snake(header)];
+        let own: Vec<&str> = names
             .iter()
             .flat_map(|name| words_and_digits(name))
             .collect();
-        let has = |word: &&String| {
-            own.iter()
-                .any(|own| own == *word || own.starts_with(word.as_str()))
-        };
+        let has = |word: &&String| own.iter().any(|own| own.starts_with(word.as_str()));
         let is_general = |word: &&String| is_phone_word(word) && !is_mobile(word) || *word == FIRST;
         let named = rest.iter().filter(has).count();
         let fits = rest.iter().all(|word| has(&word) || is_general(&word));

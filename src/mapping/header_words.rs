@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
@@ -92,12 +91,8 @@ pub(super) fn is_phone_word(word: &str) -> bool {
 
 /// Whether the word means a phone number by its parts: `Privattelefon`, `cellnumber`, `worktel`.
 fn is_compound(word: &str) -> bool {
-    let word = without_plural(word, |word| {
-        LISTS
-            .of("phone heads")
-            .iter()
-            .any(|head| word.ends_with(head))
-    });
+    let heads = LISTS.of("phone heads");
+    let word = without_plural(word, |word| heads.iter().any(|head| word.ends_with(head)));
     let ends = |list: &str, is_start: fn(&str) -> bool| {
         let mut ends = LISTS.of(list).iter();
         ends.any(|end| word.strip_suffix(end.as_str()).is_some_and(is_start))
@@ -121,69 +116,42 @@ pub(super) fn is_mobile(header: &str) -> bool {
 /// The other words of a header that means what the list has: `work` and `phone` of `Work Phone Ext`
 /// for an extension; `None` if it does not mean that. Digits are words of their own.
 pub(super) fn words_beside(header: &str, list: &str) -> Option<Vec<String>> {
-    readings(header).iter().find_map(|name| {
-        let words = words_and_digits(name);
-        let mut names: Vec<Vec<&str>> = LISTS
-            .of(list)
-            .iter()
-            .map(|n| n.split('_').collect())
-            .collect();
-        names.sort_by_key(|name| Reverse(name.len()));
-        let place = |name: &Vec<&str>| {
-            Some((
-                words.windows(name.len()).position(|w| w == name)?,
-                name.len(),
-            ))
+    let mut names: Vec<&String> = LISTS.of(list).iter().collect();
+    names.sort_by_key(|name| Reverse(name.len()));
+    readings(header).iter().find_map(|reading| {
+        let words = format!("_{}_", words_and_digits(reading).join("_"));
+        let rest = |at: usize, name: &str| {
+            let (before, behind) = (&words[..at], &words[at + name.len()..]);
+            // What is before it in the same word means a phone: `Telefonvorwahl`, `phoneext`.
+            let start = before.rsplit('_').next()?;
+            let is_word = start.is_empty() || is_phone_word(start) || LISTS.has("phone", start);
+            let is_whole = is_word && behind.starts_with('_');
+            is_whole.then(|| format!("{before}_{behind}"))
         };
-        let (mut rest, at) = match names.iter().find_map(place) {
-            Some((at, length)) => (words.clone(), at..at + length),
-            None => split_compound(&words, list)?,
-        };
-        rest.drain(at);
-        rest.retain(|word| !LISTS.has("number words", word));
-        Some(rest)
+        let all = names.iter().find_map(|name| {
+            let mut places = words.match_indices(name.as_str());
+            places.find_map(|(at, name)| rest(at, name))
+        })?;
+        let others = all.split('_').filter(|word| !word.is_empty());
+        let others = others.filter(|word| !LISTS.has("number words", word));
+        Some(others.map(str::to_owned).collect())
     })
 }
 
-/// The words with a compound such as `Telefonvorwahl` or `phoneext` taken apart, and the place of
-/// its second part.
-fn split_compound(words: &[String], list: &str) -> Option<(Vec<String>, Range<usize>)> {
-    let first_part = |word: &String| {
-        let mut starts = LISTS
-            .of(list)
-            .iter()
-            .filter_map(|end| word.strip_suffix(end.as_str()));
-        starts
-            .find(|start| is_phone_word(start) || LISTS.has("phone", start))
-            .map(str::to_owned)
-    };
-    let (at, start) = words
-        .iter()
-        .enumerate()
-        .find_map(|(at, word)| Some((at, first_part(word)?)))?;
-    let mut split = words.to_vec();
-    split.splice(at..=at, [start, String::new()]);
-    Some((split, at + 1..at + 2))
-}
-
 /// The words of a name, with the digits behind a word as a word of their own.
-pub(super) fn words_and_digits(name: &str) -> Vec<String> {
+pub(super) fn words_and_digits(name: &str) -> Vec<&str> {
     let parts = name.split('_').flat_map(|word| {
         let (word, digits) = word.split_at(word.trim_end_matches(char::is_numeric).len());
         [word, digits]
     });
-    parts
-        .filter(|part| !part.is_empty())
-        .map(str::to_owned)
-        .collect()
+    parts.filter(|part| !part.is_empty()).collect()
 }
 
 /// A name without the words that say whose number it is.
 fn without_owner(name: &str) -> String {
-    let words = name
-        .split('_')
-        .filter(|word| !LISTS.has("whose phone", word));
-    words.collect::<Vec<_>>().join("_")
+    let words: Vec<&str> = name.split('_').collect();
+    let others = words.iter().filter(|word| !LISTS.has("whose phone", word));
+    others.copied().collect::<Vec<_>>().join("_")
 }
 
 /// A name without digits and in the singular.
@@ -193,14 +161,10 @@ fn plain(name: &str) -> String {
 }
 
 /// A name without digits behind its words: `phone_1_value` and `phone1_value` as `phone_value`.
-pub(super) fn without_digits(name: &str) -> String {
-    let words = name
-        .split('_')
-        .map(|word| word.trim_end_matches(char::is_numeric));
-    words
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("_")
+fn without_digits(name: &str) -> String {
+    let mut words = words_and_digits(name);
+    words.retain(|word| !word.starts_with(char::is_numeric));
+    words.join("_")
 }
 
 fn singular(word: &str) -> &str {
@@ -212,9 +176,7 @@ fn without_plural(word: &str, is_known: impl Fn(&str) -> bool) -> &str {
     if is_known(word) {
         return word;
     }
-    let mut stems = PLURALS
-        .iter()
-        .filter_map(|ending| word.strip_suffix(ending));
+    let mut stems = PLURALS.iter().filter_map(|end| word.strip_suffix(end));
     stems.find(|stem| is_known(stem)).unwrap_or(word)
 }
 
