@@ -35,7 +35,7 @@ impl AreaCodes {
             let next = area + 1;
             let is_number = columns.own.contains(&next) && may_be_phone(&columns.headers[next]);
             let number = match owner(columns, &phones, (*area, rest), Side::Before) {
-                _ if is_number && rest.is_empty() => next,
+                _ if is_number && rest.iter().all(|word| is_digits(word)) => next,
                 found => found?,
             };
             (believes_header || holds_local_numbers(*area, number, sample))
@@ -93,6 +93,10 @@ fn holds_local_numbers(area: usize, number: usize, sample: &RowBatch) -> bool {
             && !number.starts_with(['+', '(', '0'])
             && !local.starts_with(&area)
     })
+}
+
+fn is_digits(word: &str) -> bool {
+    word.chars().all(char::is_numeric)
 }
 
 fn digits(text: &str) -> impl Iterator<Item = char> {

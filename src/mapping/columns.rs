@@ -78,7 +78,10 @@ impl<'a> Columns<'a> {
                 ..number
             })
         };
-        let signs = text.match_indices('+').filter(|_| is_unknown);
+        // A plus at the beginning is that of a number, not of two columns.
+        let signs = text
+            .match_indices('+')
+            .filter(|(at, _)| is_unknown && *at > 0);
         let pairs: Vec<Result<PhoneColumn, MappingError>> = signs.map(|(at, _)| pair(at)).collect();
         let found = pairs.iter().find(|pair| pair.is_ok()).or(pairs.first());
         found.cloned().unwrap_or(whole)

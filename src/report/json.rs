@@ -8,11 +8,9 @@ use serde_json::{Value, json};
 use super::countries::Countries;
 use super::doubt::DoubtError;
 use super::ended::Ended;
-use super::later_columns::later_columns_json;
 use super::stop_text::stop_text;
 use crate::exit::Failure;
 use crate::lead::Counts;
-use crate::screen::LaterColumns;
 
 pub fn json_summary(ended: &Ended<'_>) -> String {
     line(&summary(ended))
@@ -43,7 +41,6 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
         "footer_rows": ended.list_notes.footers.len(),
         "by_campaign": by_campaign,
         "countries": ended.list_notes.countries,
-        "later_phone_columns": later_columns_json(&ended.list_notes.later_columns),
         "requests": ended.requests,
         "elapsed_s": (ended.elapsed_s * 1000.0).round() / 1000.0,
         "results": ended.written.results.as_deref().map(text),
@@ -73,7 +70,6 @@ pub fn json_failure(failure: &Failure) -> String {
         "footer_rows": 0,
         "by_campaign": {},
         "countries": doubt.map_or(&Countries::default(), |doubt| &doubt.countries),
-        "later_phone_columns": later_columns_json(&LaterColumns::default()),
         "requests": 0,
         "elapsed_s": 0.0,
         "results": null,
