@@ -69,7 +69,7 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
             (_, false) => json!("send"),
         }
     });
-    add("phone_columns", |i| columns(i, &i.mapping.phone_columns));
+    add("phone_columns", |i| phone_columns(i));
     add("variables", variables);
     add("region_columns", |i| columns(i, &i.mapping.countries.used));
     found
@@ -139,6 +139,15 @@ fn column_name(input: &PlannedInput, column: usize) -> String {
         1 => name.clone(),
         _ => format!("{name} (column {})", column + 1),
     }
+}
+
+/// The phone columns in order, each with its area codes if these are in another column.
+fn phone_columns(input: &PlannedInput) -> Value {
+    let names = input.mapping.phone_columns.iter().map(|phone| {
+        let names: Vec<String> = phone.columns().map(|at| column_name(input, at)).collect();
+        names.join("+")
+    });
+    json!(names.collect::<Vec<_>>())
 }
 
 fn columns(input: &PlannedInput, columns: &[usize]) -> Value {

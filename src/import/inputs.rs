@@ -19,7 +19,7 @@ use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTot
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
 };
-use crate::screen::SuppressionLists;
+use crate::screen::{SuppressionList, SuppressionLists};
 use crate::settings::{
     ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
 };
@@ -135,6 +135,10 @@ pub async fn protect(mut intake: Intake, settings: &ImportSettings) -> Result<In
         let region = intake.region.as_ref().map(|given| given.region);
         let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
         let lists = lists.or_stopped(StoppedBy::Usage)?;
+        for warning in lists.lists.iter().filter_map(SuppressionList::too_old) {
+            let hint = warning.hint.unwrap_or_default();
+            warn!(event = "warning", "{}: {hint}", warning.what);
+        }
         let ledger = ledger.as_ref().map(Ledger::read).transpose()?.flatten();
         if let Some(ledger) = ledger {
             let all = ledger.suppressed_after(ListPosition::default())?;

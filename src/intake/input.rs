@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::{RowCounts, SAMPLE_ROWS};
 use crate::lead::{ListLabel, RunId};
 use crate::mapping::{
-    Mapping, MappingError, MappingSpec, RejectsForm, SheetRows, rows_above_header,
+    Mapping, MappingError, MappingSpec, PhoneColumn, RejectsForm, SheetRows, rows_above_header,
 };
 use crate::screen::Evidence;
 use crate::source::{FooterLine, Form, Header, Input, ListReader, RowBatch, SourceError};
@@ -150,7 +150,8 @@ impl PlannedInput {
 
     pub fn phone_column_names(&self) -> Vec<String> {
         let columns = self.mapping.phone_columns.iter();
-        columns.map(|column| self.flag_text(*column)).collect()
+        let text = |phone: &PhoneColumn| self.mapping.phone_text(&self.header, *phone);
+        columns.map(text).collect()
     }
 
     /// The columns that a saved mapping does not send because they are new, each

@@ -100,7 +100,7 @@ pub struct Intake {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Large batches; the kind of each number is found too.
+    /// Large batches.
     Checking,
     /// Small batches: a batch is recorded when all its rows have an outcome.
     Sending,
@@ -165,7 +165,7 @@ impl Intake {
             doubt: None,
             ..self.clone()
         };
-        let mut numbers = NumberReader::new(undoubted, false);
+        let mut numbers = NumberReader::new(undoubted);
         let mut round = RoundNumbers::default();
         for planned in inputs {
             let mut reader = planned.input.read(&planned.form)?;
@@ -207,7 +207,9 @@ impl Intake {
         let planned = &self.inputs[file];
         let misshapen = planned.mapping.shape.misshapen(row);
         misshapen.map_or(Ok(()), Err)?;
-        NumberReader::new(self.clone(), false).number(planned, row)
+        NumberReader::new(self.clone())
+            .number(planned, row)
+            .map(|read| read.number)
     }
 
     /// Counts the rows of new lists, not of rejects files. May stop once there are `enough`.

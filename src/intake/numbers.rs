@@ -3,7 +3,7 @@
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
-use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Region, Written};
+use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written};
 use crate::screen::{Evidence, ListDoubt};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
@@ -17,8 +17,7 @@ pub(super) enum Reading {
     /// The row is left out on purpose. With its number, if it has one.
     Excluded(Option<PhoneNumber>),
     NoNumber(Box<RowOutcome>),
-    /// A number, with its kind if kinds are counted.
-    Number(PhoneNumber, Option<NumberKind>),
+    Number(PhoneNumber, NumberKind),
 }
 
 enum Wrong {
@@ -43,18 +42,16 @@ pub(super) struct NumberReader {
     /// For rows that name a country which is not known.
     cautious: PhoneRules,
     region: Option<Region>,
-    tells_kinds: bool,
     regions: RowRegions,
     evidence: Evidence,
 }
 
 impl NumberReader {
-    pub(super) fn new(intake: Intake, tells_kinds: bool) -> NumberReader {
+    pub(super) fn new(intake: Intake) -> NumberReader {
         NumberReader {
             cautious: intake.phones.without_assuming(),
             region: intake.region.as_ref().map(|given| given.region),
             intake,
-            tells_kinds,
             regions: RowRegions::default(),
             evidence: Evidence::default(),
         }
@@ -71,17 +68,14 @@ impl NumberReader {
         }
         if mapping.excludes(row) {
             let counted = self.take_evidence();
-            let number = self.number(planned, row).ok();
+            let number = self.number(planned, row).ok().map(|read| read.number);
             // The row is left out and not counted, but its country still counts as evidence.
             let said = std::mem::replace(&mut self.evidence, counted);
             self.evidence.add_countries(&said);
             return Reading::Excluded(number);
         }
         match self.number(planned, row) {
-            Ok(number) => {
-                let kind = self.tells_kinds.then(|| NumberKind::of(number));
-                Reading::Number(number, kind)
-            }
+            Ok(read) => Reading::Number(read.number, read.kind),
             Err(outcome) => Reading::NoNumber(Box::new(outcome)),
         }
     }
@@ -92,22 +86,33 @@ impl NumberReader {
         &mut self,
         planned: &PlannedInput,
         row: Row<'_>,
-    ) -> Result<PhoneNumber, RowOutcome> {
+    ) -> Result<Read, RowOutcome> {
         let mapping = &planned.mapping;
         let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
         let of_row = self.regions.read(columns, codes, row);
         let mut wrong = Wrong::Problem(PhoneProblem::Missing);
-        for column in &mapping.phone_columns {
-            let cell = row.text(*column).unwrap_or_default();
+        let mut first_is_empty = false;
+        for (at, column) in mapping.phone_columns.iter().enumerate() {
             let (phones, region) = self.reader_for(of_row);
-            let found = match phones.read_as(cell, region) {
+            let found = match column.read(row, phones, region) {
                 Ok(read) => self
-                    .completed(mapping, row, of_row, cell, read)
+                    .completed(mapping, row, of_row, &column.cell(row), read)
                     .map_err(Wrong::Doubtful),
                 Err(problem) => Err(Wrong::Problem(problem)),
             };
+            if at == 0 {
+                first_is_empty = matches!(found, Err(Wrong::Problem(PhoneProblem::Missing)));
+            }
             match (found, &wrong) {
-                (Ok(number), _) => return Ok(number),
+                (Ok(read), _) => {
+                    let later = &mut self.evidence.later_columns;
+                    match (at, first_is_empty) {
+                        (0, _) => {}
+                        (_, true) => later.empty += 1,
+                        (_, false) => later.record_unusable(row.id(), row.line()),
+                    }
+                    return Ok(read);
+                }
                 (Err(found), Wrong::Problem(PhoneProblem::Missing)) => wrong = found,
                 (Err(_), _) => {}
             }
@@ -125,37 +130,33 @@ impl NumberReader {
         row: Row<'_>,
         of_row: RowRegion,
         cell: &str,
-        (number, written): (PhoneNumber, Written),
-    ) -> Result<PhoneNumber, RowOutcome> {
+        read: Read,
+    ) -> Result<Read, RowOutcome> {
         let country = of_row.known();
-        let is_national = written != Written::International;
+        let is_national = read.written != Written::International;
         let by_region = self.region.filter(|_| is_national && country.is_none());
         let is_contradicted = by_region.is_some_and(|region| {
             let vague = self.regions.read(&mapping.countries.vague, &[], row);
             let named = vague.known();
             named.is_some_and(|named| !named.shares_calling_code(region))
         });
-        let is_doubtful = self.evidence.record(
-            row.line(),
-            cell,
-            (number, written),
-            country,
-            is_contradicted,
-        );
+        let is_doubtful = self
+            .evidence
+            .record(row.line(), cell, read, country, is_contradicted);
         let Some(region) = by_region.filter(|_| self.intake.doubts) else {
-            return Ok(number);
+            return Ok(read);
         };
         let why = match self.held(row.file()) {
             _ if mapping.was_doubtful(row) && self.is_still_doubtful() => {
                 "its country is still in doubt"
             }
             Some(list) if list.against.is_some() => "the rest of the list is of another country",
-            Some(_) if is_doubtful && written == Written::Foreign => {
+            Some(_) if is_doubtful && read.written == Written::Foreign => {
                 "numbers there are written in another way"
             }
             Some(_) if is_contradicted => "its row names another country",
             Some(_) if is_doubtful => "no such numbers are in use there",
-            _ => return Ok(number),
+            _ => return Ok(read),
         };
         Err(doubtful(region, why))
     }
@@ -181,6 +182,16 @@ impl NumberReader {
         let code = problem.code();
         if problem == PhoneProblem::Missing {
             return self.missing(planned, row, of_row);
+        }
+        let mut phones = planned.mapping.phone_columns.iter();
+        if problem == PhoneProblem::Extension
+            && let Some(column) = phones.find_map(|phone| phone.filled_extension(row))
+        {
+            let name = shown_name(&planned.header.names[column]);
+            let what = format!(
+                "the phone number has an extension (column `{name}`), which cannot be dialled: give the direct number, and empty that cell"
+            );
+            return RowOutcome::invalid(code, what);
         }
         if !matches!(problem, PhoneProblem::NoCountry { .. }) {
             let is_national = || !planned.mapping.phone_cell(row).contains('+');

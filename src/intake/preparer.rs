@@ -109,7 +109,7 @@ impl Preparer {
             Reading::Number(phone, kind) => (phone, kind),
         };
         prepared.phone = Some(phone);
-        prepared.kind = kind;
+        prepared.kind = Some(kind);
         let campaign = match campaign {
             Some(campaign) => campaign?,
             None => return Ok(()),

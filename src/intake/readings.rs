@@ -40,8 +40,7 @@ pub(super) struct ReadBatch {
 impl Readings {
     /// Starts the threads. Dropping the readings ends them.
     pub(super) fn start(intake: &Intake, purpose: Purpose) -> Readings {
-        let tells_kinds = purpose == Purpose::Checking;
-        let numbers = NumberReader::new(intake.clone(), tells_kinds);
+        let numbers = NumberReader::new(intake.clone());
         let count = thread::available_parallelism().map_or(1, usize::from);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MAX_THREADS))
             .map(|_| sync_channel(BATCHES_AHEAD))

@@ -30,7 +30,8 @@ impl AllowList {
     ) -> Option<AllowList> {
         let columns = Columns::of(input, header, None);
         let name = |column: &usize| columns.flag_texts(*column).next();
-        let phone_columns = mapping.phone_columns.iter().map(name);
+        let phone_columns = mapping.phone_columns.iter();
+        let phone_columns = phone_columns.map(|phone| columns.phone_text(*phone));
         let variables = mapping.variables.iter();
         let variables =
             variables.map(|(name, column)| variable(&columns, name, *column, var_names));

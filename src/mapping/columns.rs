@@ -2,6 +2,7 @@
 
 use super::error::MappingError;
 use super::header_words::folded;
+use super::phone_column::PhoneColumn;
 use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
 use crate::message::Message;
@@ -62,6 +63,28 @@ impl<'a> Columns<'a> {
             headers: self.names(),
             input: self.input.to_owned(),
         })
+    }
+
+    /// The phone column that `COL` or `A+B` means: with `A+B`, the cells of two columns are one
+    /// number. A header may have a `+` in it, so a header that is the whole text comes first.
+    pub(super) fn find_phone(&self, text: &str) -> Result<PhoneColumn, MappingError> {
+        let whole = self.find(PHONE_COLUMN, text).map(PhoneColumn::from);
+        let is_unknown = matches!(whole, Err(MappingError::NoSuchColumn { .. }));
+        let pair = |at: usize| {
+            let number = PhoneColumn::from(self.find(PHONE_COLUMN, &text[at + 1..])?);
+            let area_code = Some(self.find(PHONE_COLUMN, &text[..at])?);
+            Ok(PhoneColumn {
+                area_code,
+                ..number
+            })
+        };
+        // A plus at the beginning is that of a number, not of two columns.
+        let signs = text
+            .match_indices('+')
+            .filter(|(at, _)| is_unknown && *at > 0);
+        let pairs: Vec<Result<PhoneColumn, MappingError>> = signs.map(|(at, _)| pair(at)).collect();
+        let found = pairs.iter().find(|pair| pair.is_ok()).or(pairs.first());
+        found.cloned().unwrap_or(whole)
     }
 
     /// The column whose header is `name`. An exact match wins over one in another case.
@@ -144,6 +167,18 @@ impl<'a> Columns<'a> {
     pub(super) fn flag_text(&self, column: usize) -> String {
         let mut texts = self.flag_texts(column);
         texts.next().unwrap_or_else(|| (column + 1).to_string())
+    }
+
+    /// How `--phone-column` names a phone column; `None` if no text means it.
+    pub(super) fn phone_text(&self, phone: PhoneColumn) -> Option<String> {
+        let number = self.flag_texts(phone.number).next()?;
+        let text = match phone.area_code {
+            Some(area) => format!("{}+{number}", self.flag_texts(area).next()?),
+            None => number,
+        };
+        let found = self.find_phone(&text);
+        let means_it = found.is_ok_and(|found| found.columns().eq(phone.columns()));
+        means_it.then_some(text)
     }
 
     pub(super) fn names(&self) -> Vec<String> {

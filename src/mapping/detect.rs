@@ -3,12 +3,17 @@
 //! A header says what the column should be; the cells say what it is. If the two disagree, the
 //! cells win, and a note says so.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
+use super::area_codes::AreaCodes;
 use super::columns::Columns;
 use super::error::{MappingError, PhoneCandidate};
 use super::header_row::header_below;
-use super::header_words::{TIERS, has_phone, is_not_to_call, is_phone};
+use super::header_words::{
+    has_phone, is_not_to_call, is_phone, may_be_phone, may_be_postal_code, means_phone,
+};
+use super::phone_column::PhoneColumn;
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::RowBatch;
 
@@ -25,15 +30,25 @@ struct CellStats {
     sure: usize,
     /// Of `sure`, the cells with a plus.
     with_plus: usize,
+    /// Cells with so many digits that they may be a number that cannot be used as it is.
+    with_digits: usize,
 }
 
+/// A cell with fewer digits is no phone number, however it is written.
+const FEWEST_DIGITS: usize = 6;
+
+/// A mobile number has at least as many digits, and no postal code has.
+const FEWEST_OF_MOBILE: usize = 10;
+
 impl CellStats {
-    fn of(column: usize, sample: &RowBatch) -> CellStats {
+    fn of<'c>(cells: impl Iterator<Item = Cow<'c, str>>, fewest_digits: usize) -> CellStats {
         let mut stats = CellStats::default();
-        for row in sample.rows() {
-            let cell = row.text(column).unwrap_or_default().trim();
+        for cell in cells {
+            let cell = cell.trim();
+            let digits = cell.chars().filter(|c| c.is_numeric()).count();
             stats.filled += usize::from(!cell.is_empty());
-            stats.numbers += usize::from(looks_like_number(cell));
+            stats.with_digits += usize::from(digits >= FEWEST_DIGITS);
+            stats.numbers += usize::from(digits >= fewest_digits && looks_like_number(cell));
             let is_sure = is_surely_number(cell);
             stats.sure += usize::from(is_sure);
             stats.with_plus += usize::from(is_sure && cell.contains('+'));
@@ -61,24 +76,41 @@ impl CellStats {
 struct Sampled<'a> {
     columns: &'a Columns<'a>,
     rows: &'a RowBatch,
+    area_codes: &'a AreaCodes,
     /// One for each column.
     stats: Vec<CellStats>,
 }
 
 impl<'a> Sampled<'a> {
-    fn new(columns: &'a Columns<'a>, rows: &'a RowBatch) -> Sampled<'a> {
-        let all = 0..columns.headers.len();
+    fn new(columns: &'a Columns<'a>, rows: &'a RowBatch, area_codes: &'a AreaCodes) -> Sampled<'a> {
+        let stats = |column: usize| {
+            let header = &columns.headers[column];
+            let fewest = if may_be_postal_code(header) {
+                FEWEST_OF_MOBILE
+            } else {
+                0
+            };
+            let number = PhoneColumn {
+                area_code: area_codes.of(column),
+                ..PhoneColumn::from(column)
+            };
+            CellStats::of(rows.rows().map(|row| number.cell(row)), fewest)
+        };
         Sampled {
             columns,
             rows,
-            stats: all.map(|column| CellStats::of(column, rows)).collect(),
+            area_codes,
+            stats: (0..columns.headers.len()).map(stats).collect(),
         }
     }
 
     /// The columns whose headers mean a phone and whose cells are numbers. If there are any, also
     /// the columns whose cells can hardly be anything else.
     fn with_numbers(&self) -> Vec<usize> {
-        let mut named = phone_headers(self.columns);
+        let has_area_code = |column: &usize| self.area_codes.of(*column).is_some();
+        let is_phone = |column: &usize| means_phone(&self.columns.headers[*column]);
+        let mut named = self.columns.own.clone();
+        named.retain(|column| is_phone(column) || has_area_code(column));
         named.retain(|column| {
             let stats = self.stats[*column];
             stats.numbers > 0 && stats.confirms()
@@ -98,12 +130,14 @@ impl<'a> Sampled<'a> {
         self.found(column, &named)
     }
 
-    /// The column whose header is the most certain to mean a phone, unless its cells disagree.
+    /// The column whose header is the most certain to mean a phone, unless its cells disagree. A
+    /// header that only says number means nothing beside a phone column with digits: these are
+    /// numbers that cannot be used, and those are the numbers of customers.
     fn by_header(&self, is_rejects: bool) -> Result<Found, MappingError> {
         let mut overruled: Vec<usize> = Vec::new();
-        for fits in TIERS {
+        for fits in [is_phone, has_phone, may_be_phone] {
             let mut tier = self.columns.that(fits);
-            tier.retain(|column| !overruled.contains(column));
+            tier.retain(|column| !overruled.contains(column) && !self.is_postal_code(*column));
             let (mut left, others): (Vec<usize>, Vec<usize>) = tier
                 .into_iter()
                 .partition(|column| self.stats[*column].confirms());
@@ -114,8 +148,18 @@ impl<'a> Sampled<'a> {
                 return Ok(self.found(self.one_of(left)?, &overruled));
             }
             overruled.extend(others);
+            if overruled
+                .iter()
+                .any(|column| self.stats[*column].with_digits > 0)
+            {
+                break;
+            }
         }
         self.by_cells(&overruled)
+    }
+
+    fn is_postal_code(&self, column: usize) -> bool {
+        may_be_postal_code(&self.columns.headers[column]) && !self.stats[column].confirms()
     }
 
     /// The one column whose cells show that it holds the phone numbers, if no header means a phone
@@ -124,6 +168,15 @@ impl<'a> Sampled<'a> {
         let columns = self.columns;
         let mut found = columns.that(|header| !is_not_to_call(header));
         found.retain(|column| self.stats[*column].suffices());
+        let mut usable = named.to_vec();
+        usable.retain(|column| self.stats[*column].numbers > 0);
+        if let [column] = found[..]
+            && !usable.is_empty()
+            && !usable.contains(&column)
+        {
+            usable.push(column);
+            return Err(self.several(&usable));
+        }
         match (named, &found[..]) {
             ([_, ..], [column]) => Ok(self.found(*column, named)),
             ([], [column]) => Ok((
@@ -202,9 +255,10 @@ impl<'a> Sampled<'a> {
 pub(super) fn phone_column(
     columns: &Columns<'_>,
     rows: &RowBatch,
+    area_codes: &AreaCodes,
     is_rejects: bool,
 ) -> Result<Found, MappingError> {
-    let sampled = Sampled::new(columns, rows);
+    let sampled = Sampled::new(columns, rows, area_codes);
     let with_numbers = if is_rejects {
         Vec::new()
     } else {
@@ -217,21 +271,21 @@ pub(super) fn phone_column(
     }
 }
 
-/// The columns whose headers mean a phone.
-pub(super) fn phone_headers(columns: &Columns<'_>) -> Vec<usize> {
-    columns.that(|header| is_phone(header) || has_phone(header))
-}
-
 /// All columns that hold phone numbers, for a list where every number counts.
-pub(super) fn phone_columns(columns: &Columns<'_>, rows: &RowBatch) -> Vec<usize> {
-    let sampled = Sampled::new(columns, rows);
+pub(super) fn phone_columns(
+    columns: &Columns<'_>,
+    rows: &RowBatch,
+    area_codes: &AreaCodes,
+) -> Vec<usize> {
+    let sampled = Sampled::new(columns, rows, area_codes);
     let own = columns.own.iter().copied();
     own.filter(|column| {
         let header = &columns.headers[*column];
         let stats = sampled.stats[*column];
         // A column that is called a phone number counts whatever its cells are, so that cells that
         // cannot be read are reported.
-        is_phone(header) || has_phone(header) && stats.confirms() || stats.suffices()
+        let is_named = is_phone(header) || area_codes.of(*column).is_some();
+        is_named || has_phone(header) && stats.confirms() || stats.suffices()
     })
     .collect()
 }
@@ -257,7 +311,12 @@ mod tests {
     }
 
     fn found(names: &[&str], rows: &[&[&str]]) -> Result<Found, MappingError> {
-        phone_column(&columns(&headers(names)), &RowBatch::of_text(rows), false)
+        phone_column(
+            &columns(&headers(names)),
+            &RowBatch::of_text(rows),
+            &AreaCodes::default(),
+            false,
+        )
     }
 
     fn column(names: &[&str], rows: &[&[&str]]) -> usize {
@@ -303,7 +362,9 @@ mod tests {
     fn in_a_rejects_file_the_header_decides() {
         let names = headers(&["phone", "emergency contact phone"]);
         let rows = RowBatch::of_text(&[&["x", PHONE], &["y", PHONE]]);
-        let found = |is_rejects| phone_column(&columns(&names), &rows, is_rejects).unwrap();
+        let found = |is_rejects| {
+            phone_column(&columns(&names), &rows, &AreaCodes::default(), is_rejects).unwrap()
+        };
         assert_eq!(found(true).0, 0);
         assert_eq!(found(false).0, 1);
         assert!(found(false).1.is_some());
@@ -352,6 +413,9 @@ mod tests {
     fn every_number_of_a_do_not_call_list_counts() {
         let names = headers(&["phone", "mobile", "since"]);
         let rows = RowBatch::of_text(&[&[PHONE, "+447911123457", "2026-11-21"]]);
-        assert_eq!(phone_columns(&columns(&names), &rows), [0, 1]);
+        assert_eq!(
+            phone_columns(&columns(&names), &rows, &AreaCodes::default()),
+            [0, 1]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Which row is the header: the first row may be a title above it, or already a contact.
 
 use super::columns::Columns;
-use super::header_words::{has_phone, is_phone};
+use super::header_words::{is_phone, means_phone};
 use super::rejects_form::RejectsForm;
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::{Header, Row, RowBatch};
@@ -32,8 +32,7 @@ fn phone_cell(row: Row<'_>) -> Option<usize> {
 /// the header below them is certain: it names a phone column, the rows below it have numbers in
 /// that column, and neither it nor a row above it has one there.
 pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
-    let means_phone = |header: &String| is_phone(header) || has_phone(header);
-    if first.names.iter().any(means_phone) || RejectsForm::of(&first.names).is_some() {
+    if first.names.iter().any(|name| means_phone(name)) || RejectsForm::of(&first.names).is_some() {
         return 0;
     }
     let rows: Vec<Row<'_>> = sample.rows().collect();

@@ -1,5 +1,7 @@
 //! What a header means by its words, in many languages.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
@@ -12,29 +14,170 @@ use crate::text::WordLists;
 static LISTS: LazyLock<WordLists> =
     LazyLock::new(|| WordLists::read(include_str!("header_words.txt"), snake));
 
-/// The ways in which a header can mean a phone number, the most certain first.
-pub(super) const TIERS: [fn(&str) -> bool; 3] = [is_phone, has_phone, may_be_phone];
+/// All words of the headers that mean a phone number or none.
+static PHONE_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lists = ["phone", "phone words", "phone heads", "not to call"];
+    let names = lists.iter().flat_map(|list| LISTS.of(list));
+    names.flat_map(|name| name.split('_')).collect()
+});
+
+/// Endings of plurals, in languages where they are added to the word.
+const PLURALS: [&str; 6] = ["s", "es", "n", "en", "e", "er"];
+
+#[cfg(test)]
+pub(super) fn names_of(list: &str) -> impl Iterator<Item = &'static String> {
+    LISTS.of(list).iter()
+}
 
 /// Whether the header as a whole means a phone number.
 pub(super) fn is_phone(header: &str) -> bool {
-    LISTS.has("phone", &words(header))
+    let means_phone = |name: &String| {
+        let own = without_owner(name);
+        let plain = plain(&own);
+        let names = [name, &own, &plain];
+        names.iter().any(|name| LISTS.has("phone", name)) || is_compound(&plain)
+    };
+    readings(header).iter().any(means_phone) && !is_not_to_call(header)
 }
 
 /// Whether a word in the header means a phone number.
 pub(super) fn has_phone(header: &str) -> bool {
-    let name = words(header);
-    !has_any(&name, "not to call")
-        && (has_any(&name, "phone words") || has_part(&name, "phone parts"))
+    let has_word =
+        |name: &String| name.split('_').any(is_phone_word) || has_part(name, "phone parts");
+    readings(header).iter().any(has_word) && !is_not_to_call(header)
+}
+
+pub(super) fn means_phone(header: &str) -> bool {
+    is_phone(header) || has_phone(header)
 }
 
 /// Whether the header may mean a phone number if no other header does.
-fn may_be_phone(header: &str) -> bool {
-    LISTS.has("perhaps phone", &words(header))
+pub(super) fn may_be_phone(header: &str) -> bool {
+    let is_known = |name: &String| {
+        LISTS.has("perhaps phone", name) || LISTS.has("perhaps phone", &without_digits(name))
+    };
+    readings(header).iter().any(is_known) || may_be_postal_code(header)
+}
+
+/// Whether the header means a postal code in one country and a phone number in another.
+pub(super) fn may_be_postal_code(header: &str) -> bool {
+    LISTS.has("perhaps postal code", &without_digits(&words(header)))
 }
 
 /// Whether the header means something else that looks like a phone number, such as a fax.
 pub(super) fn is_not_to_call(header: &str) -> bool {
-    has_any(&words(header), "not to call")
+    let is_part = |word: &str, part: &String| {
+        word == part || part.chars().count() > 2 && (word.starts_with(part) || word.ends_with(part))
+    };
+    let is_other = |word: &str| {
+        let mut others = LISTS.of("not to call").iter();
+        others.any(|other| is_part(singular(word), other))
+    };
+    let mut readings = readings(header).into_iter();
+    readings.any(|name| without_digits(&name).split('_').any(is_other))
+}
+
+/// The words of a header in two ways, since `WhatsApp` is one word and `HomePhone` is two.
+fn readings(header: &str) -> [String; 2] {
+    [words(header), snake(header)]
+}
+
+/// A word that means a phone number, by itself or as the end of a compound, also in the plural and
+/// with a digit behind it.
+pub(super) fn is_phone_word(word: &str) -> bool {
+    let word = singular(word.trim_end_matches(char::is_numeric));
+    LISTS.has("phone words", word) || is_compound(word)
+}
+
+/// Whether the word means a phone number by its parts: `Privattelefon`, `cellnumber`, `worktel`.
+fn is_compound(word: &str) -> bool {
+    let heads = LISTS.of("phone heads");
+    let word = without_plural(word, |word| heads.iter().any(|head| word.ends_with(head)));
+    let ends = |list: &str, is_start: fn(&str) -> bool| {
+        let mut ends = LISTS.of(list).iter();
+        ends.any(|end| word.strip_suffix(end.as_str()).is_some_and(is_start))
+    };
+    let is_one_word = !word.contains('_') && !LISTS.has("not phone", word);
+    is_one_word
+        && (ends("phone heads", |start| !start.is_empty())
+            || ends("number words", |start| {
+                LISTS.has("phone words", start) || is_compound(start)
+            })
+            || ends("phone words", |start| LISTS.has("whose phone", start)))
+}
+
+/// Whether the header means a phone that has neither area code nor extension.
+pub(super) fn is_mobile(header: &str) -> bool {
+    let name = without_digits(&words(header));
+    let mut words = name.split('_');
+    LISTS.has("mobile", &name) || words.any(|word| LISTS.has("mobile", singular(word)))
+}
+
+/// The other words of a header that means what the list has: `work` and `phone` of `Work Phone Ext`
+/// for an extension; `None` if it does not mean that. Digits are words of their own.
+pub(super) fn words_beside(header: &str, list: &str) -> Option<Vec<String>> {
+    let mut names: Vec<&String> = LISTS.of(list).iter().collect();
+    names.sort_by_key(|name| Reverse(name.len()));
+    readings(header).iter().find_map(|reading| {
+        let words = format!("_{}_", words_and_digits(reading).join("_"));
+        let rest = |at: usize, name: &str| {
+            let (before, behind) = (&words[..at], &words[at + name.len()..]);
+            // What is before it in the same word means a phone: `Telefonvorwahl`, `phoneext`.
+            let start = before.rsplit('_').next()?;
+            let is_word = start.is_empty() || is_phone_word(start) || LISTS.has("phone", start);
+            let is_whole = is_word && behind.starts_with('_');
+            is_whole.then(|| format!("{before}_{behind}"))
+        };
+        let all = names.iter().find_map(|name| {
+            let mut places = words.match_indices(name.as_str());
+            places.find_map(|(at, name)| rest(at, name))
+        })?;
+        let others = all.split('_').filter(|word| !word.is_empty());
+        let others = others.filter(|word| !LISTS.has("number words", word));
+        Some(others.map(str::to_owned).collect())
+    })
+}
+
+/// The words of a name, with the digits behind a word as a word of their own.
+pub(super) fn words_and_digits(name: &str) -> Vec<&str> {
+    let parts = name.split('_').flat_map(|word| {
+        let (word, digits) = word.split_at(word.trim_end_matches(char::is_numeric).len());
+        [word, digits]
+    });
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// A name without the words that say whose number it is.
+fn without_owner(name: &str) -> String {
+    let words: Vec<&str> = name.split('_').collect();
+    let others = words.iter().filter(|word| !LISTS.has("whose phone", word));
+    others.copied().collect::<Vec<_>>().join("_")
+}
+
+/// A name without digits and in the singular.
+fn plain(name: &str) -> String {
+    let name = without_digits(name);
+    name.split('_').map(singular).collect::<Vec<_>>().join("_")
+}
+
+/// A name without digits behind its words: `phone_1_value` and `phone1_value` as `phone_value`.
+fn without_digits(name: &str) -> String {
+    let mut words = words_and_digits(name);
+    words.retain(|word| !word.starts_with(char::is_numeric));
+    words.join("_")
+}
+
+fn singular(word: &str) -> &str {
+    without_plural(word, |word| PHONE_WORDS.contains(word))
+}
+
+/// The word, or what is left of it without the ending of a plural if only that is known.
+fn without_plural(word: &str, is_known: impl Fn(&str) -> bool) -> &str {
+    if is_known(word) {
+        return word;
+    }
+    let mut stems = PLURALS.iter().filter_map(|end| word.strip_suffix(end));
+    stems.find(|stem| is_known(stem)).unwrap_or(word)
 }
 
 /// Whether the header means the country of the person who is called.
@@ -87,7 +230,7 @@ pub(super) fn snake(text: &str) -> String {
     name
 }
 
-/// The words of a header, joined with `_`. `MobilePhone` is two words too.
+/// The words of a header, joined with `_`. `MobilePhone` is two words too, `Phone1Type` also.
 pub(super) fn words(header: &str) -> String {
     let mut spaced = String::with_capacity(header.len());
     let mut follows_small = false;
@@ -95,7 +238,7 @@ pub(super) fn words(header: &str) -> String {
         if follows_small && c.is_uppercase() {
             spaced.push(' ');
         }
-        follows_small = c.is_lowercase();
+        follows_small = c.is_lowercase() || c.is_numeric();
         spaced.push(c);
     }
     snake(&spaced)

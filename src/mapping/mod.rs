@@ -5,18 +5,24 @@
 //! detected there, before anything is sent.
 //!
 //! From the bottom up: `header_words` and `spec`; `columns` finds a column by name or number;
-//! `country_columns`, `detect` and `only` choose columns; `plan` puts these together, and
+//! `country_columns`, `area_codes`, `extension_column`, `detect` and `only` choose columns; `plan` puts these together, and
 //! `allow_list` turns a plan into what a profile saves.
 
 mod allow_list;
+mod area_codes;
+mod beside;
 mod columns;
 mod country_columns;
 mod detect;
 mod error;
+mod extension_column;
 mod header_row;
 mod header_words;
 mod list_columns;
 mod only;
+mod phone_column;
+#[cfg(test)]
+mod phone_headers_tests;
 mod plan;
 mod rejects_form;
 mod row_region;
@@ -33,6 +39,7 @@ pub use header_row::rows_above_header;
 pub use header_words::is_private;
 pub use list_columns::ListColumns;
 pub use only::OnlyRule;
+pub use phone_column::PhoneColumn;
 pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 pub use row_region::{RowRegion, RowRegions};

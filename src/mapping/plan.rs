@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 
+use super::area_codes::AreaCodes;
 use super::columns::Columns;
 use super::country_columns::CountryColumns;
 use super::error::MappingError;
 use super::header_words::{folded, snake};
 use super::only::{OnlyRule, only_rules};
+use super::phone_column::PhoneColumn;
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::{
     EmptyCells, HiddenRows, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, RegionColumns,
     SKIP_COLUMN, VAR,
 };
-use super::{detect, header_row, test_leads};
+use super::{beside, detect, extension_column, header_row, test_leads};
 use crate::lead::ErrorCode;
 use crate::message::ASK_SETUP;
 use crate::shell::quoted;
@@ -24,8 +26,8 @@ use crate::text::shown_name;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
     pub shape: RowShape,
-    /// The columns (from 0) that hold the number, in order of preference.
-    pub phone_columns: Vec<usize>,
+    /// The columns that hold the number, in order of preference.
+    pub phone_columns: Vec<PhoneColumn>,
     /// The other columns (from 0) whose headers mean a phone number.
     pub spare_phone_columns: Vec<usize>,
     pub campaign_column: Option<usize>,
@@ -137,16 +139,31 @@ impl Mapping {
 
     /// The last column (from 0) that is read for a number, its country, a campaign or a variable.
     fn last_used(&self) -> Option<usize> {
-        let used = self.phone_columns.iter().copied();
-        used.chain(self.campaign_column)
+        let used = self.phone_columns.iter();
+        used.flat_map(|phone| phone.columns().chain(phone.extension))
+            .chain(self.campaign_column)
             .chain(self.countries.used.iter().copied())
             .chain(self.variables.iter().map(|(_, column)| *column))
             .max()
     }
 
-    /// The column (from 0) that is shown for a row whose number cannot be read.
-    pub fn first_phone_column(&self) -> usize {
-        self.phone_columns.first().copied().unwrap_or(0)
+    /// What is shown for a row whose number cannot be read.
+    pub fn first_phone_column(&self) -> PhoneColumn {
+        let first = self.phone_columns.first().copied();
+        first.unwrap_or(PhoneColumn::from(0))
+    }
+
+    /// Whether the column (from 0) holds the number or its area code.
+    pub fn is_phone_column(&self, column: usize) -> bool {
+        let mut phones = self.phone_columns.iter();
+        phones.any(|phone| phone.columns().any(|at| at == column))
+    }
+
+    /// How `--phone-column` names a phone column.
+    pub fn phone_text(&self, header: &Header, phone: PhoneColumn) -> String {
+        let columns = Columns::of("", header, self.rejects_form.as_ref());
+        let text = columns.phone_text(phone);
+        text.unwrap_or_else(|| columns.flag_text(phone.number))
     }
 
     pub fn flag_text(&self, header: &Header, column: usize) -> String {
@@ -155,7 +172,7 @@ impl Mapping {
 
     /// The cell that should hold the number, as text for display.
     pub fn phone_cell<'r>(&self, row: Row<'r>) -> Cow<'r, str> {
-        row.lossy(self.first_phone_column())
+        self.first_phone_column().cell(row)
     }
 
     /// The input's own cells of a row, without those that `leadload` added to a rejects file.
@@ -173,7 +190,7 @@ impl Mapping {
         let is_ours = |form: &RejectsForm| !form.input_columns.contains(&column);
         let from_column = self.variables.iter().filter(|(_, of)| *of == column);
         ColumnUse {
-            role: if self.phone_columns.contains(&column) {
+            role: if self.is_phone_column(column) {
                 ColumnRole::Phone
             } else if self.campaign_column == Some(column) {
                 ColumnRole::Campaign
@@ -242,20 +259,27 @@ impl Planner<'_> {
         } = self;
         let mut lost_columns = Vec::new();
         let named = spec.phone_columns.iter();
-        let named = named.map(|name| columns.find(PHONE_COLUMN, name));
-        let named: Vec<usize> = named.collect::<Result<_, _>>()?;
+        let named = named.map(|name| columns.find_phone(name));
+        let named: Vec<PhoneColumn> = named.collect::<Result<_, _>>()?;
         let skipped = self.each(&mut lost_columns, SKIP_COLUMN, &spec.skipped, |name| {
             columns.find(SKIP_COLUMN, name)
         })?;
-        let found = self.phone_columns(named, &skipped);
-        let read = found.as_ref().map(|(found, _)| &found[..]);
+        let is_rejects = self.rejects_form.is_some();
+        let area_codes = AreaCodes::find(columns, sample, is_rejects);
+        let found = self.phone_columns(named, &skipped, &area_codes);
+        let read = found
+            .as_ref()
+            .map(|(found, _)| found.iter().map(|phone| phone.number));
+        let read: Vec<usize> = read.into_iter().flatten().collect();
         // Reported in place of the error that there is no phone column.
-        if let Some(error) = header_is_data(columns, self.header, read.unwrap_or_default()) {
+        if let Some(error) = header_is_data(columns, self.header, &read) {
             return Err(error);
         }
         let (phone_columns, note) = found?;
-        let mut spare_phone_columns = detect::phone_headers(columns);
-        spare_phone_columns.retain(|column| !phone_columns.contains(column));
+        let mut spare_phone_columns = beside::phone_headers(columns);
+        let is_used = |column: &usize| phone_columns.iter().any(|phone| phone.uses(*column));
+        spare_phone_columns
+            .retain(|column| !is_used(column) && !area_codes.columns().contains(column));
         let campaign_column = spec.campaign_column.as_ref();
         let campaign_column = campaign_column.map(|name| columns.find("--campaign-column", name));
         let mut mapping = Mapping {
@@ -263,7 +287,7 @@ impl Planner<'_> {
             spare_phone_columns,
             phone_columns,
             campaign_column: campaign_column.transpose()?,
-            countries: self.countries()?,
+            countries: self.countries(&area_codes)?,
             only: only_rules(columns, &spec.only)?,
             variables: Vec::new(),
             constants: spec.constants.clone(),
@@ -311,23 +335,39 @@ impl Planner<'_> {
     }
 
     /// The phone columns, with a note on the choice: those that flags name, or else the one that is
-    /// detected among the columns that are not left out on purpose.
+    /// detected among the columns that are not left out on purpose. Area codes and extensions count
+    /// wherever they are: without them somebody else is called.
     fn phone_columns(
         &self,
-        named: Vec<usize>,
+        named: Vec<PhoneColumn>,
         left_out: &[usize],
-    ) -> Result<(Vec<usize>, Option<String>), MappingError> {
-        if !named.is_empty() {
-            return Ok((named, None));
-        }
-        let candidates = self.columns.without(left_out);
+        area_codes: &AreaCodes,
+    ) -> Result<(Vec<PhoneColumn>, Option<String>), MappingError> {
+        let Planner {
+            columns, sample, ..
+        } = self;
         let is_rejects = self.rejects_form.is_some();
-        let (column, note) = detect::phone_column(&candidates, self.sample, is_rejects)?;
-        Ok((vec![column], note))
+        let extensions = extension_column::find(columns, sample);
+        let (mut phones, mut note) = (named, None);
+        if phones.is_empty() {
+            let others = extensions.iter().map(|(column, _)| *column);
+            let others: Vec<usize> = others
+                .chain(area_codes.columns())
+                .chain(left_out.iter().copied())
+                .collect();
+            let candidates = columns.without(&others);
+            let (column, why) = detect::phone_column(&candidates, sample, area_codes, is_rejects)?;
+            (phones, note) = (vec![PhoneColumn::from(column)], why);
+        }
+        for phone in &mut phones {
+            phone.area_code = phone.area_code.or_else(|| area_codes.of(phone.number));
+        }
+        extension_column::add_to(&mut phones, columns, &extensions);
+        Ok((phones, note))
     }
 
     /// The columns with each row's country: the one that a flag names, or those that are detected.
-    fn countries(&self) -> Result<CountryColumns, MappingError> {
+    fn countries(&self, area_codes: &AreaCodes) -> Result<CountryColumns, MappingError> {
         let (columns, sample) = (&self.columns, self.sample);
         Ok(match &self.spec.region_columns {
             RegionColumns::None => CountryColumns::default(),
@@ -336,7 +376,8 @@ impl Planner<'_> {
                 CountryColumns::named(columns, sample, column)
             }
             RegionColumns::Auto => {
-                CountryColumns::find(columns, sample, self.rejects_form.is_some())
+                let columns = columns.without(&area_codes.columns());
+                CountryColumns::find(&columns, sample, self.rejects_form.is_some())
             }
         })
     }
@@ -354,7 +395,15 @@ impl Planner<'_> {
             hint: Some(hint),
             ..Note::new(ONLY, what)
         });
-        let on_phone = on_phone.into_iter();
+        let joined = mapping.phone_columns.iter().filter_map(|phone| {
+            let area = phone.area_code?;
+            Some(format!(
+                "{} has the area codes of {}, so the two are one number",
+                self.columns.label(area),
+                self.columns.label(phone.number)
+            ))
+        });
+        let on_phone = on_phone.into_iter().chain(joined);
         on_phone
             .map(|what| Note::new(PHONE_COLUMN, what))
             .chain(vague.map(|what| Note::new(REGION_COLUMN, what)))
@@ -366,7 +415,7 @@ impl Planner<'_> {
     fn all_columns(&self, mapping: &Mapping, skipped: &[usize]) -> Vec<(String, usize)> {
         let Planner { columns, spec, .. } = self;
         let is_left_out = |column: &usize| {
-            mapping.phone_columns.contains(column)
+            mapping.is_phone_column(*column)
                 || mapping.campaign_column == Some(*column)
                 || !mapping.countries.are_found && mapping.countries.used.contains(column)
                 || skipped.contains(column)
@@ -592,7 +641,7 @@ mod tests {
             &spec,
         )
         .unwrap();
-        assert_eq!(mapping.phone_columns, [1]);
+        assert_eq!(mapping.phone_columns, [PhoneColumn::from(1)]);
         assert_eq!(mapping.campaign_column, Some(2));
         assert_eq!(variables(&mapping), [("customer_name", 0), ("city", 5)]);
     }
@@ -616,7 +665,10 @@ mod tests {
             phone_columns: vec!["1".into()],
             ..MappingSpec::default()
         };
-        assert_eq!(plan(&["x", "1"], &spec).unwrap().phone_columns, [1]);
+        assert_eq!(
+            plan(&["x", "1"], &spec).unwrap().phone_columns,
+            [PhoneColumn::from(1)]
+        );
     }
 
     #[test]
@@ -663,12 +715,12 @@ mod tests {
             plan(&["phone verified", "phone"], &MappingSpec::default())
                 .unwrap()
                 .phone_columns,
-            [1]
+            [PhoneColumn::from(1)]
         );
         for (names, column) in [(["number", "phone"], 1), (["name", "number"], 1)] {
             assert_eq!(
                 plan(&names, &MappingSpec::default()).unwrap().phone_columns,
-                [column]
+                [PhoneColumn::from(column)]
             );
         }
     }

@@ -45,7 +45,7 @@ impl SavedMapping {
 mod tests {
     use super::*;
     use crate::mapping::spec::PHONE_COLUMN;
-    use crate::mapping::{Mapping, MappingSpec, RegionColumns};
+    use crate::mapping::{Mapping, MappingSpec, PhoneColumn, RegionColumns};
     use crate::source::{Header, RowBatch};
 
     fn plan(names: &[&str], saved: &MappingSpec) -> Result<Mapping, MappingError> {
@@ -142,7 +142,7 @@ mod tests {
         let mut spec = saved(&["city=City", "a=A"], &["Phone", "City", "A", "Notes"]);
         spec.saved.as_mut().unwrap().is_saved_again = true;
         let mapping = plan(&["Phone", "Notes", "A", "Salary"], &spec).unwrap();
-        assert_eq!(mapping.phone_columns, [0]);
+        assert_eq!(mapping.phone_columns, [PhoneColumn::from(0)]);
         assert_eq!(mapping.variables, [("a".to_owned(), 2)]);
         assert_eq!(mapping.new_columns, [3]);
         assert_eq!(mapping.lost_columns, ["City"]);

@@ -61,6 +61,8 @@ options! {
         /// Column with the phone number [default: detected]
         ///
         /// Repeatable: each row uses the first column with a usable number.
+        ///
+        /// A+B: the cells of two columns, area code and number, are one number.
         #[arg(long, value_name = "COL")]
         phone_column: Vec<Given<String>> => Mapping { names_columns: true };
 

@@ -1,13 +1,14 @@
 //! Reads phone numbers: from a cell to a number that can be called.
 //!
 //! `reader` runs the steps from a cell to a number in order (`tidy`, `damage`, `several`,
-//! `extension`, `dialled`, then `google` and `rules`). `plan` and `plans` hold what Google's
+//! `extension`, `dialled`, then `google` and `rules`); `area_code` reads a number in two cells. `plan` and `plans` hold what Google's
 //! metadata says about the digits. The modules `number`, `region`, `kind` and `plan` refer to
 //! each other: the country of a number is found in the plan, and the plan lists countries.
 //!
 //! Rule: no I/O. The input is a cell; the output is a number, or the reason why there is none.
 
 mod amount;
+mod area_code;
 mod country_cell;
 mod country_name;
 mod damage;
@@ -36,6 +37,8 @@ mod written;
 #[cfg(test)]
 mod against_google_tests;
 #[cfg(test)]
+mod area_code_tests;
+#[cfg(test)]
 mod messy_cells_tests;
 #[cfg(test)]
 mod wrong_people_tests;
@@ -46,7 +49,7 @@ pub use kind::{KindChoice, LineKind, LineKinds, NumberKind};
 pub use looks::{is_surely_number, looks_like_number};
 pub use number::PhoneNumber;
 pub use problem::{Origin, PhoneProblem};
-pub use reader::ReadNumber;
+pub use reader::Read;
 pub use region::Region;
 pub use round_numbers::RoundNumbers;
 pub use rules::{PhoneRule, PhoneRules};

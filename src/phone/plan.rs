@@ -6,6 +6,8 @@
 //! country after the other. A look-up also does not need the hundred megabytes of the
 //! library's compiled patterns. The tests compare every answer with the library's.
 
+use std::collections::BTreeSet;
+
 use rlibphonenumber::Region as LibraryRegion;
 
 use super::plans::{CALLING_CODES, NODES};
@@ -84,6 +86,16 @@ pub(super) struct National {
     length: u32,
 }
 
+const MAX_AREA_DIGITS: usize = 5;
+
+/// The answer, or the next node, after one more digit.
+fn next(answer: u16, digit: u8) -> u16 {
+    match answer.checked_sub(FIRST_NODE) {
+        Some(node) => NODES[usize::from(node)][usize::from(digit)],
+        None => answer,
+    }
+}
+
 impl CallingCode {
     pub fn origin(&self) -> Origin {
         Origin {
@@ -106,6 +118,29 @@ impl CallingCode {
         let (low, high) = self.prefix_beginnings.iter().find(is_within)?;
         let length = if low / 10 == high / 10 { 2 } else { 1 };
         digits.get(length..)
+    }
+
+    /// Whether there is a number of a person that ends in these digits and has one to five digits
+    /// of an area code before them.
+    pub(super) fn has_number_ending_in(&self, digits: &[u8]) -> bool {
+        let is_in_use = |answer: u16| {
+            let line = digits
+                .iter()
+                .fold(answer, |answer, digit| next(answer, *digit));
+            let line = LineKind::from_place(usize::from(line & 0xF));
+            use LineKind as L;
+            matches!(line, L::Fixed | L::Mobile | L::FixedOrMobile)
+        };
+        (1..=MAX_AREA_DIGITS).any(|area| {
+            let mut answers = BTreeSet::from_iter(self.roots.get(digits.len() + area).copied());
+            for _ in 0..area {
+                let following = answers
+                    .iter()
+                    .flat_map(|answer| (0..10).map(|digit| next(*answer, digit)));
+                answers = following.collect();
+            }
+            answers.into_iter().any(is_in_use)
+        })
     }
 
     /// The calling code at the beginning of these digits; `None` if no
@@ -210,11 +245,10 @@ impl National {
     pub fn kind(&self) -> NumberKind {
         let mut answer = self.plan.roots[self.length as usize];
         for ten in TENS[..self.length as usize].iter().rev() {
-            let Some(node) = answer.checked_sub(FIRST_NODE) else {
+            if answer < FIRST_NODE {
                 break;
-            };
-            let digit = self.value / ten % 10;
-            answer = NODES[usize::from(node)][digit as usize];
+            }
+            answer = next(answer, (self.value / ten % 10) as u8);
         }
         let country = usize::from(answer >> 4).checked_sub(1);
         NumberKind {

@@ -57,6 +57,16 @@ pub enum PhoneProblem {
     Date,
     #[error("the phone cell looks like an amount, not like a phone number")]
     Amount,
+    /// A local number: what it reaches depends on where it is dialled.
+    #[error(
+        "the phone number has no area code: write it into its column, or the whole number into the phone cell"
+    )]
+    NoAreaCode,
+    /// It is a number in use with its area code before it, and another one without.
+    #[error(
+        "the phone number and its area code can be read in two ways: write the whole number with + and the country code into the phone cell"
+    )]
+    AreaCodeTwice,
     #[error("the phone number begins with a country code that no country has")]
     NoSuchCallingCode,
     #[error("the phone number is too short for a number {}", .0)]
@@ -94,14 +104,16 @@ impl PhoneProblem {
             | PhoneProblem::Symbol(_)
             | PhoneProblem::LeadingZero
             | PhoneProblem::NoCountry { .. }
+            | PhoneProblem::NoAreaCode
             | PhoneProblem::Masked
             | PhoneProblem::Date
             | PhoneProblem::Amount
             | PhoneProblem::Extension => ErrorCode::PhoneNotE164,
             PhoneProblem::Damaged => ErrorCode::PhoneDamaged,
-            PhoneProblem::Several | PhoneProblem::TwoEndings | PhoneProblem::CodeTwice => {
-                ErrorCode::PhoneAmbiguous
-            }
+            PhoneProblem::Several
+            | PhoneProblem::TwoEndings
+            | PhoneProblem::CodeTwice
+            | PhoneProblem::AreaCodeTwice => ErrorCode::PhoneAmbiguous,
             PhoneProblem::NoSuchCallingCode
             | PhoneProblem::TooShort(_)
             | PhoneProblem::TooLong(_)

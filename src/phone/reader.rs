@@ -25,18 +25,18 @@ const MAX_CHARACTERS: usize = 250;
 const FEWEST_AFTER_011: usize = 10;
 
 /// Italy and the Vatican: here the zero of a landline is part of the number.
-const KEEPS_ZERO: u16 = 39;
+pub(super) const KEEPS_ZERO: u16 = 39;
 
 /// A number that may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadNumber {
+pub struct Read {
     pub number: PhoneNumber,
     pub written: Written,
     pub kind: NumberKind,
 }
 
 /// A number as it is written, before the rules are applied.
-type Read = (PhoneNumber, Written);
+type Parsed = (PhoneNumber, Written);
 
 impl PhoneRules {
     /// The number in a cell. The region is that of a number written without its
@@ -45,7 +45,7 @@ impl PhoneRules {
         self.read_as(cell, region).map(|read| read.number)
     }
 
-    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<ReadNumber, PhoneProblem> {
+    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
         let cell = cell.trim();
         if let Some(number) = PhoneNumber::clean(cell) {
             let national = National::of(number);
@@ -63,14 +63,14 @@ impl PhoneRules {
         self.judged(number, written, National::of(number))
     }
 
-    fn judged(
+    pub(super) fn judged(
         &self,
         number: PhoneNumber,
         written: Written,
         national: Option<National>,
-    ) -> Result<ReadNumber, PhoneProblem> {
+    ) -> Result<Read, PhoneProblem> {
         let kind = self.judge(national)?;
-        Ok(ReadNumber {
+        Ok(Read {
             number,
             written,
             kind,
@@ -99,7 +99,7 @@ impl PhoneRules {
     }
 
     /// The number in a text of plain characters, before the rules are applied.
-    fn written(&self, text: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
+    fn written(&self, text: &str, region: Option<Region>) -> Result<Parsed, PhoneProblem> {
         if let Some(number) = with_plus_at_end(text) {
             return Ok((number, Written::International));
         }
@@ -139,7 +139,7 @@ impl PhoneRules {
 
     /// The digits before the zeros of a decimal, if they are a whole number: a spreadsheet makes
     /// decimals of numbers, and also of parts of numbers.
-    fn decimal(&self, whole: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
+    fn decimal(&self, whole: &str, region: Option<Region>) -> Result<Parsed, PhoneProblem> {
         let read = self.written(whole, region);
         match read {
             Ok((number, _)) if is_possible(number) => read,
@@ -162,7 +162,7 @@ impl PhoneRules {
         first: &str,
         rest: &str,
         region: Option<Region>,
-    ) -> Result<Read, PhoneProblem> {
+    ) -> Result<Parsed, PhoneProblem> {
         match (self.written(first, region), self.written(rest, region)) {
             (Ok((number, written)), Ok((other, also))) if number == other => {
                 // If one of them has the calling code there is no doubt.

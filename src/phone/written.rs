@@ -83,7 +83,7 @@ fn is_written_with_zero(number: PhoneNumber) -> bool {
 /// Whether a number of another country is written as in North America,
 /// `(203) 555-0130` or `203-555-0130`. Elsewhere mobile numbers have no
 /// brackets, and landlines have groups of other sizes.
-fn is_american(text: &str, number: PhoneNumber) -> bool {
+pub(super) fn is_american(text: &str, number: PhoneNumber) -> bool {
     if number.calling_code() == AMERICA || !american_groups(text) {
         return false;
     }

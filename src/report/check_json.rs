@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::findings::{Checked, Lookup};
 use super::json::{line, summary, text};
+use super::later_columns::later_columns_json;
 use super::tally::Tally;
 use crate::campaign::UnclearNames;
 use crate::intake::PlannedInput;
@@ -13,8 +14,14 @@ use crate::source::Content;
 pub fn check_json(checked: &Checked<'_>) -> String {
     let (ended, intake) = (checked.ended, checked.intake);
     let lists = intake.suppression.lists.iter();
-    let lists =
-        lists.map(|list| json!({ "name": list.input.name(), "numbers": list.numbers.len() }));
+    let lists = lists.map(|list| {
+        json!({
+            "name": list.input.name(),
+            "numbers": list.numbers.len(),
+            "columns": list.columns,
+            "american_registry": list.is_american_registry,
+        })
+    });
     let bodies = checked.findings.bodies.iter();
     let numbers = checked.findings.kinds.all().into_iter();
     let numbers = numbers.map(|(kind, rows)| {
@@ -29,6 +36,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
     let mut check = summary(ended);
     check["inputs"] = intake.inputs.iter().map(input).collect();
     check["lists"] = lists.collect();
+    check["later_phone_columns"] = later_columns_json(&ended.list_notes.later_columns);
     check["kept_do_not_call"] = json!(intake.suppression.kept.len());
     check["lead_bodies"] = bodies
         .filter_map(|body| serde_json::from_str::<Value>(body).ok())

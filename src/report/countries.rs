@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::intake::{GivenRegion, Intake, PlannedInput};
 use crate::phone::Region;
-use crate::screen::{Completed, Evidence};
+use crate::screen::{Completed, Evidence, LaterColumns};
 use crate::shell::quoted;
 use crate::source::FooterLine;
 use crate::text::{counted, grouped, listed, printable};
@@ -136,6 +136,7 @@ pub struct ListNotes {
     pub(super) countries: Countries,
     /// In which other columns rows without a number have one, if they do.
     pub(super) elsewhere: Option<String>,
+    pub(super) later_columns: LaterColumns,
 }
 
 impl ListNotes {
@@ -149,8 +150,16 @@ impl ListNotes {
             footers: footers.collect(),
             countries: Countries::of(intake),
             elsewhere: elsewhere(intake),
+            later_columns: later_columns(intake),
         }
     }
+}
+
+fn later_columns(intake: &Intake) -> LaterColumns {
+    let mut all = LaterColumns::default();
+    let found = intake.inputs.iter().filter_map(PlannedInput::evidence);
+    found.for_each(|evidence| all.add(&evidence.later_columns));
+    all
 }
 
 /// How many of the rows without a number another column

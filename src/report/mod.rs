@@ -25,6 +25,7 @@ mod findings;
 mod follow_up;
 mod json;
 mod kinds;
+mod later_columns;
 mod listeners;
 mod log;
 mod logbook;
@@ -68,6 +69,7 @@ pub use follow_up::{
     undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
 };
 pub use json::{json_failure, json_summary};
+pub use later_columns::by_line;
 pub use listeners::Listeners;
 pub use log::Log;
 use logbook::Logbook;

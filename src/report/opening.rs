@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::countries::{completed_with, country};
+use super::later_columns::by_line;
 use super::width::{Width, labelled};
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::RunId;
@@ -26,11 +27,19 @@ pub fn opening_lines(intake: &Intake, width: Width, has_examples: bool) -> Strin
     for list in &intake.suppression.lists {
         let completed = completed_with(intake, &list.evidence);
         let completed = completed.map(|completed| format!(": {completed}"));
+        let found = match list.is_american_registry {
+            true => " in the form of the American registry".to_owned(),
+            false if list.columns.is_empty() => completed.unwrap_or_default(),
+            false => format!(
+                " in {}{}",
+                listed(&list.columns),
+                completed.unwrap_or_default()
+            ),
+        };
         text += &format!(
-            "{}: do-not-call list, {}{}\n",
+            "{}: do-not-call list, {}{found}\n",
             printable(list.input.name()),
             counted(list.numbers.len() as u64, "number"),
-            completed.unwrap_or_default()
         );
     }
     let kept = &intake.suppression.kept;
@@ -116,13 +125,31 @@ fn input(
 ) -> Vec<(&'static str, String)> {
     let names = &planned.header.names;
     let phones = planned.mapping.phone_columns.iter();
-    let phones: Vec<&String> = phones.map(|column| &names[*column]).collect();
+    let phones = phones.map(|phone| {
+        let columns: Vec<String> = phone.columns().map(|at| listed(&names[at..=at])).collect();
+        columns.join(" + ")
+    });
+    let phones: Vec<String> = phones.collect();
+    let extensions = planned.mapping.phone_columns.iter();
+    let extensions: Vec<&String> = extensions
+        .filter_map(|phone| Some(&names[phone.extension?]))
+        .collect();
     let completed = planned.evidence();
     let completed = completed.and_then(|evidence| completed_with(intake, evidence));
     let mut lines = form(planned, has_examples);
-    lines.push(("phone", format!("{} (--phone-column)", listed(&phones))));
+    lines.push(("phone", format!("{} (--phone-column)", phones.join(", "))));
+    if !extensions.is_empty() {
+        let found = format!(
+            "{}: a number with an extension is not called",
+            listed(&extensions)
+        );
+        lines.push(("extension", found));
+    }
     lines.extend(country(intake, planned).map(|country| ("country", country)));
     lines.extend(completed.map(|completed| ("no +code", completed)));
+    let later = planned.evidence();
+    let later = later.and_then(|evidence| by_line(&evidence.later_columns));
+    lines.extend(later.map(|later| ("note", later)));
     lines.extend(only(planned).map(|only| ("only", only)));
     lines.push(("variables", variables(planned)));
     lines.extend(planned.footer().iter().map(footer));

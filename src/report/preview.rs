@@ -76,9 +76,9 @@ impl Preview {
 /// The first phone cell of a row that has something in it.
 fn phone_cell(mapping: &Mapping, row: Row<'_>) -> String {
     let columns = mapping.phone_columns.iter();
-    let mut cells = columns.filter_map(|column| row.text(*column));
-    let cell = cells.find(|cell| !cell.trim().is_empty());
-    cell.unwrap_or_default().trim().to_owned()
+    let cells = columns.map(|column| column.cell(row).trim().to_owned());
+    let mut filled = cells.filter(|cell| !cell.is_empty());
+    filled.next().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
 use super::ended::Ended;
+use super::later_columns::by_row;
 use super::stop_text::stopped;
 use super::tally::{OutcomeGroup, Tally};
 use super::width::{Width, paragraph, written};
@@ -44,6 +45,9 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     }
     write_rows(text, ended.tally)?;
     write_footers(text, ended)?;
+    if let Some(later) = by_row(&ended.list_notes.later_columns) {
+        write_paragraph(text, &later)?;
+    }
     write_problems(text, ended, MAX_PROBLEMS)?;
     write_written(text, ended)?;
     if ended.sandbox {

@@ -33,6 +33,8 @@ pub struct RowToCorrect {
     pub line: u64,
     /// The column (from 0) of the phone cell to correct.
     pub column: usize,
+    /// The column (from 0) of its extension, which the corrected number no longer has.
+    pub extension: Option<usize>,
     /// All cells of the row.
     pub cells: Vec<String>,
     pub code: ErrorCode,
@@ -56,7 +58,8 @@ impl ToCorrect {
         if self.rows.len() == MAX_ROWS || self.bytes >= MAX_BYTES {
             return;
         }
-        let column = list.mapping.first_phone_column();
+        let phone = list.mapping.first_phone_column();
+        let column = phone.number;
         if row
             .cell(column)
             .is_some_and(|cell| cell.len() > MAX_PHONE_BYTES)
@@ -70,6 +73,7 @@ impl ToCorrect {
             row: row.id(),
             line: row.line(),
             column,
+            extension: phone.extension,
             cells,
             code,
             error: outcome.error.clone().unwrap_or_default(),
@@ -88,6 +92,9 @@ impl RowToCorrect {
         let mut cells = self.cells.clone();
         if let Some(cell) = cells.get_mut(self.column) {
             text.clone_into(cell);
+        }
+        if let Some(cell) = self.extension.and_then(|column| cells.get_mut(column)) {
+            cell.clear();
         }
         cells
     }
@@ -169,6 +176,16 @@ mod tests {
             "country_not_allowed",
         ];
         assert_eq!(listed, expected);
+    }
+
+    #[test]
+    fn a_corrected_number_no_longer_has_its_extension() {
+        let list = planned("name,phone,Ext\nAda,+493012345,12\n");
+        let mut found = ToCorrect::default();
+        found.note(&list, &batch_of(&list, &[invalid(ErrorCode::PhoneNotE164)]));
+        let row = &found.rows[0];
+        assert_eq!((row.column, row.extension), (1, Some(2)));
+        assert_eq!(row.corrected("+493012346"), ["Ada", "+493012346", ""]);
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl ResultsFile {
     ) -> Result<(), OutputError> {
         let phone = match prepared.phone {
             Some(number) => number.to_string(),
-            None => row.lossy(input.mapping.first_phone_column()).into_owned(),
+            None => input.mapping.phone_cell(row).into_owned(),
         };
         let kept = input.mapping.kept.iter();
         let kept: Vec<_> = kept.map(|(_, column)| row.lossy(*column)).collect();

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
+use crate::lead::RowId;
+use crate::phone::{LineKind, Read, Region, Written};
 
 const MAX_LINES: usize = 3;
 
@@ -79,6 +80,36 @@ pub struct Evidence {
     /// Columns (from 0) that hold a number in rows without one in a phone column; the first such
     /// column of each row is counted.
     pub would_fill: BTreeMap<usize, u64>,
+    pub later_columns: LaterColumns,
+}
+
+/// Rows whose number is not from their first phone column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaterColumns {
+    /// Those whose first phone cell is empty.
+    pub empty: u64,
+    /// Those whose first phone cell cannot be used.
+    pub unusable: u64,
+    /// The first of these rows, with their lines.
+    pub first_unusable: Vec<(RowId, u64)>,
+}
+
+const MAX_UNUSABLE: usize = 5;
+
+impl LaterColumns {
+    pub fn record_unusable(&mut self, row: RowId, line: u64) {
+        self.unusable += 1;
+        if self.first_unusable.len() < MAX_UNUSABLE {
+            self.first_unusable.push((row, line));
+        }
+    }
+
+    pub fn add(&mut self, later: &LaterColumns) {
+        self.empty += later.empty;
+        self.unusable += later.unusable;
+        self.first_unusable.extend(&later.first_unusable);
+        self.first_unusable.truncate(MAX_UNUSABLE);
+    }
 }
 
 impl Evidence {
@@ -89,10 +120,15 @@ impl Evidence {
         &mut self,
         line: u64,
         cell: &str,
-        (number, written): (PhoneNumber, Written),
+        read: Read,
         country: Option<Region>,
         is_contradicted: bool,
     ) -> bool {
+        let Read {
+            number,
+            written,
+            kind,
+        } = read;
         self.numbers += 1;
         if let Some(country) = country {
             *self.countries.entry(country).or_default() += 1;
@@ -105,7 +141,7 @@ impl Evidence {
             Some(country) => self.by_row.entry(country).or_default(),
             None => &mut self.by_region,
         };
-        let is_in_use = NumberKind::of(number).line != LineKind::Unknown;
+        let is_in_use = kind.line != LineKind::Unknown;
         completed.numbers += 1;
         completed.not_in_use += u64::from(!is_in_use);
         let is_foreign = written == Written::Foreign;
@@ -139,6 +175,7 @@ impl Evidence {
         self.without_country += later.without_country;
         self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
+        self.later_columns.add(&later.later_columns);
         for (name, rows) in later.unknown_countries {
             self.record_unknown_country(&name, rows);
         }
@@ -181,6 +218,8 @@ fn sum<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, later: &BTreeMap<K, u64>) {
 mod tests {
     use proptest::prelude::*;
 
+    use crate::phone::{NumberKind, PhoneNumber};
+
     use super::*;
 
     /// Numbers, each with how it was written and what completed it.
@@ -196,7 +235,13 @@ mod tests {
                 (_, false) => Written::National,
             };
             let country = (by % 3 == 1).then_some(region);
-            evidence.record(line, &cell, (number, written), country, false);
+            let kind = NumberKind::of(number);
+            let read = Read {
+                number,
+                written,
+                kind,
+            };
+            evidence.record(line, &cell, read, country, false);
         }
         evidence
     }

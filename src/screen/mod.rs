@@ -11,7 +11,7 @@ mod numbers;
 mod suppression;
 
 pub use doubt::{Against, Doubt, Fitting, ListDoubt, are_many, is_wrong_for};
-pub use evidence::{Completed, Evidence, Sample};
+pub use evidence::{Completed, Evidence, LaterColumns, Sample};
 pub use first_rows::FirstRows;
 pub use kept_list::KeptList;
-pub use suppression::{Listing, SuppressionLists};
+pub use suppression::{Listing, SuppressionList, SuppressionLists};

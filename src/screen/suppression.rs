@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use jiff::Zoned;
 use jiff::civil::Date;
 
 use super::KeptList;
@@ -16,9 +17,12 @@ use super::evidence::Evidence;
 use super::is_wrong_for;
 use super::numbers::Numbers;
 use crate::lead::RowId;
-use crate::mapping::{ListColumns, RowRegion, RowRegions};
+use crate::mapping::{ListColumns, PhoneColumn, RowRegion, RowRegions};
 use crate::message::Message;
-use crate::phone::{PhoneNumber, PhoneRules, Region, Written, is_surely_number, looks_like_number};
+use crate::phone::{
+    PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written, is_surely_number,
+    looks_like_number,
+};
 use crate::source::{
     Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError, Survey,
 };
@@ -66,6 +70,29 @@ pub struct SuppressionList {
     /// Each number with its first line.
     pub numbers: Numbers,
     pub evidence: Evidence,
+    /// The names of the columns that it was read from, where it has several.
+    pub columns: Vec<String>,
+    /// Whether it has the form of the American registry, whose numbers are American.
+    pub is_american_registry: bool,
+}
+
+/// After more days than this, callers must have a newer copy of the American registry.
+const MAX_REGISTRY_DAYS: i32 = 31;
+
+impl SuppressionList {
+    /// Says how old a copy of the American registry is, if it is too old.
+    pub fn too_old(&self) -> Option<Message> {
+        let changed = self.input.changed_on();
+        let changed = changed.filter(|_| self.is_american_registry)?;
+        let days = Zoned::now().date().since(changed).ok()?.get_days();
+        let name = self.input.name();
+        (days > MAX_REGISTRY_DAYS).then(|| {
+            Message::new(
+                format!("the do-not-call list `{name}` is {days} days old, and a copy of the American registry must not be older than {MAX_REGISTRY_DAYS}"),
+                "download it again: people who have signed up since then would be called",
+            )
+        })
+    }
 }
 
 /// What a list is read for.
@@ -187,7 +214,7 @@ impl SuppressionList {
             )
             .on_page("The do-not-call list has no name", REPLACE_LIST)
         );
-        let input = Input::open(path).map_err(|error| error.message)?;
+        let input = Input::open_list(path).map_err(|error| error.message)?;
         let name = input.name();
         let mut gathered = Gathered {
             purpose,
@@ -201,6 +228,8 @@ impl SuppressionList {
             unreadable: Lines::default(),
             misshapen: Lines::default(),
             foreign: Lines::default(),
+            columns: Vec::new(),
+            is_american_registry: false,
         };
         let fingerprint = match gathered.read_all(&input) {
             // The message about a list of contacts does not fit.
@@ -218,6 +247,8 @@ impl SuppressionList {
             fingerprint,
             numbers: gathered.numbers,
             evidence: gathered.evidence,
+            columns: gathered.columns,
+            is_american_registry: gathered.is_american_registry,
             input,
         })
     }
@@ -288,6 +319,8 @@ struct Gathered<'p> {
     unreadable: Lines,
     misshapen: Lines,
     foreign: Lines,
+    columns: Vec<String>,
+    is_american_registry: bool,
 }
 
 impl Gathered<'_> {
@@ -411,6 +444,17 @@ impl Gathered<'_> {
         let sample = reader.read_sample(SAMPLE_ROWS)?;
         let columns = ListColumns::find(input.name(), &header, &sample);
         let is_found_here = !columns.phones.is_empty();
+        self.is_american_registry |= columns.is_american_registry;
+        for column in columns.phones.iter().filter(|_| width > 1) {
+            let names: Vec<&str> = column
+                .columns()
+                .map(|at| header.names[at].as_str())
+                .collect();
+            let name = names.join("+");
+            if !self.columns.contains(&name) {
+                self.columns.push(name);
+            }
+        }
         self.has_phone_column = Some(is_found_here || self.has_phone_column == Some(true));
         let mut reader = input.read(&form)?;
         reader.read_header(&form)?;
@@ -438,12 +482,18 @@ impl Gathered<'_> {
     fn record_row(&mut self, row: Row<'_>, columns: &ListColumns) -> bool {
         self.has_addresses |= row.cells().any(|cell| cell.contains(&b'@'));
         let countries = &columns.countries;
-        let of_row = self.regions.read(&countries.used, &countries.codes, row);
+        let of_row = if columns.is_american_registry {
+            Region::parse("US").map_or(RowRegion::None, RowRegion::Known)
+        } else {
+            self.regions.read(&countries.used, &countries.codes, row)
+        };
         let mut has_number = false;
         for column in &columns.phones {
-            let cell = row.cell(*column).unwrap_or_default();
-            let is_number =
-                std::str::from_utf8(cell).is_ok_and(|text| self.record(row, of_row, text));
+            let cell = row.cell(column.number).unwrap_or_default();
+            let is_number = std::str::from_utf8(cell).is_ok()
+                && self.record(row, of_row, &column.cell(row), |phones, region| {
+                    column.read(row, phones, region)
+                });
             if !is_number && has_digit(cell) {
                 return false;
             }
@@ -452,10 +502,13 @@ impl Gathered<'_> {
         // A number in another column is on the list too.
         for (column, cell) in row.cells().enumerate() {
             let text = String::from_utf8_lossy(cell);
-            if columns.phones.contains(&column) || !may_be_number(&text) {
+            let is_read = |phone: &PhoneColumn| phone.columns().any(|read| read == column);
+            if columns.phones.iter().any(is_read) || !may_be_number(&text) {
                 continue;
             }
-            if !self.record(row, of_row, &text) {
+            if !self.record(row, of_row, &text, |phones, region| {
+                phones.read_as(&text, region)
+            }) {
                 return false;
             }
             has_number = true;
@@ -464,18 +517,26 @@ impl Gathered<'_> {
     }
 
     /// Records the number in a cell. Returns false if the number cannot be read.
-    fn record(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
+    fn record(
+        &mut self,
+        row: Row<'_>,
+        of_row: RowRegion,
+        cell: &str,
+        read: impl Fn(&PhoneRules, Option<Region>) -> Result<Read, PhoneProblem>,
+    ) -> bool {
         let region = match of_row {
             RowRegion::Known(region) => Some(region),
             RowRegion::None => self.region,
             RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
         };
-        let Ok(read) = self.phones.read_as(cell, region) else {
+        let Ok(read) = read(self.phones, region) else {
             return false;
         };
         self.evidence
             .record(row.line(), cell, read, of_row.known(), false);
-        let (number, written) = read;
+        let Read {
+            number, written, ..
+        } = read;
         if of_row.known().is_none() && written == Written::Foreign {
             self.foreign.note(row.line());
         }

@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Compression, Fingerprint, SourceError, decompressed};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::{Compression, Fingerprint, SourceError, decompressed, zipped};
 use crate::paths::{file_identity, folder_of};
 use crate::text::{nearest, printable};
 
@@ -17,6 +21,8 @@ const STANDARD_INPUT: &str = "-";
 pub struct Input {
     name: String,
     origin: Origin,
+    /// The only file of a zip archive, unpacked, and when it was last changed.
+    zipped: Option<(Arc<File>, Option<Date>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -40,6 +46,7 @@ impl Input {
             return Ok(Input {
                 name: "standard input".into(),
                 origin: Origin::Spool(Arc::new(spool)),
+                zipped: None,
             });
         }
         if !path.try_exists().map_err(unreadable)? {
@@ -82,7 +89,31 @@ impl Input {
                 path: path.to_owned(),
                 state,
             },
+            zipped: None,
         })
+    }
+
+    /// The same for a do-not-call list, which may be the only file in a zip archive.
+    pub fn open_list(path: &Path) -> Result<Input, SourceError> {
+        let mut input = Input::open(path)?;
+        if let Origin::Path { path, .. } = &input.origin {
+            let unpacked = File::open(path).and_then(zipped::single_file);
+            let unpacked = unpacked.map_err(|error| input.unreadable(error))?;
+            input.zipped = unpacked.map(|(file, changed)| (Arc::new(file), changed));
+        }
+        Ok(input)
+    }
+
+    /// The day on which the list was last changed, as far as that is known.
+    pub fn changed_on(&self) -> Option<Date> {
+        match (&self.zipped, &self.origin) {
+            (Some((_, changed)), _) => *changed,
+            (None, Origin::Path { state, .. }) => {
+                let changed = Timestamp::try_from(state.1?).ok()?;
+                Some(changed.to_zoned(TimeZone::system()).date())
+            }
+            (None, Origin::Spool(_)) => None,
+        }
     }
 
     #[cfg(test)]
@@ -93,6 +124,7 @@ impl Input {
         Input {
             name: "text".into(),
             origin: Origin::Spool(Arc::new(spool)),
+            zipped: None,
         }
     }
 
@@ -139,7 +171,10 @@ impl Input {
     }
 
     pub(super) fn unpacked(&self) -> io::Result<(Option<Compression>, Box<dyn Read + Send>)> {
-        decompressed(self.rewound()?)
+        decompressed(match &self.zipped {
+            Some((file, _)) => Box::new(SpoolReader::of(file)),
+            None => self.rewound()?,
+        })
     }
 
     pub(super) fn unreadable(&self, error: io::Error) -> SourceError {
@@ -149,10 +184,7 @@ impl Input {
     fn rewound(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match &self.origin {
             Origin::Path { path, .. } => Box::new(File::open(path)?),
-            Origin::Spool(spool) => Box::new(SpoolReader {
-                spool: Arc::clone(spool),
-                at: 0,
-            }),
+            Origin::Spool(spool) => Box::new(SpoolReader::of(spool)),
         })
     }
 }
@@ -181,6 +213,13 @@ fn state_of(path: &Path) -> io::Result<FileState> {
 struct SpoolReader {
     spool: Arc<File>,
     at: u64,
+}
+
+impl SpoolReader {
+    fn of(spool: &Arc<File>) -> SpoolReader {
+        let spool = Arc::clone(spool);
+        SpoolReader { spool, at: 0 }
+    }
 }
 
 impl Read for SpoolReader {

@@ -26,6 +26,7 @@ mod quotes;
 mod reader;
 mod row_reader;
 mod spreadsheet;
+mod zipped;
 
 pub use batch::{Flaw, Row, RowBatch};
 pub use compression::{Compression, decompressed};

@@ -11,7 +11,7 @@ use super::server::FormFields;
 use super::trouble::Trouble;
 use super::words;
 use crate::intake::PlannedInput;
-use crate::mapping::{RegionColumns, VarNames, is_private};
+use crate::mapping::{PhoneColumn, RegionColumns, VarNames, is_private};
 use crate::options::{Constant, Given, Options};
 use crate::phone::{PhoneRule, Region};
 
@@ -23,7 +23,7 @@ pub type NotFilledIn = (Vec<FieldError>, Box<ColumnForm>);
 
 #[derive(Debug, Default)]
 pub struct ColumnForm {
-    pub phones: Vec<usize>,
+    pub phones: Vec<PhoneColumn>,
     /// The code of a country, `column-N`, or nothing.
     pub country: String,
     /// Which columns were found to name the country.
@@ -118,10 +118,13 @@ impl ColumnForm {
         action: &str,
     ) -> Result<ColumnForm, NotFilledIn> {
         let column = |text: &str| text.parse().ok().filter(|at| columns.text(*at).is_some());
-        let mut phones: Vec<usize> = Vec::new();
-        for at in fields.all("phone").filter_map(column) {
-            if !phones.contains(&at) {
-                phones.push(at);
+        let mut phones: Vec<PhoneColumn> = Vec::new();
+        for phone in fields
+            .all("phone")
+            .filter_map(|text| phone_of(text, column))
+        {
+            if !phones.contains(&phone) {
+                phones.push(phone);
             }
         }
         let mut form = ColumnForm {
@@ -254,7 +257,11 @@ impl ColumnForm {
     ) {
         let text = |at: &usize| columns.text(*at).map(str::to_owned);
         let options = &mut record.options;
-        let phones: Vec<String> = self.phones.iter().filter_map(text).collect();
+        let phones = self
+            .phones
+            .iter()
+            .filter_map(|phone| columns.phone_text(*phone));
+        let phones: Vec<String> = phones.collect();
         options.mapping.phone_column = (!phones.is_empty()).then(|| Given::list_of(&phones));
         self.apply_country(options, present, columns);
         let only = self.only.iter().flat_map(|(column, values)| {
@@ -352,9 +359,29 @@ impl ColumnForm {
     }
 }
 
-fn found(columns: &FormColumns, named: &Option<Vec<Given<String>>>) -> Vec<usize> {
+fn found(columns: &FormColumns, named: &Option<Vec<Given<String>>>) -> Vec<PhoneColumn> {
     let named = named.iter().flatten();
-    named.filter_map(|text| columns.find(text)).collect()
+    named.filter_map(|text| columns.find_phone(text)).collect()
+}
+
+/// How a field names a phone column: by its place, behind that of its area codes.
+pub fn phone_value(phone: PhoneColumn) -> String {
+    match phone.area_code {
+        Some(area) => format!("{area}+{}", phone.number),
+        None => phone.number.to_string(),
+    }
+}
+
+fn phone_of(text: &str, column: impl Fn(&str) -> Option<usize>) -> Option<PhoneColumn> {
+    let Some((area, number)) = text.split_once('+') else {
+        return column(text).map(PhoneColumn::from);
+    };
+    let number = PhoneColumn::from(column(number)?);
+    let area_code = Some(column(area)?);
+    Some(PhoneColumn {
+        area_code,
+        ..number
+    })
 }
 
 fn country(options: &Options, columns: &FormColumns) -> String {
@@ -438,19 +465,15 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn used(phones: &[usize], options: &Options, columns: &FormColumns) -> Vec<usize> {
+fn used(phones: &[PhoneColumn], options: &Options, columns: &FormColumns) -> Vec<usize> {
     let campaign = options.mapping.campaign_column.as_deref();
     let campaign = campaign.and_then(|text| columns.find(text));
     let country = match options.phones.region_column.as_deref() {
         Some(RegionColumns::Named(text)) => columns.find(text),
         _ => None,
     };
-    phones
-        .iter()
-        .copied()
-        .chain(campaign)
-        .chain(country)
-        .collect()
+    let phones = phones.iter().flat_map(|phone| phone.columns());
+    phones.chain(campaign).chain(country).collect()
 }
 
 fn variables(

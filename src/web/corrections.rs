@@ -88,7 +88,13 @@ fn sorted(checked: &Checked, fields: &FormFields) -> (Corrections, Refused) {
             continue;
         };
         match checked.intake.number_of(0, &row.corrected(typed)) {
-            Ok(_) => drop(kept.insert((row.row, row.column), typed.to_owned())),
+            Ok(_) => {
+                kept.insert((row.row, row.column), typed.to_owned());
+                let extension = row
+                    .extension
+                    .map(|column| ((row.row, column), String::new()));
+                kept.extend(extension);
+            }
             Err(outcome) => {
                 let why = row_error(&outcome.error.unwrap_or_default());
                 refused.insert(row.row.0, (typed.to_owned(), why));

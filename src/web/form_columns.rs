@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::intake::InspectedInput;
-use crate::mapping::{RejectsForm, column_texts};
+use crate::mapping::{PhoneColumn, RejectsForm, column_texts};
 use crate::text::printable;
 
 /// How many columns can be chosen in a form. Workbooks may have 16,384: every select would have
@@ -89,6 +89,37 @@ impl FormColumns {
     /// How an option names the column at this place.
     pub fn text(&self, at: usize) -> Option<&str> {
         self.texts.get(at)?.as_deref()
+    }
+
+    /// How an option names a phone column.
+    pub fn phone_text(&self, phone: PhoneColumn) -> Option<String> {
+        let number = self.text(phone.number)?;
+        match phone.area_code {
+            Some(area) => Some(format!("{}+{number}", self.text(area)?)),
+            None => Some(number.to_owned()),
+        }
+    }
+
+    /// How the page calls a phone column.
+    pub fn phone_name(&self, phone: PhoneColumn) -> String {
+        let names: Vec<String> = phone.columns().map(|at| self.name(at)).collect();
+        names.join(" + ")
+    }
+
+    /// The phone column that an option names: a column, or one with its area codes before a plus.
+    pub fn find_phone(&self, text: &str) -> Option<PhoneColumn> {
+        let whole = self.find(text).map(PhoneColumn::from);
+        whole.or_else(|| {
+            let mut parts = text.match_indices('+').map(|(at, _)| text.split_at(at));
+            parts.find_map(|(area, number)| {
+                let number = PhoneColumn::from(self.find(&number[1..])?);
+                let area_code = Some(self.find(area)?);
+                Some(PhoneColumn {
+                    area_code,
+                    ..number
+                })
+            })
+        })
     }
 
     /// The place of the column that an option names.

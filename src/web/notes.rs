@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::checking::Checked;
 use super::trouble::{Trouble, sentence};
 use crate::exit::StoppedBy;
-use crate::report::Lookup;
+use crate::report::{Lookup, by_line};
 use crate::source::FooterLine;
 use crate::text::{counted, grouped, shortened};
 
@@ -35,6 +35,8 @@ fn notes(checked: &Checked) -> Vec<String> {
         .chain(lookup)
         .chain(limit(checked))
         .chain(columns(checked))
+        .chain(later_columns(checked))
+        .chain(old_lists(checked))
         .chain(round_numbers(checked))
         .chain(footers(checked))
         .chain(network(checked))
@@ -66,6 +68,17 @@ fn columns(checked: &Checked) -> impl Iterator<Item = String> {
             None => what,
         }
     })
+}
+
+/// How many numbers are not from the first phone column.
+fn later_columns(checked: &Checked) -> Option<String> {
+    let evidence = checked.intake.inputs.first()?.evidence()?;
+    by_line(&evidence.later_columns).map(|later| sentence(&later))
+}
+
+fn old_lists(checked: &Checked) -> impl Iterator<Item = String> {
+    let lists = checked.intake.suppression.lists.iter();
+    lists.filter_map(|list| Some(sentence(&list.too_old()?.what)))
 }
 
 fn round_numbers(checked: &Checked) -> Option<String> {

@@ -66,6 +66,7 @@ mod page_runs;
 mod page_session;
 mod page_undo;
 #[cfg(unix)]
+mod phone_columns;
 mod picker;
 mod properties;
 #[cfg(unix)]

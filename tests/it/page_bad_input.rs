@@ -335,6 +335,42 @@ fn several_phone_columns_are_asked_for_with_their_numbers() {
 }
 
 #[test]
+fn an_area_code_in_a_column_of_its_own_stays_with_its_number() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list =
+        "Name;Vorwahl;Rufnummer;Durchwahl\nAda;030;1234567;\nBob;;1234568;\nCy;030;1234569;12\n";
+    let screen = columns(&visitor, "split.csv", list);
+    let form = screen.form("columns");
+    assert_eq!(
+        form.get("phone"),
+        Some("1+2"),
+        "{:?}",
+        form.choices["phone"]
+    );
+    let pair = ("1+2".to_owned(), "Vorwahl + Rufnummer".to_owned());
+    assert!(form.choices["phone"].contains(&pair));
+    let form = form.choose("country", "Germany").set("nothing", "yes");
+    let screen = visitor.send(&form.press("continue"));
+    is_page(&screen);
+    assert!(screen.at.ends_with("/problems"), "{}", screen.at);
+    let text = screen.text();
+    for said in [
+        "the phone number has no area code",
+        "extension (column",
+        "has the area codes of",
+    ] {
+        assert!(text.to_lowercase().contains(said), "{said}: {text}");
+    }
+    // The number alone is joined too: it would be somebody else's.
+    let screen = visitor.look(&screen.at.replace("/problems", "/columns"));
+    let form = screen.form("columns").choose("phone", "Rufnummer");
+    visitor.send(&form.press("continue"));
+    let screen = visitor.look(&screen.at);
+    assert_eq!(screen.form("columns").get("phone"), Some("1+2"));
+}
+
+#[test]
 fn a_list_without_a_phone_column_asks_for_it() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);

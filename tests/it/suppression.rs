@@ -384,10 +384,13 @@ fn a_check_reports_how_many_numbers_a_list_has() {
         "json",
     ];
     let summary = folder.leadload(&args).expect(0).json();
-    assert_eq!(
-        summary["lists"],
-        serde_json::json!([{ "name": "dnc.csv", "numbers": 2 }])
-    );
+    let list = serde_json::json!({
+        "name": "dnc.csv",
+        "numbers": 2,
+        "columns": [],
+        "american_registry": false,
+    });
+    assert_eq!(summary["lists"], serde_json::json!([list]));
     assert_eq!(summary["counts"]["suppressed"], 3);
 }
 
@@ -695,7 +698,7 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
     ];
     let output = folder.leadload(&args).expect(0);
     output.shows(
-        "dnc.csv: do-not-call list, 3 numbers: 3 numbers without a country code: 1 taken as Germany (by row), 1 taken as United Kingdom (by row), 1 taken as United Kingdom (--region)\n",
+        "dnc.csv: do-not-call list, 3 numbers in `Phone`: 3 numbers without a country code: 1 taken as Germany (by row), 1 taken as United Kingdom (by row), 1 taken as United Kingdom (--region)\n",
     );
     output.shows("  suppressed               2  on a do-not-call list; not sent by this run\n");
     // A line with an unknown country would suppress nobody.

@@ -12,11 +12,11 @@ use super::{checked, facts, not_changed, screen, trouble_of_check};
 use crate::exit::Failure;
 use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
-use crate::mapping::MappingError;
+use crate::mapping::{MappingError, PhoneColumn};
 use crate::report::share;
 use crate::text::{counted, grouped, shortened};
 use crate::web::checking;
-use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS};
+use crate::web::column_form::{ColumnForm, MAX_PHONE_COLUMNS, phone_value};
 use crate::web::earlier;
 use crate::web::form_columns::FormColumns;
 use crate::web::job::{Job, JobRecord, NotChanged};
@@ -211,10 +211,18 @@ impl Sections<'_> {
         }
     }
 
-    fn column_options(&self, chosen: Option<usize>) -> Markup {
+    /// The columns, and the chosen one with its area codes if these are in another column.
+    fn phone_options(&self, chosen: Option<PhoneColumn>, with_numbers: bool) -> Markup {
+        let pair = chosen.filter(|phone| phone.area_code.is_some());
+        let single = chosen.filter(|phone| phone.area_code.is_none());
         html! {
+            @if let Some(pair) = pair {
+                option value=(phone_value(pair)) selected { (shortened(&self.columns.phone_name(pair), 60)) }
+            }
             @for (at, name) in self.columns.named() {
-                option value=(at) selected[chosen == Some(at)] { (shortened(&name, 60)) }
+                option value=(at) selected[single.is_some_and(|phone| phone.number == at)] {
+                    (shortened(&name, 60)) @if with_numbers { (self.numbers(at)) }
+                }
             }
         }
     }
@@ -226,18 +234,14 @@ impl Sections<'_> {
             (labelled("phone", "Phone number", html! {
                 select #phone name="phone" required {
                     option value="" { "Choose a column" }
-                    @for (at, name) in self.columns.named() {
-                        option value=(at) selected[chosen.first() == Some(&at)] {
-                            (shortened(&name, 60)) (self.numbers(at))
-                        }
-                    }
+                    (self.phone_options(chosen.first().copied(), true))
                 }
             }))
             @for at in 1..further {
                 (labelled(&format!("phone-{at}"), "If empty, use", html! {
                     select id={ "phone-" (at) } name="phone" {
                         option value="" { "no other column" }
-                        (self.column_options(chosen.get(at).copied()))
+                        (self.phone_options(chosen.get(at).copied(), false))
                     }
                 }))
             }

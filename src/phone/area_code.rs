@@ -1,0 +1,230 @@
+//! Reads a number whose area code is in a cell of its own.
+//!
+//! A number is joined with its area code only if it is not whole without it. Of two readings that
+//! both are numbers in use, none is guessed.
+
+use super::number::FEWEST_DIGITS;
+use super::plan::{CallingCode, National};
+use super::reader::{KEEPS_ZERO, Read};
+use super::rules::is_valid;
+use super::written::is_american;
+use super::{
+    LineKind, LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Region, Written,
+    damage, tidy,
+};
+
+/// An area code as it is written.
+#[derive(Debug, PartialEq, Eq)]
+enum AreaCode {
+    None,
+    /// The digits, perhaps with the zero that is dialled before them.
+    National(String),
+    /// The digits behind the plus, or behind `00`: a country, or a country and an area.
+    International(String),
+}
+
+impl AreaCode {
+    fn of(cell: &str) -> AreaCode {
+        let cell = tidy::plain_characters(cell.trim());
+        let text = {
+            let text = tidy::unwrapped(&cell);
+            damage::before_zeros(text).unwrap_or(text)
+        };
+        let digits = digits(text);
+        let is_international = text.contains('+') || digits.starts_with("00");
+        match digits.trim_start_matches('0') {
+            "" => AreaCode::None,
+            // `Berlin 2` is no area code.
+            _ if text.contains(char::is_alphabetic) => AreaCode::None,
+            code if is_international => AreaCode::International(code.to_owned()),
+            _ => AreaCode::National(digits),
+        }
+    }
+}
+
+impl PhoneRules {
+    /// The number in a cell whose area code is in another cell. The region is that of a number
+    /// without a country code.
+    pub fn read_with_area_code(
+        &self,
+        area: &str,
+        cell: &str,
+        region: Option<Region>,
+    ) -> Result<Read, PhoneProblem> {
+        // Which reading is meant does not depend on which countries and kinds are allowed.
+        let open = PhoneRules {
+            countries: Vec::new(),
+            kinds: LineKinds::ALL,
+            ..self.clone()
+        };
+        let read = open.with_any_area_code(area, cell, region)?;
+        self.judged(read.number, read.written, National::of(read.number))
+    }
+
+    fn with_any_area_code(
+        &self,
+        area: &str,
+        cell: &str,
+        region: Option<Region>,
+    ) -> Result<Read, PhoneProblem> {
+        let plain = tidy::plain_characters(cell.trim());
+        let number = tidy::unwrapped(&plain);
+        let start = number.trim_start_matches(['(', '[', ' ']);
+        let has_prefix = start.starts_with("00") && digits(number).len() > FEWEST_DIGITS;
+        let is_international = start.starts_with('+') || has_prefix;
+        if is_international || !number.contains(|c: char| c.is_ascii_digit()) {
+            return self.read_as(cell, region);
+        }
+        let has_zero = start.starts_with('0');
+        match (AreaCode::of(area), region) {
+            (AreaCode::International(code), _) => {
+                let country = CallingCode::beginning(&code).filter(|_| has_zero);
+                let code = country.map_or(code, |country| country.code.to_string());
+                self.read_as(&format!("+{code} {number}"), None)
+            }
+            (AreaCode::National(area), Some(region)) if has_zero => {
+                self.joined_with_zero(&area, number, region)
+            }
+            (_, region) if has_zero => self.read_as(cell, region),
+            (AreaCode::None, Some(region)) => self.without_area_code(number, region),
+            (AreaCode::National(area), Some(region)) => self.joined(&area, number, region),
+            (AreaCode::National(area), None) => self.read_as(&format!("{area} {number}"), None),
+            (AreaCode::None, None) => self.read_as(cell, None),
+        }
+    }
+
+    /// A number whose row has no area code: only if it is whole as it is.
+    fn without_area_code(&self, number: &str, region: Region) -> Result<Read, PhoneProblem> {
+        match self.read_as(number, Some(region)) {
+            Ok(read) if is_valid(read.number) && !may_be_local(number, region) => Ok(read),
+            Ok(_) | Err(PhoneProblem::TooShort(_) | PhoneProblem::WrongLength(_)) => {
+                Err(PhoneProblem::NoAreaCode)
+            }
+            Err(PhoneProblem::NotInUse(_)) => Err(PhoneProblem::NoAreaCode),
+            other => other,
+        }
+    }
+
+    fn joined(&self, area: &str, number: &str, region: Region) -> Result<Read, PhoneProblem> {
+        let joined = self.with_area_code(area, number, region);
+        let seems_whole = begins_with_area_code(number, area);
+        if in_use(&joined).is_some() && !seems_whole {
+            return joined;
+        }
+        let alone = self.read_as(number, Some(region));
+        match (in_use(&joined), in_use(&alone)) {
+            (Some(one), Some(other)) if one != other => Err(PhoneProblem::AreaCodeTwice),
+            (None, Some(_)) if seems_whole || !may_be_local(number, region) => alone,
+            _ => joined,
+        }
+    }
+
+    /// A number with a zero before it, which is whole with it; but behind the beginning of a mobile
+    /// number, or where no trunk zero is dialled, it may be any digit.
+    fn joined_with_zero(
+        &self,
+        area: &str,
+        number: &str,
+        region: Region,
+    ) -> Result<Read, PhoneProblem> {
+        let alone = self.read_as(number, Some(region));
+        let keeps_zero = region.calling_code() == Some(KEEPS_ZERO);
+        if in_use(&alone).is_some() && !keeps_zero {
+            return alone;
+        }
+        let joined = self.with_area_code(area, number, region);
+        let may_have_zero = |number: &PhoneNumber| {
+            let is_mobile = NumberKind::of(*number).line == LineKind::Mobile;
+            is_mobile || !keeps_zero && !has_trunk_zero(region)
+        };
+        match (in_use(&joined).filter(may_have_zero), in_use(&alone)) {
+            (Some(_), Some(_)) => Err(PhoneProblem::AreaCodeTwice),
+            (Some(_), None) => joined,
+            (None, _) => alone,
+        }
+    }
+
+    /// The number with its area code before it: as it is written, and with the zero that it may
+    /// have lost in a spreadsheet, or without one that its country no longer writes.
+    fn with_area_code(
+        &self,
+        area: &str,
+        number: &str,
+        region: Region,
+    ) -> Result<Read, PhoneProblem> {
+        let read = |area: &str| self.read_as(&format!("{area} {number}"), Some(region));
+        let valid =
+            |read: Result<Read, PhoneProblem>| read.ok().filter(|read| is_valid(read.number));
+        let keeps_zero = region.calling_code() == Some(KEEPS_ZERO);
+        let (as_written, with_zero) = (|| read(area), || read(&format!("0{area}")));
+        let found = match area.strip_prefix('0') {
+            Some(_) => valid(as_written()).or_else(|| valid(read(area.trim_start_matches('0')))),
+            None if keeps_zero => match (valid(as_written()), valid(with_zero())) {
+                // Ten digits are a mobile number; behind a zero they would be a landline's.
+                (Some(mobile), Some(_)) if is_full_mobile(mobile.number) => Some(mobile),
+                (Some(_), Some(_)) => return Err(PhoneProblem::AreaCodeTwice),
+                (one, other) => one.or(other),
+            },
+            None if has_trunk_zero(region) => valid(with_zero()).or_else(|| valid(as_written())),
+            // In a few countries every number begins with a zero that is no trunk zero.
+            None => valid(as_written()).or_else(|| valid(with_zero())),
+        };
+        let (read, written) = found.map_or_else(as_written, Ok)?;
+        let is_foreign = is_american(&format!("{area} {number}"), read);
+        Ok((
+            read,
+            if is_foreign {
+                Written::Foreign
+            } else {
+                written
+            },
+        ))
+    }
+}
+
+fn has_trunk_zero(region: Region) -> bool {
+    CallingCode::of(region).is_some_and(CallingCode::has_trunk_zero)
+}
+
+fn in_use(read: &Result<Read, PhoneProblem>) -> Option<PhoneNumber> {
+    let number = read.as_ref().ok().map(|(number, _)| *number);
+    number.filter(|number| is_valid(*number))
+}
+
+/// Whether an Italian mobile number has all the digits that they have today: older ones have fewer.
+fn is_full_mobile(number: PhoneNumber) -> bool {
+    number.key().to_string().len() == "39".len() + 10
+}
+
+/// The most digits of a number without its area code.
+const MAX_LOCAL_DIGITS: usize = 8;
+
+/// Whether the number seems to have its area code already. A local number may begin with the same
+/// digits: it is in other groups, or it is short and only the area code has its zero.
+fn begins_with_area_code(number: &str, area: &str) -> bool {
+    let digits = digits(number);
+    let code = area.trim_start_matches('0');
+    let groups = number.split(|c: char| !c.is_ascii_digit());
+    let first = groups
+        .into_iter()
+        .find(|group| !group.is_empty())
+        .unwrap_or_default();
+    let is_short = area.starts_with('0') && digits.len() <= MAX_LOCAL_DIGITS;
+    let is_one_group = first.len() == digits.len();
+    digits.starts_with(code)
+        && if is_one_group {
+            !is_short
+        } else {
+            first == code
+        }
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// Whether there is an area code with which the digits would be a number in use.
+fn may_be_local(number: &str, region: Region) -> bool {
+    let digits: Vec<u8> = digits(number).bytes().map(|byte| byte - b'0').collect();
+    CallingCode::of(region).is_some_and(|plan| plan.has_number_ending_in(&digits))
+}
