@@ -19,6 +19,8 @@ pub enum ErrorCode {
     /// The number was completed with the region for the whole list, and there is
     /// evidence against that country.
     PhoneDoubtful,
+    /// The list ends in the middle of the number.
+    CutOff,
     CountryNotAllowed,
     FieldCount,
     UnclosedQuote,
@@ -38,7 +40,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    const WORDS: [(ErrorCode, &'static str); 18] = [
+    const WORDS: [(ErrorCode, &'static str); 19] = [
         (ErrorCode::PhoneMissing, "phone_missing"),
         (ErrorCode::PhoneNotE164, "phone_not_e164"),
         (ErrorCode::PhoneImpossible, "phone_impossible"),
@@ -46,6 +48,7 @@ impl ErrorCode {
         (ErrorCode::PhoneAmbiguous, "phone_ambiguous"),
         (ErrorCode::PhoneDamaged, "phone_damaged"),
         (ErrorCode::PhoneDoubtful, "phone_doubtful"),
+        (ErrorCode::CutOff, "cut_off"),
         (ErrorCode::CountryNotAllowed, "country_not_allowed"),
         (ErrorCode::FieldCount, "field_count"),
         (ErrorCode::UnclosedQuote, "unclosed_quote"),
@@ -71,6 +74,7 @@ impl ErrorCode {
                 | E::PhoneAmbiguous
                 | E::PhoneDamaged
                 | E::PhoneDoubtful
+                | E::CutOff
                 | E::CountryNotAllowed
         )
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Lengths;
 use crate::phone::{LineKind, NumberKind, PhoneNumber, Region, Written};
 
 const MAX_LINES: usize = 3;
@@ -68,6 +69,8 @@ pub struct Evidence {
     pub with_own_code: u64,
     /// International numbers by calling code.
     pub international: BTreeMap<u16, u64>,
+    /// How long all numbers are.
+    pub lengths: Lengths,
     /// The countries that rows with a number name.
     pub countries: BTreeMap<Region, u64>,
     /// Rows whose number has no calling code and that name no country.
@@ -94,6 +97,7 @@ impl Evidence {
         is_contradicted: bool,
     ) -> bool {
         self.numbers += 1;
+        self.lengths.record(number);
         if let Some(country) = country {
             *self.countries.entry(country).or_default() += 1;
         }
@@ -160,6 +164,7 @@ impl Evidence {
     pub fn add_countries(&mut self, other: &Evidence) {
         sum(&mut self.international, &other.international);
         sum(&mut self.countries, &other.countries);
+        self.lengths.add(&other.lengths);
     }
 }
 

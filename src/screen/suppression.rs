@@ -198,6 +198,7 @@ impl SuppressionList {
             has_phone_column: None,
             unreadable: Lines::default(),
             misshapen: Lines::default(),
+            cut_off: Lines::default(),
             foreign: Lines::default(),
         };
         let fingerprint = match gathered.read_all(&input) {
@@ -289,6 +290,7 @@ struct Gathered<'p> {
     has_phone_column: Option<bool>,
     unreadable: Lines,
     misshapen: Lines,
+    cut_off: Lines,
     foreign: Lines,
 }
 
@@ -378,7 +380,12 @@ impl Gathered<'_> {
             &self.misshapen,
             "more cells than the first line, or a quote that is never closed",
         );
-        let unusable: Vec<String> = unreadable.into_iter().chain(misshapen).collect();
+        let cut_off = lines(
+            &self.cut_off,
+            "a shorter number than all others of its country, and the file ends in it without a line end: it may be cut off (if not, end the line)",
+        );
+        let unusable = unreadable.into_iter().chain(misshapen).chain(cut_off);
+        let unusable: Vec<String> = unusable.collect();
         ensure!(
             unusable.is_empty() || is_other_file,
             Message::new(
@@ -426,6 +433,10 @@ impl Gathered<'_> {
                 return Ok(());
             }
             for row in rows.rows() {
+                if row.ends_open() && self.ends_in_cut_number(row, &columns) {
+                    self.cut_off.note(row.line());
+                    continue;
+                }
                 let is_misshapen = row.flaw().is_some() || !row.cells().skip(width).all(is_blank);
                 if row.flaw() == Some(Flaw::TooLong) || !self.record_row(row, &columns) {
                     self.unreadable.note(row.line());
@@ -434,6 +445,24 @@ impl Gathered<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the last cell of the list has a number, which all others of its country are longer
+    /// than.
+    fn ends_in_cut_number(&self, row: Row<'_>, columns: &ListColumns) -> bool {
+        let countries = &columns.countries;
+        let of_row = self
+            .regions
+            .clone()
+            .read(&countries.used, &countries.codes, row);
+        let cell = row.text(row.len().saturating_sub(1)).unwrap_or_default();
+        let is_phone = columns.phones.contains(&(row.len() - 1)) || may_be_number(cell);
+        let number = self.number(of_row, cell).filter(|_| is_phone);
+        number.is_some_and(|(number, _)| {
+            let mut lengths = self.evidence.lengths.clone();
+            lengths.record(number);
+            lengths.show_cut(number)
+        })
     }
 
     /// Records the numbers of a row. Returns false if the row has digits that are not a number.
@@ -467,12 +496,7 @@ impl Gathered<'_> {
 
     /// Records the number in a cell. Returns false if the number cannot be read.
     fn record(&mut self, row: Row<'_>, of_row: RowRegion, cell: &str) -> bool {
-        let region = match of_row {
-            RowRegion::Known(region) => Some(region),
-            RowRegion::None => self.region,
-            RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
-        };
-        let Ok(read) = self.phones.read_as(cell, region) else {
+        let Some(read) = self.number(of_row, cell) else {
             return false;
         };
         self.evidence
@@ -484,6 +508,15 @@ impl Gathered<'_> {
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.record(number.key(), line);
         true
+    }
+
+    fn number(&self, of_row: RowRegion, cell: &str) -> Option<(PhoneNumber, Written)> {
+        let region = match of_row {
+            RowRegion::Known(region) => Some(region),
+            RowRegion::None => self.region,
+            RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
+        };
+        self.phones.read_as(cell, region).ok()
     }
 }
 
