@@ -71,6 +71,11 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
     });
     add("phone_columns", |i| phone_columns(i));
     add("variables", variables);
+    // Versions that counted blank rows as data rows gave the rows below them other numbers.
+    add("blank_rows", |i| {
+        let has_some = i.blank_rows().is_some_and(|rows| rows > 0);
+        json!(has_some.then_some("not counted"))
+    });
     add("region_columns", |i| columns(i, &i.mapping.countries.used));
     found
 }

@@ -205,6 +205,23 @@ pub async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> 
     .await
 }
 
+/// A run is known by its blank rows too: they are not counted.
+pub async fn find_blank_rows(intake: &Intake) -> Result<(), Failure> {
+    let unread = intake.clone();
+    service::on_a_thread(move || unread.find_blank_rows()).await?;
+    for planned in intake.inputs.iter() {
+        if let Some(rows) = planned.rows_of_full_sheet() {
+            warn!(
+                event = "warning",
+                "`{}` has exactly {}, as many as an Excel sheet holds: the rest may have been cut off",
+                planned.input.name(),
+                counted(rows, "line")
+            );
+        }
+    }
+    Ok(())
+}
+
 /// The absolute paths of the inputs; `None` for standard input.
 pub fn places(intake: &Intake) -> impl Iterator<Item = Option<PathBuf>> {
     let inputs = intake.inputs.iter();

@@ -135,6 +135,7 @@ impl Record {
         paths: &OutputPaths,
     ) -> Result<PlannedRun, Failure> {
         let fingerprints = inputs::fingerprints(intake).await?;
+        inputs::find_blank_rows(intake).await?;
         let service = settings.service.clone();
         let form = settings.policy.form;
         let options = identity::options(&service, settings, intake, book);

@@ -16,6 +16,9 @@ use crate::text::{listed, shortened};
 const VALUES: usize = 3;
 const LONGEST_VALUE: usize = 200;
 
+/// How many rows a sheet has in Excel, up to version 2003 and since.
+const FULL_SHEETS: [u64; 2] = [65_536, 1_048_576];
+
 #[derive(Debug, Clone)]
 pub struct InspectedInput {
     pub input: Input,
@@ -115,6 +118,9 @@ pub struct PlannedInput {
     evidence: OnceLock<Evidence>,
     /// The lines below the last row, once all rows have been read.
     footer: OnceLock<Vec<FooterLine>>,
+    blank_rows: OnceLock<u64>,
+    /// How many rows were read, if that was to the end.
+    rows: OnceLock<u64>,
 }
 
 impl PlannedInput {
@@ -131,6 +137,8 @@ impl PlannedInput {
             counts: input.counts,
             evidence: OnceLock::new(),
             footer: OnceLock::new(),
+            blank_rows: OnceLock::new(),
+            rows: OnceLock::new(),
         })
     }
 
@@ -194,6 +202,29 @@ impl PlannedInput {
 
     pub(super) fn set_footer(&self, footer: &[FooterLine]) {
         let _ = self.footer.set(footer.to_vec());
+    }
+
+    /// How many rows have nothing but white space in their cells, so that they are no data rows;
+    /// `None` until all rows (with `--limit`, those up to the limit) have been read.
+    pub fn blank_rows(&self) -> Option<u64> {
+        self.blank_rows.get().copied()
+    }
+
+    /// The number of rows, header included, that this list and a full Excel sheet have: a program
+    /// that exports to Excel, or Excel itself, leaves out the rest without a word. `None` for
+    /// other numbers of rows, and until all rows have been read.
+    pub fn rows_of_full_sheet(&self) -> Option<u64> {
+        let rows = self.rows.get()? + self.blank_rows()?;
+        let with_header = rows + self.form.above as u64 + u64::from(self.form.has_header);
+        let is_full = |limit: &u64| *limit == rows || *limit == with_header;
+        FULL_SHEETS.into_iter().find(is_full)
+    }
+
+    pub(super) fn set_end(&self, rows: u64, blank_rows: u64, is_whole: bool) {
+        let _ = self.blank_rows.set(blank_rows);
+        if is_whole {
+            let _ = self.rows.set(rows);
+        }
     }
 }
 

@@ -237,6 +237,15 @@ impl Intake {
         Ok(count)
     }
 
+    /// Finds out how many rows of each input are blank, unless all rows have been read before.
+    pub fn find_blank_rows(&self) -> Result<(), SourceError> {
+        let mut inputs = self.inputs.iter();
+        if inputs.all(|planned| planned.blank_rows().is_some()) {
+            return Ok(());
+        }
+        self.read(Purpose::Checking, |_, _| true)
+    }
+
     /// Starts the threads. If there is a `memory`, each row is looked up in it. Dropping the
     /// batches ends the threads.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
@@ -279,19 +288,24 @@ impl Intake {
             // The run that wrote a rejects file has already applied the limit.
             let is_limited = planned.mapping.rejects_form.is_none();
             let mut reader = planned.read()?;
+            let mut here = 0;
             loop {
-                let mut rows = reader.read_batch(file, next, purpose.batch_rows())?;
+                let left_here = if is_limited { left } else { u64::MAX };
+                let most = purpose
+                    .batch_rows()
+                    .min(usize::try_from(left_here).unwrap_or(usize::MAX));
+                let rows = reader.read_batch(file, next, most)?;
                 if rows.is_empty() {
                     planned.set_footer(reader.footer());
-                }
-                if is_limited {
-                    rows.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-                    left -= rows.len() as u64;
-                }
-                if rows.is_empty() {
+                    planned.set_end(here, reader.blank_rows(), left_here > 0);
                     break;
                 }
-                next = RowId(next.0 + rows.len() as u64);
+                let read = rows.len() as u64;
+                here += read;
+                next = RowId(next.0 + read);
+                if is_limited {
+                    left -= read;
+                }
                 if !take(planned, rows) {
                     return Ok(());
                 }

@@ -10,6 +10,11 @@ use crate::text::{shortened, shown_name};
 
 const LONGEST_COUNTRY: usize = 60;
 
+const LONGEST_CELL: usize = 250;
+
+const PLUS_OF_FORMAT: &str =
+    "; a `+` that the spreadsheet shows may be in the format of the cell only";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reading {
     /// The cells may have shifted: none of them is believed.
@@ -44,6 +49,8 @@ pub(super) struct NumberReader {
     region: Option<Region>,
     regions: RowRegions,
     evidence: Evidence,
+    /// Whether the input ends, without a line end, in the number that was read last.
+    ends_in_number: bool,
 }
 
 impl NumberReader {
@@ -54,11 +61,16 @@ impl NumberReader {
             intake,
             regions: RowRegions::default(),
             evidence: Evidence::default(),
+            ends_in_number: false,
         }
     }
 
     pub(super) fn take_evidence(&mut self) -> Evidence {
         std::mem::take(&mut self.evidence)
+    }
+
+    pub(super) fn ends_in_number(&self) -> bool {
+        self.ends_in_number
     }
 
     pub(super) fn read(&mut self, planned: &PlannedInput, row: Row<'_>) -> Reading {
@@ -104,7 +116,11 @@ impl NumberReader {
                 first_is_empty = matches!(found, Err(Wrong::Problem(PhoneProblem::Missing)));
             }
             match (found, &wrong) {
+                (Ok(_), _) if mapping.is_still_cut_off(row, &column.cell(row)) => {
+                    return Err(cut_off(&column.cell(row)));
+                }
                 (Ok(read), _) => {
+                    self.ends_in_number = row.ends_open() && column.number + 1 == row.len();
                     let later = &mut self.evidence.later_columns;
                     match (at, first_is_empty) {
                         (0, _) => {}
@@ -193,6 +209,16 @@ impl NumberReader {
             );
             return RowOutcome::invalid(code, what);
         }
+        if let Some(delimiter) = delimiter_in_cell(planned, row, problem) {
+            let (shown, name) = match delimiter {
+                '\t' => ("a tab".to_owned(), "tab".to_owned()),
+                other => (format!("`{other}`"), format!("\"{other}\"")),
+            };
+            let what = format!(
+                "the cell holds a whole line, because {shown} was not taken for the character between cells: name it with --delimiter {name}"
+            );
+            return RowOutcome::invalid(code, what);
+        }
         if !matches!(problem, PhoneProblem::NoCountry { .. }) {
             let is_national = || !planned.mapping.phone_cell(row).contains('+');
             let is_for_region = of_row == RowRegion::None && self.region.is_some();
@@ -225,7 +251,13 @@ impl NumberReader {
             ),
             RowRegion::None | RowRegion::Known(_) => {
                 self.evidence.without_country += 1;
-                RowOutcome::invalid(code, problem.to_string())
+                let lacks_plus = matches!(problem, PhoneProblem::NoCountry { has_code: true });
+                let of_sheet = if lacks_plus && planned.form.text().is_none() {
+                    PLUS_OF_FORMAT
+                } else {
+                    ""
+                };
+                RowOutcome::invalid(code, format!("{problem}{of_sheet}"))
             }
         }
     }
@@ -233,9 +265,6 @@ impl NumberReader {
     /// The outcome of a row without a number. It names another column that has one.
     fn missing(&mut self, planned: &PlannedInput, row: Row<'_>, of_row: RowRegion) -> RowOutcome {
         let code = ErrorCode::PhoneMissing;
-        if row.cells().all(|cell| cell.trim_ascii().is_empty()) {
-            return RowOutcome::invalid(code, "the row is empty");
-        }
         if row.len() > 2 && planned.mapping.shape.is_like_footer(row) {
             let what = format!("{}; {LIKE_FOOTER}", PhoneProblem::Missing);
             return RowOutcome::invalid(code, what);
@@ -264,6 +293,34 @@ impl NumberReader {
             RowRegion::None => (&self.intake.phones, self.region),
             RowRegion::Unknown(_) | RowRegion::Disagree(..) => (&self.cautious, None),
         }
+    }
+}
+
+/// The character between the cells of a whole line that is in one cell: the header has it as often.
+fn delimiter_in_cell(planned: &PlannedInput, row: Row<'_>, problem: PhoneProblem) -> Option<char> {
+    use PhoneProblem::{Letters, Symbol, TooMuchText};
+    let is_odd = matches!(problem, Letters | Symbol(_) | TooMuchText);
+    let phone = planned.mapping.phone_columns.first().filter(|_| is_odd)?;
+    let column = phone.number;
+    let (header, cell) = (&planned.header.names[column], row.text(column)?);
+    let count = |text: &str, c: char| text.matches(c).count();
+    let is_between = |c: &char| !c.is_alphanumeric() && !NOT_BETWEEN.contains(*c);
+    let mut characters = header.chars().filter(is_between);
+    characters.find(|c| count(header, *c) == count(cell, *c))
+}
+
+/// Characters that numbers and names of columns are written with.
+const NOT_BETWEEN: &str = " -_./()'\"+[]#&*?";
+
+/// The outcome of the last row of a list that seems to end in the middle of this phone cell.
+pub(super) fn cut_off(cell: &str) -> RowOutcome {
+    let cell = shortened(cell.trim(), LONGEST_CELL);
+    let what = format!(
+        "the list ends in this number, without a line end, and `{cell}` is shorter than all other numbers of its country: it may be cut off. Export the list again, or complete the number; if it is complete, empty its cell in the column leadload_error_code"
+    );
+    RowOutcome {
+        quotes_cells: true,
+        ..RowOutcome::invalid(ErrorCode::CutOff, what)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::batches::{Message, received};
-use super::numbers::{NumberReader, Reading};
+use super::numbers::{NumberReader, Reading, cut_off};
 use super::{Intake, PlannedInput, Purpose};
 use crate::exit::Failure;
 use crate::screen::Evidence;
@@ -35,6 +35,8 @@ pub(super) struct ReadBatch {
     pub(super) rows: RowBatch,
     pub(super) readings: Vec<Reading>,
     evidence: Evidence,
+    /// Whether the input ends, without a line end, in the number of the last row.
+    ends_in_number: bool,
 }
 
 impl Readings {
@@ -79,7 +81,9 @@ impl Iterator for Readings {
         match &mut batch {
             Some(Ok(batch)) => {
                 let evidence = std::mem::take(&mut batch.evidence);
-                self.evidence[batch.rows.file()].add(evidence);
+                let file = batch.rows.file();
+                self.evidence[file].add(evidence);
+                batch.hold_cut_number(&self.evidence[file]);
             }
             Some(Err(_)) => {}
             None => {
@@ -88,6 +92,24 @@ impl Iterator for Readings {
             }
         }
         batch
+    }
+}
+
+impl ReadBatch {
+    /// Holds the last number of a list back if the list seems to end in the middle of it.
+    /// `evidence` is that of the whole list.
+    fn hold_cut_number(&mut self, evidence: &Evidence) {
+        if !self.ends_in_number {
+            return;
+        }
+        if let Some(last) = self.readings.last_mut()
+            && let Reading::Number(number, _) = last
+            && evidence.lengths.show_cut(*number)
+        {
+            let row = self.rows.row(self.rows.len() - 1);
+            let cell = row.text(row.len() - 1).unwrap_or_default();
+            *last = Reading::NoNumber(Box::new(cut_off(cell)));
+        }
     }
 }
 
@@ -117,6 +139,7 @@ fn read_batch(numbers: &mut NumberReader, rows: RowBatch) -> ReadBatch {
     let planned = &inputs[rows.file()];
     let readings = rows.rows().map(|row| numbers.read(planned, row)).collect();
     ReadBatch {
+        ends_in_number: numbers.ends_in_number(),
         rows,
         readings,
         evidence: numbers.take_evidence(),

@@ -1,7 +1,9 @@
 //! Which sheet of a workbook is read, and how many of its rows are hidden.
 
 use super::InspectedInput;
-use crate::mapping::{HiddenRows, Mapping, MappingError, MappingSpec, RejectsForm, SheetRows};
+use crate::mapping::{
+    HiddenRows, Mapping, MappingError, MappingSpec, PhoneColumn, RejectsForm, SheetRows,
+};
 use crate::phone::looks_like_number;
 use crate::source::{Content, Form, FormChoice, Header, Input, SourceError, Survey, WorkbookForms};
 
@@ -103,9 +105,9 @@ impl InspectedInput {
             phone_columns: phone_columns.to_vec(),
             ..MappingSpec::default()
         };
-        let is_number = |column: usize| {
+        let is_number = |column: PhoneColumn| {
             let mut rows = self.sample.rows();
-            rows.any(|row| looks_like_number(row.text(column).unwrap_or_default()))
+            rows.any(|row| looks_like_number(&column.cell(row)))
         };
         let has_rows = self.counts.rows > 0;
         match Mapping::plan(self.input.name(), &self.header, &self.sample, &spec) {

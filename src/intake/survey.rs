@@ -174,7 +174,7 @@ mod tests {
     fn inspected(text: &str) -> InspectedInput {
         let choice = FormChoice {
             delimiter: Some(b','),
-            encoding: Some(encoding_rs::UTF_8),
+            encoding: Some(encoding_rs::UTF_8.into()),
             ..FormChoice::default()
         };
         InspectedInput::new(Input::of_text(text), &choice).unwrap()

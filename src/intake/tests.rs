@@ -10,7 +10,7 @@ use crate::source::{FormChoice, Input};
 fn intake(text: &str, region: Option<&str>, phones: PhoneRules) -> Intake {
     let choice = FormChoice {
         delimiter: Some(b','),
-        encoding: Some(encoding_rs::UTF_8),
+        encoding: Some(encoding_rs::UTF_8.into()),
         ..FormChoice::default()
     };
     let inspected = InspectedInput::new(Input::of_text(text), &choice).unwrap();
@@ -123,5 +123,130 @@ proptest! {
         for (cells, expected) in rows.iter().zip(in_list) {
             prop_assert_eq!(intake.number_of(0, cells), expected);
         }
+    }
+}
+
+/// The example numbers of all countries, by country and number of digits.
+fn examples() -> std::collections::BTreeMap<(String, usize), u64> {
+    let text = include_str!("../../tests/phones/examples.csv");
+    let mut examples = std::collections::BTreeMap::new();
+    let mut csv = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .from_reader(text.as_bytes());
+    for record in csv.records().flatten() {
+        let (Some(region), Some(e164)) = (record.get(0), record.get(4)) else {
+            continue;
+        };
+        if let Ok(number) = PhoneNumber::from_e164(e164) {
+            examples.insert((region.to_owned(), e164.len()), number.key());
+        }
+    }
+    examples
+}
+
+#[test]
+fn no_number_is_sent_that_the_end_of_a_list_has_cut_off_in_any_country() {
+    let (mut cuts, mut sent, mut lost, mut lists) = (0, 0, 0, 0);
+    for ((region, _), example) in examples() {
+        // Six numbers that differ in their last digit, and one more that is cut.
+        let all: Vec<String> = (0..7)
+            .map(|last| format!("+{}", example / 10 * 10 + last))
+            .collect();
+        let uncut = format!("name,other,phone\nx,,{}", all.join("\nx,,"));
+        let found = numbers(&intake(&uncut, None, PhoneRules::default()));
+        if found.iter().any(Result::is_err) {
+            assert!(found.iter().all(Result::is_err), "{region}");
+            continue;
+        }
+        lists += 1;
+        lost += found.iter().filter(|number| number.is_err()).count();
+        for cut in 1..all[6].len() {
+            let text = &uncut[..uncut.len() - cut];
+            let found = numbers(&intake(text, None, PhoneRules::default()));
+            cuts += 1;
+            sent += usize::from(found[6].is_ok());
+            lost += found[..6].iter().filter(|number| number.is_err()).count();
+            let with_line_end = format!("{text}\n");
+            let ended = numbers(&intake(&with_line_end, None, PhoneRules::default()));
+            let is_cut = |outcome: &RowOutcome| outcome.error_code == Some(ErrorCode::CutOff);
+            assert!(!ended[6].as_ref().is_err_and(is_cut), "{region} {text}");
+        }
+    }
+    println!("{lists} lists, {cuts} cuts");
+    assert!(lists > 400 && cuts > 4000, "{lists} lists, {cuts} cuts");
+    assert_eq!((sent, lost), (0, 0));
+}
+
+#[test]
+fn a_number_is_cut_only_where_all_others_of_its_country_are_longer() {
+    let last = |above: &[&str], last: &str| {
+        let text = format!("name,phone\nx,{}\nx,{last}", above.join("\nx,"));
+        let intake = intake_of(&text, &["phone"]);
+        let last = numbers(&intake).pop().unwrap();
+        last.map_err(|outcome| outcome.error_code.unwrap().to_string())
+            .err()
+    };
+    let five = [
+        "+491713920001",
+        "+491713920002",
+        "+491713920003",
+        "+491713920004",
+        "+491713920005",
+    ];
+    assert_eq!(last(&five, "+4917139200"), Some("cut_off".into()));
+    assert_eq!(last(&five, "+491713920"), Some("cut_off".into()));
+    assert_eq!(last(&five, "+491713920006"), None);
+    assert_eq!(last(&five[1..], "+4917139200"), None);
+    assert_eq!(
+        last(&[&five[..], &["+4930123456"]].concat(), "+4917139200"),
+        None
+    );
+    assert_eq!(last(&five, "+442079460000"), None);
+}
+
+fn intake_of(text: &str, phones: &[&str]) -> Intake {
+    let inspected = InspectedInput::new(Input::of_text(text), &FormChoice::default()).unwrap();
+    let spec = MappingSpec {
+        phone_columns: phones.iter().map(|&column| column.into()).collect(),
+        ..MappingSpec::default()
+    };
+    Intake {
+        inputs: [PlannedInput::new(inspected, &spec).unwrap()].into(),
+        ..intake("phone,other\n1,\n", None, PhoneRules::default())
+    }
+}
+
+#[test]
+fn a_row_of_rejects_stays_cut_off_until_its_cell_changes_or_its_code_is_cleared() {
+    let error = "the list ends in this number, without a line end, and `0171 392040` is shorter";
+    for (cell, code, is_held) in [
+        ("0171 392040", "cut_off", true),
+        // As Excel writes it.
+        ("171392040", "cut_off", true),
+        (" 0171392040 ", " cut_off ", true),
+        ("0171 39204012", "cut_off", false),
+        ("0171 392041", "cut_off", false),
+        ("0171 392040", "", false),
+        ("0171 392040", "phone_missing", false),
+    ] {
+        let text = format!(
+            "name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\nx,{cell},3,invalid,{code},{error},\n"
+        );
+        let mut intake = intake_of(&text, &["phone"]);
+        intake.region = Some(GivenRegion {
+            region: Region::parse("DE").unwrap(),
+            from: "--region".to_owned(),
+        });
+        let found = numbers(&intake)
+            .remove(0)
+            .map_err(|outcome| outcome.error_code);
+        let code = Some(ErrorCode::CutOff);
+        assert_eq!(
+            found.is_err_and(|found| found == code),
+            is_held,
+            "{cell} {code:?}"
+        );
     }
 }

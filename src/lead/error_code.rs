@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// Why a row ended as it did: the documented words of the column `error_code`.
+///
+/// New codes come last: ledgers have codes by their position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ErrorCode {
     PhoneMissing,
@@ -37,10 +39,12 @@ pub enum ErrorCode {
     Http(u16),
     /// The number is of a kind that is not called: premium, a pager, a satellite phone.
     PhoneKind,
+    /// The list ends in the middle of the number.
+    CutOff,
 }
 
 impl ErrorCode {
-    const WORDS: [(ErrorCode, &'static str); 19] = [
+    const WORDS: [(ErrorCode, &'static str); 20] = [
         (ErrorCode::PhoneMissing, "phone_missing"),
         (ErrorCode::PhoneNotE164, "phone_not_e164"),
         (ErrorCode::PhoneImpossible, "phone_impossible"),
@@ -48,6 +52,7 @@ impl ErrorCode {
         (ErrorCode::PhoneAmbiguous, "phone_ambiguous"),
         (ErrorCode::PhoneDamaged, "phone_damaged"),
         (ErrorCode::PhoneDoubtful, "phone_doubtful"),
+        (ErrorCode::CutOff, "cut_off"),
         (ErrorCode::CountryNotAllowed, "country_not_allowed"),
         (ErrorCode::PhoneKind, "phone_kind"),
         (ErrorCode::FieldCount, "field_count"),
@@ -74,6 +79,7 @@ impl ErrorCode {
                 | E::PhoneAmbiguous
                 | E::PhoneDamaged
                 | E::PhoneDoubtful
+                | E::CutOff
                 | E::CountryNotAllowed
                 | E::PhoneKind
         )

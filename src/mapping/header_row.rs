@@ -12,14 +12,29 @@ const HEADER_AMONG: usize = 20;
 /// or a note about the export comes first, or the user says that there is no header.
 pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<String> {
     let mut rows = sample.rows().take(HEADER_AMONG);
-    let header = rows.find(|row| phone_cell(*row).is_some())?;
-    let advice = if has_header {
+    let at = rows.position(|row| phone_cell(row).is_some())?;
+    let line = sample.row(at).line();
+    let mut above = sample.rows().take(at);
+    let has_contacts = above.any(|row| {
+        row.cells()
+            .any(|cell| std::str::from_utf8(cell).is_ok_and(is_surely_number))
+    });
+    // The header of a second table: with or without `--no-header`, one of the tables does not fit.
+    let advice = if has_contacts {
+        "the file seems to have several tables: put each into a file of its own, with its header in the first line"
+    } else if has_header {
         "remove the lines above it"
     } else {
         "leave out `--no-header`"
     };
-    let line = header.line();
     Some(format!("line {line} looks like the header: {advice}"))
+}
+
+/// The line of a row that looks like the header of a second table.
+pub(super) fn second_header(sample: &RowBatch) -> Option<u64> {
+    let mut rows = sample.rows();
+    rows.find(|row| phone_cell(*row).is_some())
+        .map(|row| row.line())
 }
 
 /// The column (from 0) whose cell means "phone number", in a row that may be a header.

@@ -128,7 +128,7 @@ impl Mapping {
             // If the header is really a contact, no column name is found in it, and its cells may
             // be personal data. So they are not listed.
             let is_unknown = matches!(&error, MappingError::NoSuchColumn { .. });
-            let is_data = is_unknown.then(|| header_is_data(&columns, header, &[]));
+            let is_data = is_unknown.then(|| header_is_data(&columns, header, sample, &[]));
             let error = is_data.flatten().unwrap_or(error);
             match &spec.saved {
                 Some(saved) => saved.explain(error),
@@ -216,9 +216,32 @@ impl Mapping {
     }
 
     pub fn was_doubtful(&self, row: Row<'_>) -> bool {
-        let code = self.rejects_form.as_ref().map(|form| form.error_code);
-        let cell = code.and_then(|column| row.text(column));
-        cell.is_some_and(|cell| cell.trim().parse() == Ok(ErrorCode::PhoneDoubtful))
+        self.earlier_code(row) == Some(ErrorCode::PhoneDoubtful)
+    }
+
+    /// Whether the row is from the end of a list that was cut off, and its phone cell is as it was.
+    /// The error quotes that cell. A spreadsheet program may have dropped `+` and leading zeros.
+    pub fn is_still_cut_off(&self, row: Row<'_>, phone: &str) -> bool {
+        if self.earlier_code(row) != Some(ErrorCode::CutOff) {
+            return false;
+        }
+        let error = self
+            .rejects_form
+            .as_ref()
+            .and_then(|form| row.text(form.error));
+        let quoted = error.and_then(|error| error.split('`').nth(1));
+        let digits = |text: &str| {
+            text.chars()
+                .filter(char::is_ascii_digit)
+                .collect::<String>()
+        };
+        quoted.is_none_or(|quoted| digits(quoted).ends_with(&digits(phone)))
+    }
+
+    /// The error code of the row, if the input is a rejects file.
+    fn earlier_code(&self, row: Row<'_>) -> Option<ErrorCode> {
+        let column = self.rejects_form.as_ref()?.error_code;
+        row.text(column)?.trim().parse().ok()
     }
 
     pub fn variables<'a>(
@@ -272,7 +295,7 @@ impl Planner<'_> {
             .map(|(found, _)| found.iter().map(|phone| phone.number));
         let read: Vec<usize> = read.into_iter().flatten().collect();
         // Reported in place of the error that there is no phone column.
-        if let Some(error) = header_is_data(columns, self.header, &read) {
+        if let Some(error) = header_is_data(columns, self.header, self.sample, &read) {
             return Err(error);
         }
         let (phone_columns, note) = found?;
@@ -532,12 +555,16 @@ impl Planner<'_> {
 fn header_is_data(
     columns: &Columns<'_>,
     header: &Header,
+    sample: &RowBatch,
     phone_columns: &[usize],
 ) -> Option<MappingError> {
     let line = header.line?;
     let is_data = header_row::looks_like_data(columns, phone_columns);
     is_data.then(|| {
         let input = columns.input;
+        if let Some(second) = header_row::second_header(sample) {
+            return several_tables(input, line, second);
+        }
         MappingError::other(
             format!("the first row of `{input}` (line {line}) looks like a contact, not like column headers"),
             "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on",
@@ -547,6 +574,21 @@ fn header_is_data(
             "If the file has no names of columns, tick “The first row is a person” under “Does this look wrong?”.",
         )
     })
+}
+
+/// Neither with a header nor without one does such a file have one table.
+fn several_tables(input: &str, line: u64, second: u64) -> MappingError {
+    let found = format!(
+        "seems to have several tables: line {line} looks like a contact, line {second} like the header of a table"
+    );
+    MappingError::other(
+        format!("`{input}` {found}"),
+        "put each table into a file of its own, with its header in the first line",
+    )
+    .on_page(
+        format!("`{input}` {found}"),
+        "Put each table into a file of its own, with the names of its columns in the first row.",
+    )
 }
 
 /// What to do about settings that the page does not show.

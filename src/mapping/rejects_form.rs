@@ -3,15 +3,10 @@
 use super::header_words::snake;
 
 /// The columns that a rejects file has after those of the input, in order.
-pub const ADDED_COLUMNS: [&str; 5] = [
-    "leadload_row",
-    "leadload_status",
-    ERROR_CODE,
-    "leadload_error",
-    RUN,
-];
+pub const ADDED_COLUMNS: [&str; 5] = ["leadload_row", "leadload_status", ERROR_CODE, ERROR, RUN];
 
 const ERROR_CODE: &str = "leadload_error_code";
+const ERROR: &str = "leadload_error";
 const RUN: &str = "leadload_run";
 
 /// The column for cells beyond the last header; only if a row has such cells.
@@ -26,6 +21,7 @@ pub struct RejectsForm {
     /// The column of error codes. If it still says `field_count`, the row, whose cells may have
     /// shifted, was not fixed.
     pub error_code: usize,
+    pub error: usize,
     pub run: usize,
     pub surplus: Option<usize>,
 }
@@ -53,6 +49,7 @@ impl RejectsForm {
                 .filter(|column| !is_ours(&names[*column]))
                 .collect(),
             error_code: position(ERROR_CODE)?,
+            error: position(ERROR)?,
             run: position(RUN)?,
             surplus: position(SURPLUS_COLUMN),
         })

@@ -169,16 +169,11 @@ impl PhoneRules {
             // In a few countries every number begins with a zero that is no trunk zero.
             None => valid(as_written()).or_else(|| valid(with_zero())),
         };
-        let (read, written) = found.map_or_else(as_written, Ok)?;
-        let is_foreign = is_american(&format!("{area} {number}"), read);
-        Ok((
-            read,
-            if is_foreign {
-                Written::Foreign
-            } else {
-                written
-            },
-        ))
+        let mut read = found.map_or_else(as_written, Ok)?;
+        if is_american(&format!("{area} {number}"), read.number) {
+            read.written = Written::Foreign;
+        }
+        Ok(read)
     }
 }
 
@@ -187,7 +182,7 @@ fn has_trunk_zero(region: Region) -> bool {
 }
 
 fn in_use(read: &Result<Read, PhoneProblem>) -> Option<PhoneNumber> {
-    let number = read.as_ref().ok().map(|(number, _)| *number);
+    let number = read.as_ref().ok().map(|read| read.number);
     number.filter(|number| is_valid(*number))
 }
 

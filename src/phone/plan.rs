@@ -235,11 +235,18 @@ impl National {
         let origin = self.plan.origin();
         Err(if self.length < possible.trailing_zeros() {
             PhoneProblem::TooShort(origin)
+        } else if self.has_old_prefix() {
+            PhoneProblem::OldPrefix(origin)
         } else if possible >> self.length == 0 {
             PhoneProblem::TooLong(origin)
         } else {
             PhoneProblem::WrongLength(origin)
         })
+    }
+
+    /// Mexico dialled a 1 before mobile numbers from abroad until 2019, and many lists still have it.
+    fn has_old_prefix(&self) -> bool {
+        self.plan.code == 52 && self.length == 11 && self.value / TENS[10] == 1
     }
 
     pub fn kind(&self) -> NumberKind {

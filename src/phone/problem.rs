@@ -73,6 +73,8 @@ pub enum PhoneProblem {
     TooShort(Origin),
     #[error("the phone number is too long for a number {}", .0)]
     TooLong(Origin),
+    #[error("the phone number is too long for a number {}: leave out the 1 behind the country code, which is no longer dialled", .0)]
+    OldPrefix(Origin),
     /// The number of digits lies between two possible numbers of digits.
     #[error("the phone number has too few or too many digits for a number {}", .0)]
     WrongLength(Origin),
@@ -117,6 +119,7 @@ impl PhoneProblem {
             PhoneProblem::NoSuchCallingCode
             | PhoneProblem::TooShort(_)
             | PhoneProblem::TooLong(_)
+            | PhoneProblem::OldPrefix(_)
             | PhoneProblem::WrongLength(_) => ErrorCode::PhoneImpossible,
             PhoneProblem::NotInUse(_) => ErrorCode::PhoneInvalid,
             PhoneProblem::CountryNotAllowed(_) => ErrorCode::CountryNotAllowed,

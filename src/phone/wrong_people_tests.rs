@@ -90,15 +90,6 @@ impl Tally {
             }
         }
     }
-
-    #[track_caller]
-    fn is(&self, form: &str, right: usize, refused: usize) {
-        println!(
-            "{form}: {} cells, {} right, {} refused, 0 wrong",
-            self.cells, self.right, self.refused
-        );
-        assert_eq!((self.right, self.refused), (right, refused), "{form}");
-    }
 }
 
 #[test]

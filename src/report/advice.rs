@@ -245,6 +245,16 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
                 "If you know that they are {correct, import them with `--phone-rule possible`|right as they are, say so and go on}.",
             ],
         },
+        ErrorCode::CutOff => Advice {
+            title: "Perhaps cut off",
+            meaning: "The list ends in the middle of a line, in this number, and all other numbers of its country are longer. The export or the download may have broken off, and the shorter number may be another person's.",
+            short: SEE_RESULTS,
+            steps: vec![
+                "Export or download the list again: rows below this one may be missing too.",
+                "If only this number is cut off, complete it.",
+                "If the number is complete, {open the rejects file|download the rows to fix}, and empty its cell in the column `leadload_error_code`.",
+            ],
+        },
         ErrorCode::CountryNotAllowed => Advice {
             title: "A number of another country",
             meaning: "The import is limited to some countries, and this number is of none of them.",
@@ -302,7 +312,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             short: "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from",
             steps: vec![
                 "Save the list again where it comes from: in Excel as CSV UTF-8, in LibreOffice with the character set Unicode (UTF-8).",
-                "Or {name the encoding that the file has: `--encoding windows-1252`|choose the encoding that the file has}.",
+                "Or {name the encoding that the file has: `--encoding windows-1252`, or `--encoding cp850` for \"CSV (MS-DOS)\"|choose the encoding that the file has}.",
             ],
         },
         // No row that has a problem was undone.

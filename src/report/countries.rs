@@ -1,4 +1,4 @@
-//! What the lists of a command show as a whole: footers, and
+//! What the lists of a command show as a whole: footers, blank rows, and
 //! which country was assumed for numbers without a country code.
 
 use serde::Serialize;
@@ -133,6 +133,8 @@ fn with(region: Region, by: &str, completed: Completed) -> Value {
 pub struct ListNotes {
     /// Lines below the rows, each with its input, counted from 0.
     pub footers: Vec<(usize, FooterLine)>,
+    /// Rows with nothing but white space in their cells, which are not counted.
+    pub blank_rows: u64,
     pub(super) countries: Countries,
     /// In which other columns rows without a number have one, if they do.
     pub(super) elsewhere: Option<String>,
@@ -148,6 +150,7 @@ impl ListNotes {
         });
         ListNotes {
             footers: footers.collect(),
+            blank_rows: blank_rows(&intake.inputs),
             countries: Countries::of(intake),
             elsewhere: elsewhere(intake),
             later_columns: later_columns(intake),
@@ -160,6 +163,10 @@ fn later_columns(intake: &Intake) -> LaterColumns {
     let found = intake.inputs.iter().filter_map(PlannedInput::evidence);
     found.for_each(|evidence| all.add(&evidence.later_columns));
     all
+}
+
+fn blank_rows(inputs: &[PlannedInput]) -> u64 {
+    inputs.iter().filter_map(PlannedInput::blank_rows).sum()
 }
 
 /// How many of the rows without a number another column

@@ -152,7 +152,17 @@ fn input(
     lines.extend(later.map(|later| ("note", later)));
     lines.extend(only(planned).map(|only| ("only", only)));
     lines.push(("variables", variables(planned)));
+    if let Some(rows @ 1..) = planned.blank_rows() {
+        lines.push(("blank", format!("{}, not counted", counted(rows, "row"))));
+    }
     lines.extend(planned.footer().iter().map(footer));
+    if let Some(rows) = planned.rows_of_full_sheet() {
+        let found = format!(
+            "exactly {}, as many as an Excel sheet holds: the rest may have been cut off",
+            counted(rows, "line")
+        );
+        lines.push(("note", found));
+    }
     for note in &planned.mapping.notes {
         lines.push(("note", format!("{} ({})", note.text(), note.flag)));
     }
@@ -266,6 +276,7 @@ fn encoding(form: &TextForm, has_examples: bool) -> String {
             )
         }
         Certainty::Guess(_) => ", most likely".to_owned(),
+        Certainty::LikeDos => ", guessed, but the letters look like those of DOS: if they are wrong, try `--encoding cp850` (or `cp437`)".to_owned(),
     };
     format!("{}{bom}{doubt}", form.encoding.name())
 }

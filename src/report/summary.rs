@@ -44,6 +44,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
         None => writeln!(text, "{rows} in {took}")?,
     }
     write_rows(text, ended.tally)?;
+    write_blank_rows(text, ended)?;
     write_footers(text, ended)?;
     if let Some(later) = by_row(&ended.list_notes.later_columns) {
         write_paragraph(text, &later)?;
@@ -124,6 +125,13 @@ pub(super) fn suppressed_leads(tally: &Tally) -> Option<String> {
     Some(format!(
         "{people} already, from an earlier run: delete {leads} at the service, or it may call them."
     ))
+}
+
+fn write_blank_rows(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
+    match ended.list_notes.blank_rows {
+        0 => Ok(()),
+        rows => write_paragraph(text, &format!("Blank rows, not counted: {}", grouped(rows))),
+    }
 }
 
 /// Lines below the lists, which were not sent, in full: one may be a contact after all.

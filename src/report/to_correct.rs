@@ -173,6 +173,7 @@ mod tests {
             "phone_ambiguous",
             "phone_damaged",
             "phone_doubtful",
+            "cut_off",
             "country_not_allowed",
         ];
         assert_eq!(listed, expected);

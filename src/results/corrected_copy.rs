@@ -78,13 +78,20 @@ impl CorrectedCopy<'_> {
     ) -> Result<(), ListError> {
         file.write_all(form.prefix())?;
         // Without quotes a row of one empty cell would be a blank line, which is no row.
-        let mut csv = form.writer_with(QuoteStyle::Always, file);
+        let mut csv = form.writer_with(QuoteStyle::Always, &mut *file);
         if self.has_header {
             csv.write_record(&list.header.names).map_err(cause_of)?;
         }
         for batch in list.read()?.batches() {
             for row in batch?.rows() {
                 let mut cells = self.corrected(row);
+                // Where the list may be cut off, so may the copy.
+                if row.ends_open() && matches!(cells.last(), Some(Cow::Borrowed(_))) {
+                    csv.flush()?;
+                    drop(csv);
+                    form.write_open_row(cells, file)?;
+                    return self.end();
+                }
                 self.mark(&mut cells, row.flaw());
                 csv.write_record(cells).map_err(cause_of)?;
             }
@@ -144,23 +151,16 @@ impl CorrectedCopy<'_> {
         cells
     }
 
-    /// A row of a sheet. A sheet has no empty cells: without any text a row would be gone, and
-    /// the first row of a list without a header would have lost its empty last column. A space
-    /// keeps them.
+    /// A row of a sheet. A sheet has no empty cells: the first row of a list without a header would
+    /// have lost its empty last column. A space keeps it.
     fn sheet_row(&mut self, row: Row<'_>) -> Vec<String> {
         let cells = self.corrected(row);
         let text = |cell: &Cow<'_, [u8]>| String::from_utf8_lossy(cell).into_owned();
         let mut cells: Vec<String> = cells.iter().map(text).collect();
         let is_first = row.id() == RowId(1) && !self.has_header;
-        let kept = if is_first {
-            cells.last_mut()
-        } else if cells.iter().all(String::is_empty) {
-            cells.first_mut()
-        } else {
-            None
-        };
-        if let Some(kept) = kept.filter(|cell| cell.is_empty()) {
-            kept.push(' ');
+        let last = cells.last_mut().filter(|cell| is_first && cell.is_empty());
+        if let Some(last) = last {
+            last.push(' ');
         }
         cells
     }

@@ -147,7 +147,7 @@ fn rows_that_may_have_shifted_are_still_known_as_such() {
     let list = list.into_bytes();
     let list = [&list[..], b"6,\xFF,b\n"].concat();
     let utf8 = FormChoice {
-        encoding: Some(encoding_rs::UTF_8),
+        encoding: Some(encoding_rs::UTF_8.into()),
         ..FormChoice::default()
     };
     let list = folder.list("a.csv", list, &utf8);
@@ -227,7 +227,7 @@ proptest! {
         let choice = FormChoice {
             no_header,
             delimiter: (!is_sheet).then_some(delimiter),
-            encoding: (!is_sheet).then_some(encoding_rs::UTF_8),
+            encoding: (!is_sheet).then_some(encoding_rs::UTF_8.into()),
             ..FormChoice::default()
         };
         let list = if is_sheet { workbook(&rows, "Leads") } else { csv(&rows, delimiter) };

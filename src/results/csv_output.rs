@@ -46,6 +46,18 @@ impl CsvForm {
             .from_writer(to)
     }
 
+    /// Writes the last row, without a line end and without quotes that are not needed.
+    pub(super) fn write_open_row<C: AsRef<[u8]>>(
+        self,
+        cells: impl IntoIterator<Item = C>,
+        mut to: impl Write,
+    ) -> io::Result<()> {
+        let mut row = self.writer(Vec::new());
+        row.write_record(cells).map_err(cause_of)?;
+        let row = row.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        to.write_all(row.strip_suffix(b"\n").unwrap_or(&row))
+    }
+
     /// A reader of what was written. The csv crate skips the byte order mark.
     pub(super) fn reader<R: Read>(self, from: R) -> csv::Reader<R> {
         csv::ReaderBuilder::new()

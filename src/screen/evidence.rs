@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Lengths;
 use crate::lead::RowId;
 use crate::phone::{LineKind, Read, Region, Written};
 
@@ -69,6 +70,8 @@ pub struct Evidence {
     pub with_own_code: u64,
     /// International numbers by calling code.
     pub international: BTreeMap<u16, u64>,
+    /// How long all numbers are.
+    pub lengths: Lengths,
     /// The countries that rows with a number name.
     pub countries: BTreeMap<Region, u64>,
     /// Rows whose number has no calling code and that name no country.
@@ -130,6 +133,7 @@ impl Evidence {
             kind,
         } = read;
         self.numbers += 1;
+        self.lengths.record(number);
         if let Some(country) = country {
             *self.countries.entry(country).or_default() += 1;
         }
@@ -197,6 +201,7 @@ impl Evidence {
     pub fn add_countries(&mut self, other: &Evidence) {
         sum(&mut self.international, &other.international);
         sum(&mut self.countries, &other.countries);
+        self.lengths.add(&other.lengths);
     }
 }
 

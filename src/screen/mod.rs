@@ -3,6 +3,7 @@
 //!
 //! Rule: bounded memory, at most 16 bytes for each distinct number.
 
+mod cut_off;
 mod doubt;
 mod evidence;
 mod first_rows;
@@ -10,6 +11,7 @@ mod kept_list;
 mod numbers;
 mod suppression;
 
+pub use cut_off::Lengths;
 pub use doubt::{Against, Doubt, Fitting, ListDoubt, are_many, is_wrong_for};
 pub use evidence::{Completed, Evidence, LaterColumns, Sample};
 pub use first_rows::FirstRows;

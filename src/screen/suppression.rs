@@ -227,6 +227,7 @@ impl SuppressionList {
             has_phone_column: None,
             unreadable: Lines::default(),
             misshapen: Lines::default(),
+            cut_off: Lines::default(),
             foreign: Lines::default(),
             columns: Vec::new(),
             is_american_registry: false,
@@ -318,6 +319,7 @@ struct Gathered<'p> {
     has_phone_column: Option<bool>,
     unreadable: Lines,
     misshapen: Lines,
+    cut_off: Lines,
     foreign: Lines,
     columns: Vec<String>,
     is_american_registry: bool,
@@ -409,7 +411,12 @@ impl Gathered<'_> {
             &self.misshapen,
             "more cells than the first line, or a quote that is never closed",
         );
-        let unusable: Vec<String> = unreadable.into_iter().chain(misshapen).collect();
+        let cut_off = lines(
+            &self.cut_off,
+            "a shorter number than all others of its country, and the file ends in it without a line end: it may be cut off (if not, end the line)",
+        );
+        let unusable = unreadable.into_iter().chain(misshapen).chain(cut_off);
+        let unusable: Vec<String> = unusable.collect();
         ensure!(
             unusable.is_empty() || is_other_file,
             Message::new(
@@ -468,6 +475,10 @@ impl Gathered<'_> {
                 return Ok(());
             }
             for row in rows.rows() {
+                if row.ends_open() && self.ends_in_cut_number(row, &columns) {
+                    self.cut_off.note(row.line());
+                    continue;
+                }
                 let is_misshapen = row.flaw().is_some() || !row.cells().skip(width).all(is_blank);
                 if row.flaw() == Some(Flaw::TooLong) || !self.record_row(row, &columns) {
                     self.unreadable.note(row.line());
@@ -476,6 +487,29 @@ impl Gathered<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the last cell of the list has a number, which all others of its country are longer
+    /// than.
+    fn ends_in_cut_number(&self, row: Row<'_>, columns: &ListColumns) -> bool {
+        let countries = &columns.countries;
+        let of_row = self
+            .regions
+            .clone()
+            .read(&countries.used, &countries.codes, row);
+        let (last, region) = (row.len().saturating_sub(1), self.region_for(of_row));
+        let cell = row.text(last).unwrap_or_default();
+        let phone = columns.phones.iter().find(|phone| phone.number == last);
+        let read = match phone {
+            Some(phone) => phone.read(row, self.phones, region).ok(),
+            None if may_be_number(cell) => self.phones.read_as(cell, region).ok(),
+            None => None,
+        };
+        read.is_some_and(|read| {
+            let mut lengths = self.evidence.lengths.clone();
+            lengths.record(read.number);
+            lengths.show_cut(read.number)
+        })
     }
 
     /// Records the numbers of a row. Returns false if the row has digits that are not a number.
@@ -524,12 +558,7 @@ impl Gathered<'_> {
         cell: &str,
         read: impl Fn(&PhoneRules, Option<Region>) -> Result<Read, PhoneProblem>,
     ) -> bool {
-        let region = match of_row {
-            RowRegion::Known(region) => Some(region),
-            RowRegion::None => self.region,
-            RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
-        };
-        let Ok(read) = read(self.phones, region) else {
+        let Ok(read) = read(self.phones, self.region_for(of_row)) else {
             return false;
         };
         self.evidence
@@ -543,6 +572,14 @@ impl Gathered<'_> {
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.record(number.key(), line);
         true
+    }
+
+    fn region_for(&self, of_row: RowRegion) -> Option<Region> {
+        match of_row {
+            RowRegion::Known(region) => Some(region),
+            RowRegion::None => self.region,
+            RowRegion::Unknown(_) | RowRegion::Disagree(..) => None,
+        }
     }
 }
 

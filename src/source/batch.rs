@@ -22,6 +22,8 @@ pub struct RowBatch {
     /// Where each cell ends in `bytes`.
     pub(super) cell_ends: Vec<usize>,
     rows: Vec<Span>,
+    /// Whether the input ends in the last cell of the last row, without a line end.
+    pub(super) ends_open: bool,
 }
 
 /// The position of one row: its line in the file, and where its cells end in `cell_ends`.
@@ -131,6 +133,7 @@ impl RowBatch {
             return;
         }
         self.rows.truncate(len);
+        self.ends_open = false;
         let cells = self.rows.last().map_or(0, |span| span.cells_end);
         self.cell_ends.truncate(cells);
         let bytes = self.cell_ends.last().copied().unwrap_or(0);
@@ -158,6 +161,12 @@ impl<'a> Row<'a> {
     /// The physical line on which the row begins, from 1.
     pub fn line(&self) -> u64 {
         self.batch.rows[self.index].line
+    }
+
+    /// Whether the input ends in the last cell of this row, without a line end and without a quote
+    /// that closes the cell: it may have been cut off there.
+    pub fn ends_open(&self) -> bool {
+        self.batch.ends_open && self.index + 1 == self.batch.len()
     }
 
     pub fn flaw(&self) -> Option<Flaw> {

@@ -1,7 +1,7 @@
 //! Footer lines, which a program writes below a list: a copyright, the
 //! author of the report, a total.
 //!
-//! Three signs together distinguish them from contacts: an empty line comes before them,
+//! Three signs together distinguish them from contacts: an empty line or a blank row comes before them,
 //! nothing else comes after them, and each has words in its first cell and nothing in
 //! the others. A phone number that was added below the list is not a footer line.
 
@@ -23,9 +23,9 @@ pub struct FooterLine {
     pub text: String,
 }
 
-/// The footer lines in `text`, the rest of a file after an empty line;
-/// `None` if any of them is a row. `first` is the number of the first line.
-pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<FooterLine>> {
+/// The footer lines in `text`, the rest of a file after an empty line, and how many blank rows
+/// are among them; `None` if any of them is a row. `first` is the number of the first line.
+pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<(Vec<FooterLine>, u64)> {
     let text = Box::new(Cursor::new(text.to_vec()));
     let mut reader = CsvReader::new("", text, delimiter).ok()?;
     let rows = reader.read_rows(RowBatch::default(), usize::MAX, usize::MAX);
@@ -37,7 +37,8 @@ pub(super) fn footer(text: &[u8], delimiter: u8, first: u64) -> Option<Vec<Foote
         let line = first + row.line() - 1;
         Some(FooterLine { line, text })
     });
-    lines.collect()
+    let lines = lines.collect::<Option<_>>()?;
+    Some((lines, reader.blank_rows))
 }
 
 /// The text of the first cell; `None` unless it is words and the other cells are empty.
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<Vec<(u64, String)>> {
-        let footer = footer(text.as_bytes(), b',', 7)?;
+        let (footer, _) = footer(text.as_bytes(), b',', 7)?;
         Some(footer.into_iter().map(|f| (f.line, f.text)).collect())
     }
 

@@ -134,7 +134,7 @@ impl TextForm {
     fn detect(input: &Input, first: &[u8], choice: &FormChoice) -> io::Result<TextForm> {
         let bom = encoding_rs::Encoding::for_bom(first).map(|(encoding, _)| encoding);
         // A byte order mark is more reliable than the user's choice.
-        let (encoding, certainty) = match bom.or(choice.encoding) {
+        let (encoding, certainty) = match bom.map(Encoding::from).or(choice.encoding) {
             Some(encoding) => {
                 // A compressed file may be cut off, which must be known before anything is sent.
                 if let (Some(_), mut packed) = input.unpacked()? {
@@ -142,7 +142,10 @@ impl TextForm {
                 }
                 (encoding, Certainty::Certain)
             }
-            None => detect_encoding(input.unpacked()?.1)?,
+            None => {
+                let (encoding, certainty) = detect_encoding(input.unpacked()?.1)?;
+                (encoding.into(), certainty)
+            }
         };
         let delimiter = match choice.delimiter {
             Some(delimiter) => delimiter,

@@ -2,7 +2,8 @@
 //!
 //! `csv-core` splits the bytes into cells. The buffers around it are our own, for three reasons:
 //! the size of a row is bounded, cells are written straight into the batch, and the line of a row
-//! is the one on which it begins. Blank lines are skipped here, because here they can be counted.
+//! is the one on which it begins. Blank lines and blank rows are skipped here, because here they
+//! can be counted.
 //!
 //! A quote that is never closed would swallow the rows below it. [`quotes::is_torn`]
 //! recognizes such a row by its content. The row then ends with its first line, and reading
@@ -58,6 +59,8 @@ pub struct CsvReader {
     columns: usize,
     pub(super) is_at_end: bool,
     pub(super) footer: Vec<FooterLine>,
+    /// How many rows below the header had nothing but white space in their cells.
+    pub(super) blank_rows: u64,
 }
 
 impl CsvReader {
@@ -81,6 +84,7 @@ impl CsvReader {
             columns: 0,
             is_at_end: false,
             footer: Vec::new(),
+            blank_rows: 0,
         };
         while reader.end < LONGEST_SEP_LINE && reader.fill()? {}
         if let Some((_, len)) = sep_line(&reader.window[..reader.end]) {
@@ -103,6 +107,7 @@ impl CsvReader {
         let row = batch.row(0);
         self.columns = row.len();
         if has_header {
+            self.blank_rows = 0;
             return Header::of(row, &self.name);
         }
         self.start = self.row_start;
@@ -138,44 +143,62 @@ impl CsvReader {
         begin: Filled,
     ) -> Result<Option<Filled>, SourceError> {
         let before = self.lines.current();
-        if !self.skip_blank_lines()? {
-            return Ok(None);
-        }
-        let line = self.lines.current();
-        // `columns` is 0 until the header is read: a footer can only come after the header.
-        if line > before && self.columns > 0 && self.is_in_footer()? {
-            return Ok(None);
-        }
-        let end = match self.split_row(batch, begin)? {
-            RowEnd::NoRow => return Ok(None),
-            RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
-                self.lines.advance(&self.window[self.row_start..self.start]);
-                // csv-core counts the cell ends of a row from the beginning of the row.
-                for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
-                    *cell_end += begin.bytes;
+        loop {
+            if !self.skip_blank_lines()? {
+                return Ok(None);
+            }
+            let line = self.lines.current();
+            // `columns` is 0 until the header is read: a footer can only come after the header.
+            if line > before && self.columns > 0 && self.is_in_footer()? {
+                return Ok(None);
+            }
+            let end = match self.split_row(batch, begin)? {
+                RowEnd::NoRow => return Ok(None),
+                RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
+                    self.lines.advance(&self.window[self.row_start..self.start]);
+                    if is_blank(batch, begin, end) {
+                        self.blank_rows += 1;
+                        continue;
+                    }
+                    // csv-core counts the cell ends of a row from the beginning of the row.
+                    for cell_end in &mut batch.cell_ends[begin.cells..end.cells] {
+                        *cell_end += begin.bytes;
+                    }
+                    batch.end_row(line, end.cells, None);
+                    if self.is_at_end && self.start == self.end {
+                        batch.ends_open = !self.row().ends_with(b"\"") && !self.ends_line();
+                    }
+                    end
                 }
-                batch.end_row(line, end.cells, None);
-                end
-            }
-            // A single line, so no unclosed quote has joined several rows.
-            RowEnd::TooLong if self.is_one_line() => {
-                let end = self.split_beginning(batch, begin, KEPT_BYTES);
-                self.skip_line()?;
-                batch.end_row(line, end.cells, Some(Flaw::TooLong));
-                end
-            }
-            RowEnd::Whole(_) | RowEnd::TooLong => {
-                let row = self.row();
-                let len = line_end(row).unwrap_or(row.len());
-                // Includes the line end; otherwise an empty line would seem to follow.
-                let whole = line_end(row).map_or(row.len(), |end| end + 1);
-                let end = self.split_beginning(batch, begin, len);
-                self.step(whole);
-                batch.end_row(line, end.cells, Some(Flaw::UnclosedQuote));
-                end
-            }
-        };
-        Ok(Some(end))
+                torn => self.end_flawed_row(batch, begin, torn)?,
+            };
+            return Ok(Some(end));
+        }
+    }
+
+    /// Ends a row with a flaw: one that is too long, or has a quote that is never closed.
+    fn end_flawed_row(
+        &mut self,
+        batch: &mut RowBatch,
+        begin: Filled,
+        found: RowEnd,
+    ) -> Result<Filled, SourceError> {
+        let line = self.lines.current();
+        // A single line, so no unclosed quote has joined several rows.
+        if matches!(found, RowEnd::TooLong) && self.is_one_line() {
+            let end = self.split_beginning(batch, begin, KEPT_BYTES);
+            self.skip_line()?;
+            batch.end_row(line, end.cells, Some(Flaw::TooLong));
+            return Ok(end);
+        }
+        let row = self.row();
+        let len = line_end(row).unwrap_or(row.len());
+        // Includes the line end; otherwise an empty line would seem to follow.
+        let whole = line_end(row).map_or(row.len(), |end| end + 1);
+        let end = self.split_beginning(batch, begin, len);
+        self.step(whole);
+        batch.end_row(line, end.cells, Some(Flaw::UnclosedQuote));
+        Ok(end)
     }
 
     /// Splits the row that begins at `start`. Reads more input as needed.
@@ -232,6 +255,10 @@ impl CsvReader {
         line_end(self.row()).is_none_or(|end| end + 1 == self.row().len())
     }
 
+    fn ends_line(&self) -> bool {
+        self.row().ends_with(b"\n") || self.row().ends_with(b"\r")
+    }
+
     /// Splits the first `len` bytes of the current row again, with quotes
     /// as text. Then moves back to the beginning of the row.
     fn split_beginning(&mut self, batch: &mut RowBatch, begin: Filled, len: usize) -> Filled {
@@ -263,13 +290,14 @@ impl CsvReader {
     }
 
     /// Skips line ends before a row, and lines that have only spaces and
-    /// tabs. Returns false at the end of the input.
+    /// tabs, which count as blank rows. Returns false at the end of the input.
     fn skip_blank_lines(&mut self) -> Result<bool, SourceError> {
         let mut blank = 0;
         loop {
             let rest = &self.window[self.start..self.end];
             match rest.get(blank) {
                 Some(b'\n' | b'\r') => {
+                    self.count_blank(blank);
                     self.step(blank + 1);
                     blank = 0;
                 }
@@ -283,6 +311,7 @@ impl CsvReader {
                 None => {
                     self.row_start = self.start;
                     if !self.fill()? {
+                        self.count_blank(blank);
                         self.step(blank);
                         return Ok(false);
                     }
@@ -291,7 +320,14 @@ impl CsvReader {
         }
     }
 
-    /// Whether the rest of the input, after an empty line, is a footer. If so, reading ends.
+    /// Counts the current line, of which the first `len` bytes are blank, unless it is empty.
+    fn count_blank(&mut self, len: usize) {
+        let line = &self.window[self.start..self.start + len];
+        self.blank_rows += u64::from(line.iter().any(|byte| *byte != DOS_END));
+    }
+
+    /// Whether the rest of the input, after an empty line or a blank row, is a footer. If so,
+    /// reading ends.
     fn is_in_footer(&mut self) -> Result<bool, SourceError> {
         self.row_start = self.start;
         while self.end - self.start <= footer::MAX_BYTES && self.fill()? {}
@@ -299,10 +335,12 @@ impl CsvReader {
             return Ok(false);
         }
         let rest = &self.window[self.start..self.end];
-        let Some(footer) = footer::footer(rest, self.delimiter, self.lines.current()) else {
+        let footer = footer::footer(rest, self.delimiter, self.lines.current());
+        let Some((footer, blank_rows)) = footer else {
             return Ok(false);
         };
         self.footer = footer;
+        self.blank_rows += blank_rows;
         self.step(self.end - self.start);
         Ok(true)
     }
@@ -361,6 +399,21 @@ pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
     };
     // The line feed of a CR LF is skipped later, as a blank line.
     Some((delimiter, len + 1))
+}
+
+/// Whether all cells of the row that was just split are empty or white space.
+fn is_blank(batch: &RowBatch, begin: Filled, end: Filled) -> bool {
+    let bytes = &batch.bytes[begin.bytes..end.bytes];
+    // Nearly every row begins with a letter or a digit.
+    if bytes.first().is_some_and(u8::is_ascii_graphic) {
+        return false;
+    }
+    let mut start = 0;
+    batch.cell_ends[begin.cells..end.cells].iter().all(|&end| {
+        let cell = std::str::from_utf8(&bytes[start..end]);
+        start = end;
+        cell.is_ok_and(|cell| cell.trim().is_empty())
+    })
 }
 
 fn line_end(text: &[u8]) -> Option<usize> {
@@ -487,6 +540,108 @@ mod tests {
     fn lines_of_spaces_are_blank() {
         let rows = read_all(b"a,b\n  \t \n1,2\n   ", 2).unwrap();
         assert_eq!(rows, [row(1, &["a", "b"]), row(3, &["1", "2"])]);
+    }
+
+    /// The lines of the rows below the header, and how many rows are blank.
+    fn lines_and_blanks(text: &[u8], delimiter: u8, piece: usize) -> (Vec<u64>, u64) {
+        let input = Piecemeal {
+            bytes: text.to_vec(),
+            at: 0,
+            piece,
+        };
+        let mut reader = CsvReader::new("test.csv", Box::new(input), delimiter).unwrap();
+        reader.read_header(true, 0).unwrap();
+        let rows = RowBatch::new(0, RowId(1));
+        let rows = reader.read_rows(rows, usize::MAX, usize::MAX).unwrap();
+        (
+            rows.rows().map(|row| row.line()).collect(),
+            reader.blank_rows,
+        )
+    }
+
+    #[test]
+    fn a_row_of_white_space_is_no_data_row_in_any_form() {
+        let blanks = [
+            ";;",
+            " ; ;\t",
+            ";",
+            "   ",
+            "\u{a0};;",
+            "\"  \";\"\";",
+            "\"\n \";;",
+            ";;;;;;",
+            "\u{3000}; \u{2003};",
+            "\"\"",
+        ];
+        for blank in blanks {
+            for (end, piece) in [("\n", 1), ("\r\n", 3), ("\r", 1000)] {
+                let text = format!(
+                    ";;{end}a;b;c{end}{blank}{end}1;2;3{end}{blank}{end}{end}{blank}{end};;4{end}{blank}"
+                );
+                let (lines, rows) = lines_and_blanks(text.as_bytes(), b';', piece);
+                let more = u64::from(blank.contains('\n'));
+                assert_eq!(lines, [4 + more, 8 + 3 * more], "{text:?}");
+                assert_eq!(rows, 4, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_and_quotes_that_are_not_closed_are_not_blank() {
+        for row in [
+            &b"\xFF;;"[..],
+            b"\xC2;\xA0;",
+            b"\";;",
+            b";;.",
+            b"\xEF\xBB\xBF;;",
+        ] {
+            let text = [b"a;b;c\n1;2;3\n", row].concat();
+            assert_eq!(lines_and_blanks(&text, b';', 7), (vec![2, 3], 0), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_footer_may_follow_a_blank_row() {
+        let text = b"a;b;c\n1;2;3\n;;\nTotal: 1;;\n;;\nMade by Ada;;\n ; ;\n";
+        assert_eq!(lines_and_blanks(text, b';', 5), (vec![2], 3));
+    }
+
+    #[test]
+    fn without_a_header_blank_rows_above_the_first_row_are_counted_once() {
+        let input = Box::new(&b";;\n\n;;\n1;2;3\n;;\n"[..]);
+        let mut reader = CsvReader::new("test.csv", input, b';').unwrap();
+        reader.read_header(false, 0).unwrap();
+        let rows = RowBatch::new(0, RowId(1));
+        let rows = reader.read_rows(rows, 256, BATCH_BYTES).unwrap();
+        assert_eq!(
+            (rows.len(), rows.row(0).line(), reader.blank_rows),
+            (1, 4, 3)
+        );
+    }
+
+    #[test]
+    fn only_a_last_row_without_a_line_end_ends_open() {
+        for (text, is_open) in [
+            ("a,b\n1,2", true),
+            ("a,b\n1,2\n", false),
+            ("a,b\n1,2\r", false),
+            ("a,b\n1,2\r\n\n", false),
+            ("a,b\n1,\"2\"", false),
+            ("a,b\n1,\"2", false),
+        ] {
+            for piece in [1, 100] {
+                let input = Piecemeal {
+                    bytes: text.as_bytes().to_vec(),
+                    at: 0,
+                    piece,
+                };
+                let mut reader = CsvReader::new("test.csv", Box::new(input), b',').unwrap();
+                reader.read_header(true, 0).unwrap();
+                let rows = RowBatch::new(0, RowId(1));
+                let rows = reader.read_rows(rows, 256, BATCH_BYTES).unwrap();
+                assert_eq!(rows.row(0).ends_open(), is_open, "{text:?}");
+            }
+        }
     }
 
     #[test]

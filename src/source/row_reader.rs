@@ -81,6 +81,14 @@ impl<'i> ListReader<'i> {
     pub fn footer(&self) -> &[FooterLine] {
         self.rows.footer()
     }
+
+    /// How many of the rows so far were blank: they are no data rows.
+    pub fn blank_rows(&self) -> u64 {
+        match &self.rows {
+            RowReader::Csv(reader) => reader.blank_rows,
+            RowReader::Sheet(reader) => reader.blank_rows(),
+        }
+    }
 }
 
 impl RowReader {

@@ -38,6 +38,8 @@ fn notes(checked: &Checked) -> Vec<String> {
         .chain(later_columns(checked))
         .chain(old_lists(checked))
         .chain(round_numbers(checked))
+        .chain(blank_rows(checked))
+        .chain(full_sheet(checked))
         .chain(footers(checked))
         .chain(network(checked))
         .collect()
@@ -90,6 +92,21 @@ fn round_numbers(checked: &Checked) -> Option<String> {
             counted(found.numbers, "phone number")
         )
     })
+}
+
+fn blank_rows(checked: &Checked) -> Option<String> {
+    let rows = checked.intake.inputs.first()?.blank_rows()?;
+    let are = if rows == 1 { "is" } else { "are" };
+    let found = counted(rows, "row");
+    (rows > 0).then(|| format!("{found} in the list {are} blank, and not counted."))
+}
+
+fn full_sheet(checked: &Checked) -> Option<String> {
+    let rows = checked.intake.inputs.first()?.rows_of_full_sheet()?;
+    let rows = counted(rows, "row");
+    Some(format!(
+        "The list has exactly {rows}, as many as an Excel sheet holds. The rest may have been cut off: compare it with the program that it comes from."
+    ))
 }
 
 /// Lines that a program has added below the list.

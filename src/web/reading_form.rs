@@ -17,9 +17,11 @@ use crate::source::{Certainty, Content};
 use crate::text::{counted, grouped, shortened};
 
 /// The encodings that lists come in.
-const ENCODINGS: [(&str, &str); 9] = [
+const ENCODINGS: [(&str, &str); 11] = [
     ("utf-8", "Unicode (UTF-8)"),
     ("windows-1252", "Western Europe (Windows)"),
+    ("cp850", "Western Europe (MS-DOS)"),
+    ("cp437", "United States (MS-DOS)"),
     ("windows-1250", "Central Europe (Windows)"),
     ("windows-1251", "Cyrillic (Windows)"),
     ("windows-1253", "Greek (Windows)"),
@@ -44,10 +46,8 @@ const VALUE: usize = 30;
 pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool) -> Markup {
     let list = &facts.inspected;
     let options = job.record().options;
-    let is_weak = list
-        .form
-        .text()
-        .is_some_and(|text| text.certainty != Certainty::Certain);
+    let certainty = list.form.text().map(|text| text.certainty);
+    let is_weak = certainty.is_some_and(|certainty| certainty != Certainty::Certain);
     let has_titles = list.form.above > 0;
     html! {
         details #reading open[is_weak || has_titles || !list.form.has_header] {
@@ -56,6 +56,9 @@ pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool
                 @match &list.form.content {
                     Content::Text(text) => {
                         (encoding(&options, text.encoding.name()))
+                        @if certainty == Some(Certainty::LikeDos) {
+                            p.note { "The letters look like those of an old program for MS-DOS. Choose “Western Europe (MS-DOS)” if they are wrong below." }
+                        }
                         (separator(&options, char::from(text.delimiter)))
                     }
                     Content::Sheet(_) if asks_for_sheet => {},

@@ -63,10 +63,18 @@ pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {
 
 /// The parts of row errors that name flags, and what the page says instead. Row errors are texts of
 /// this program, which stand in the results too.
-const FLAGS_IN_ROW_ERRORS: [(&str, &str); 8] = [
+const FLAGS_IN_ROW_ERRORS: [(&str, &str); 10] = [
     (
         "or name its country with --region (or --assume-plus, if the country code is there and only the `+` is missing)",
         "or choose its country under “Country”",
+    ),
+    (
+        ": name it with --delimiter",
+        ". Choose what stands between two cells under “Does this look wrong?”: ",
+    ),
+    (
+        "Export the list again, or complete the number; if it is complete, empty",
+        "Export the list again, or complete the number. If it is complete, download the rows to fix and empty",
     ),
     (
         "or name its country with --region",

@@ -6,6 +6,7 @@
 #![cfg_attr(not(unix), allow(unused_imports, dead_code))]
 
 mod bad_input;
+mod blank_rows;
 mod campaign_names;
 mod campaigns;
 mod campaigns_apart;
@@ -24,6 +25,8 @@ mod copies;
 mod corpus;
 mod countries;
 mod crashes;
+mod cut_off;
+mod dead_ends;
 mod doubt;
 mod faults;
 mod fixed_rejects;

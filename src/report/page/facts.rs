@@ -24,6 +24,7 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, zone: &TimeZone) -> Marku
                 (fact("Took", html! { (seconds(page.ended.elapsed_s)) }))
                 (files(page))
                 (countries(page))
+                (blank_rows(page))
                 (footers(page))
                 (lists(page))
                 (fact("Campaign", html! { bdi { (campaign(page)) } }))
@@ -100,6 +101,13 @@ fn countries(page: &Page<'_>) -> Markup {
         .flatten()
         .map(|found| html! { bdi { (marked(&found)) } });
     several("Countries", &items.collect::<Vec<_>>())
+}
+
+fn blank_rows(page: &Page<'_>) -> Markup {
+    match page.ended.list_notes.blank_rows {
+        0 => html! {},
+        rows => fact("Blank rows, not counted", html! { (grouped(rows)) }),
+    }
 }
 
 fn footers(page: &Page<'_>) -> Markup {

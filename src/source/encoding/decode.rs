@@ -4,7 +4,8 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use encoding_rs::{Decoder, DecoderResult};
 
-use super::{Encoding, UNDECODABLE};
+use super::dos::DosReader;
+use super::{Encoding, Standard, UNDECODABLE};
 
 const LONGEST_BOM: u64 = 3;
 
@@ -28,6 +29,10 @@ pub fn decoded(
     mut input: Box<dyn Read + Send>,
     encoding: Encoding,
 ) -> io::Result<Box<dyn Read + Send>> {
+    let encoding = match encoding {
+        Encoding::Standard(encoding) => encoding,
+        Encoding::Dos(page) => return Ok(Box::new(DosReader::new(input, page))),
+    };
     let mut first = Vec::new();
     input.by_ref().take(LONGEST_BOM).read_to_end(&mut first)?;
     let bom = encoding_rs::Encoding::for_bom(&first).filter(|(of, _)| *of == encoding);
@@ -55,7 +60,7 @@ pub(super) struct DecodingReader<R> {
 }
 
 impl<R: Read> DecodingReader<R> {
-    pub(super) fn new(input: R, encoding: Encoding) -> Self {
+    pub(super) fn new(input: R, encoding: Standard) -> Self {
         DecodingReader {
             input: BufReader::with_capacity(CHUNK_BYTES, input),
             decoder: encoding.new_decoder_without_bom_handling(),
@@ -119,7 +124,7 @@ impl<R: Read> Read for DecodingReader<R> {
     }
 }
 
-pub(super) fn is_windows_page(encoding: Encoding) -> bool {
+pub(super) fn is_windows_page(encoding: Standard) -> bool {
     encoding.is_single_byte() && encoding.name().starts_with("windows-")
 }
 

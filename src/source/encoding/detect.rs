@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::Encoding;
+use super::Standard;
 use super::legacy::LegacySample;
 use super::unicode::{Utf8Count, Utf16Count};
 
@@ -18,10 +18,13 @@ pub enum Certainty {
     /// The most likely encoding, judged from this many letters beyond ASCII.
     /// With a handful it may be wrong; with a few dozen it hardly ever is.
     Guess(u64),
+    /// A guess that is probably wrong: the letters look like those of a DOS code page, which is not
+    /// detected since they may still be others.
+    LikeDos,
 }
 
 /// Detects the encoding of an input. Reads it to its end.
-pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
+pub fn detect_encoding(input: impl Read) -> io::Result<(Standard, Certainty)> {
     let mut utf16 = Utf16Count::default();
     let mut utf8 = Utf8Count::default();
     let mut legacy = LegacySample::default();
@@ -48,14 +51,28 @@ pub fn detect_encoding(input: impl Read) -> io::Result<(Encoding, Certainty)> {
         // Text in another encoding hardly ever has a valid UTF-8 character by chance.
         (encoding_rs::UTF_8, Certainty::DamagedUtf8(undecodable))
     } else {
-        (legacy.guess(), Certainty::Guess(legacy.letters()))
+        let guess = legacy.guess();
+        let certainty = match legacy.is_like_dos(guess) {
+            true => Certainty::LikeDos,
+            false => Certainty::Guess(legacy.letters()),
+        };
+        (guess, certainty)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::dos::DosPage;
     use super::super::samples::{self, encoded, in_language};
     use super::*;
+
+    /// The text in a DOS code page, unless the page lacks one of its letters.
+    fn in_dos(text: &str, page: DosPage) -> Option<Vec<u8>> {
+        let all: Vec<u8> = (0..=255).collect();
+        let characters: Vec<char> = page.decode(&all).chars().collect();
+        let byte = |c: char| Some(characters.iter().position(|of| *of == c)? as u8);
+        text.chars().map(byte).collect()
+    }
 
     fn detected(bytes: &[u8]) -> (String, Certainty) {
         let (encoding, certainty) = detect_encoding(bytes).unwrap();
@@ -103,6 +120,18 @@ mod tests {
                 let (name, certainty) = detected(&encoded(&list.csv(), label));
                 let is_guess = matches!(certainty, Certainty::Guess(letters) if letters > 20);
                 assert!(is_guess, "{} in {label}: {name}", list.language);
+            }
+            for page in [DosPage::Cp850, DosPage::Cp437] {
+                let Some(bytes) = in_dos(&list.csv(), page) else {
+                    continue;
+                };
+                let (name, certainty) = detected(&bytes);
+                assert_eq!(
+                    certainty,
+                    Certainty::LikeDos,
+                    "{} in {page:?}: {name}",
+                    list.language
+                );
             }
             let csv = list.csv();
             let utf8 = detected(csv.as_bytes());

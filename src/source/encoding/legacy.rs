@@ -7,7 +7,8 @@
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
-use super::Encoding;
+use super::Standard as Encoding;
+use super::dos::DosPage;
 
 /// How many bytes are kept, of lines with letters beyond ASCII. The detector takes a
 /// second for ten million bytes, and learns no more from them than from a million.
@@ -54,6 +55,17 @@ impl LegacySample {
         self.lines.iter().filter(|byte| !byte.is_ascii()).count() as u64
     }
 
+    /// Whether the letters make more sense in the DOS code page of western Europe than in the
+    /// encoding that was guessed. The code page of the United States has the usual ones at the
+    /// same places.
+    pub(super) fn is_like_dos(&self, guess: Encoding) -> bool {
+        let dos = DosPage::Cp850.decode(&self.lines);
+        let others = || dos.chars().filter(|c| !c.is_ascii());
+        let western = others().filter(|c| is_western(*c)).count();
+        let text = guess.decode_without_bom_handling(&self.lines).0;
+        10 * western >= 9 * others().count() && misfits(&text) > LEAD * misfits(&dos)
+    }
+
     pub(super) fn guess(&self) -> Encoding {
         // A list in ISO-2022-JP is all ASCII bytes, so it never reaches this detector.
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -67,6 +79,11 @@ impl LegacySample {
             .filter(|mac| misfits(guess) > LEAD * misfits(*mac))
             .unwrap_or(guess)
     }
+}
+
+/// Whether a character is one that words in a western language are written with.
+fn is_western(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '¡' | '¿' | '·' | '«' | '»' | '°' | '§' | '´')
 }
 
 /// How many characters are in odd places: in the wrong encoding an accented letter
@@ -92,7 +109,7 @@ fn is_misfit(before: char, c: char, after: char) -> bool {
         // Databases that only know ASCII write `MüLLER`, so a small letter may be anywhere.
         c if is_letter(c) => c.is_uppercase() && (before.is_lowercase() || after.is_lowercase()),
         // An undefined byte, or an accent by itself.
-        '\u{80}'..='\u{9F}' | 'ƒ' | '¯' | '¸' | 'ˆ'..='˝' => true,
+        '\u{80}'..='\u{9F}' | '‚' | '„' | 'ƒ' | '¯' | '¸' | 'ˆ'..='˝' => true,
         // As in O’Brien, O´Brien, Mª, nº.
         '\u{A0}' | '\u{AD}' | '‘' | '’' | '´' | 'ª' | 'º' => false,
         // `Acme•Corp` is two words.

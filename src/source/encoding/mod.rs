@@ -9,6 +9,7 @@
 
 mod decode;
 mod detect;
+mod dos;
 mod legacy;
 mod name;
 mod unicode;
@@ -22,6 +23,7 @@ pub use decode::decoded;
 #[cfg(test)]
 use decode::{DecodingReader, is_windows_page};
 pub use detect::{Certainty, detect_encoding};
+use name::Standard;
 pub use name::{Encoding, encoding_named};
 
 /// Written for each byte that could not be decoded. It is never part of UTF-8.

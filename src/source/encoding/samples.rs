@@ -1,6 +1,6 @@
 //! Typical contact lists in many languages: a few dozen rows, most of each row ASCII.
 
-use super::encoding_named;
+use super::{Encoding, Standard, encoding_named};
 
 /// The parts from which the rows of a list are made.
 pub(super) struct SampleList {
@@ -32,9 +32,17 @@ impl SampleList {
     }
 }
 
+/// The encoding of the standard with this label.
+pub(super) fn standard(label: &str) -> Standard {
+    match encoding_named(label) {
+        Ok(Encoding::Standard(encoding)) => encoding,
+        other => panic!("{label}: {other:?}"),
+    }
+}
+
 /// Encodes a text in the encoding with this label.
 pub(super) fn encoded(text: &str, label: &str) -> Vec<u8> {
-    let encoding = encoding_named(label).unwrap();
+    let encoding = standard(label);
     let units = text.encode_utf16();
     match encoding.name() {
         "UTF-16LE" => units.flat_map(u16::to_le_bytes).collect(),

@@ -1,6 +1,6 @@
 //! Recognizes UTF-8 and UTF-16 in an input that comes in pieces, by counting.
 
-use super::Encoding;
+use super::Standard;
 
 /// In UTF-16, at least one of this many units is ASCII: lists in every script have
 /// digits, delimiters and line ends. Bytes with a stray zero here and there have fewer.
@@ -56,7 +56,7 @@ impl Utf16Count {
         }
     }
 
-    pub(super) fn encoding(&self) -> Option<Encoding> {
+    pub(super) fn encoding(&self) -> Option<Standard> {
         let is_utf16 = |these: u64, others: u64| {
             // At least two: a single zero is an accident in a file of bytes.
             these >= (self.units / UNITS_PER_ASCII).max(2)
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn utf16(bytes: &[u8]) -> Option<Encoding> {
+    fn utf16(bytes: &[u8]) -> Option<Standard> {
         let mut count = Utf16Count::default();
         count.feed(bytes);
         let mut in_pieces = Utf16Count::default();

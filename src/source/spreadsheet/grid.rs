@@ -24,6 +24,8 @@ pub(super) struct Grid {
     row_starts: Vec<usize>,
     /// One for each row.
     is_hidden: Vec<bool>,
+    /// The rows (from 0) that had nothing but white space in their cells. They are taken out.
+    pub(super) blank_rows: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +86,16 @@ impl Grid {
             }
             is_same
         });
+        let text = &self.text;
+        let is_blank = |cell: &Cell| {
+            text[cell.start as usize..][..cell.len as usize]
+                .trim()
+                .is_empty()
+        };
+        let rows = cells.chunk_by(|a, b| a.row == b.row);
+        let blank = rows.filter(|row| row.iter().all(is_blank));
+        self.blank_rows = blank.map(|row| row[0].row).collect();
+        cells.retain(|cell| self.blank_rows.binary_search(&cell.row).is_err());
         self.row_starts = (0..cells.len())
             .filter(|&at| at == 0 || cells[at - 1].row != cells[at].row)
             .collect();
@@ -197,6 +209,24 @@ mod tests {
             [row(5, &["", "", "a", "b"]), row(6, &["", "x", "", ""])]
         );
         assert_eq!(rows(&[]), Rows::new());
+    }
+
+    #[test]
+    fn a_row_of_white_space_is_taken_out_and_remembered() {
+        let mut grid = Grid::default();
+        for (row, column, text) in [
+            (0, 0, "a"),
+            (1, 0, " "),
+            (1, 3, "\u{a0}\t"),
+            (2, 1, "x"),
+            (2, 0, " "),
+        ] {
+            grid.push(row, column, |out| out.push_str(text)).unwrap();
+        }
+        let grid = grid.finish(&HiddenRows::default());
+        assert_eq!(grid.blank_rows, [1]);
+        let numbers: Vec<u64> = (0..grid.len()).map(|at| grid.row(at).number()).collect();
+        assert_eq!(numbers, [1, 3]);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct SheetReader {
     workbook: String,
     sheet: Arc<Sheet>,
     next: usize,
+    /// The row of the header, from 1; 0 without a header.
+    header_line: u64,
     width: usize,
     end: usize,
     pub(in crate::source) footer: Vec<FooterLine>,
@@ -27,6 +29,7 @@ impl SheetReader {
             workbook: workbook.to_owned(),
             sheet,
             next: 0,
+            header_line: 0,
             width: 0,
             end,
             footer,
@@ -57,6 +60,7 @@ impl SheetReader {
             return Ok(Header::numbered(names.len()));
         }
         self.next += 1;
+        self.header_line = line;
         Ok(Header {
             names,
             line: Some(line),
@@ -85,6 +89,19 @@ impl SheetReader {
             self.next += 1;
         }
         batch
+    }
+
+    /// How many blank rows there are between the header and the last row that was read.
+    pub(in crate::source) fn blank_rows(&self) -> u64 {
+        let end = (self.next < self.end).then(|| self.sheet.grid.row(self.next).number());
+        let rows = self
+            .sheet
+            .grid
+            .blank_rows
+            .iter()
+            .map(|row| u64::from(*row) + 1);
+        let rows = rows.filter(|row| *row > self.header_line && end.is_none_or(|end| *row < end));
+        rows.count() as u64
     }
 
     fn next_row(&self) -> Option<SheetRow<'_>> {
