@@ -64,7 +64,7 @@ const LAYERS: [Layer; 35] = [
     ),
     (
         "results",
-        "intake mapping ledger source lead exit message contain private_file paths",
+        "intake mapping ledger source phone lead exit message contain private_file paths",
         "",
     ),
     ("event", "source phone lead rate exit", ""),

@@ -11,11 +11,12 @@ use super::{KnownOutputs, OutputError, Written, undo_file};
 use crate::intake::{PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
+use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::Row;
 
 /// The columns of every results file. With several inputs [`FILE_COLUMN`]
 /// comes before them, with several runs [`RUN_COLUMN`] after them.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 13] = [
     ROW_COLUMN,
     LINE_COLUMN,
     "phone_number",
@@ -27,7 +28,12 @@ const COLUMNS: [&str; 11] = [
     "error_code",
     "error",
     "settled_at",
+    "phone_country",
+    "phone_kind",
 ];
+
+/// How many of them show that a file is a results file: earlier versions wrote no others.
+const KNOWN_BY: usize = 11;
 
 pub(super) const ROW_COLUMN: &str = "row";
 pub(super) const LINE_COLUMN: &str = "line";
@@ -48,7 +54,7 @@ pub fn has_results_header(headers: &[String]) -> bool {
         let mut columns = columns.iter();
         columns.all(|ours| names.iter().any(|name| name == ours))
     };
-    has_all(&COLUMNS) || has_all(&undo_file::COLUMNS)
+    has_all(&COLUMNS[..KNOWN_BY]) || has_all(&undo_file::COLUMNS)
 }
 
 /// Whether `name` is the name of a column that results files have.
@@ -97,6 +103,9 @@ impl<'a> ResultsLine<'a> {
             value.map_or(Cow::Borrowed(""), Cow::from)
         }
         let outcome = self.outcome;
+        let kind = PhoneNumber::from_e164(self.phone).map(NumberKind::of);
+        // Where the country is not known, neither is the kind.
+        let country = kind.ok().and_then(|kind| Some((kind.country?, kind.line)));
         [
             self.row.to_string().into(),
             self.line.to_string().into(),
@@ -112,6 +121,8 @@ impl<'a> ResultsLine<'a> {
             outcome
                 .settled_at
                 .map_or(Cow::Borrowed(""), |time| format!("{time:.0}").into()),
+            shown(country.map(|(country, _)| country)),
+            country.map_or("", |(_, line)| line.as_str()).into(),
         ]
     }
 }

@@ -73,7 +73,7 @@ fn text(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(|cells| cells.join("|")).collect()
 }
 
-const NAMES: &str = "row|line|phone_number|campaign_id|status|lead_id|http_status|attempts|error_code|error|settled_at";
+const NAMES: &str = "row|line|phone_number|campaign_id|status|lead_id|http_status|attempts|error_code|error|settled_at|phone_country|phone_kind";
 
 #[test]
 fn each_row_of_the_list_has_its_results_beside_it() {

@@ -63,7 +63,11 @@ pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {
 
 /// The parts of row errors that name flags, and what the page says instead. Row errors are texts of
 /// this program, which stand in the results too.
-const FLAGS_IN_ROW_ERRORS: [(&str, &str); 10] = [
+const FLAGS_IN_ROW_ERRORS: [(&str, &str); 11] = [
+    (
+        "a kind that is not among those that --phone-kinds allows",
+        "a kind that is not called from this computer",
+    ),
     (
         "or name its country with --region (or --assume-plus, if the country code is there and only the `+` is missing)",
         "or choose its country under “Country”",

@@ -44,8 +44,8 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
     let output = folder.import_leads(&service, &[]).expect(1);
     assert_eq!(
         without_times(&folder.read("leads.results.csv")),
-        "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at\n\
-         1,2,+447911000001,101,created,1,200,1,,,TIME\n\
+        "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at,phone_country,phone_kind\n\
+         1,2,+447911000001,101,created,1,200,1,,,TIME,GG,mobile\n\
          2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the country code, or name its country with --region\",\n\
          3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
          4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\

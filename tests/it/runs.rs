@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 use crate::util::{Folder, Run};
 
 const HEADER: &str = "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,\
-    error_code,error,settled_at";
+    error_code,error,settled_at,phone_country,phone_kind";
 
 /// Three runs: a complete one, a stopped one with two inputs, and one that
 /// was killed during a request.
