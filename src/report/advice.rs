@@ -184,7 +184,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::PhoneNotE164 => Advice {
             title: "Not readable as an international number",
-            meaning: "The cell has letters, a remark or an extension in it, a word for no number such as `n/a`, or a number without its country.",
+            meaning: "The cell has letters, a remark or an extension in it, hidden digits, a date or an amount, a word for no number such as `n/a`, or a number without its country.",
             short: SEE_RESULTS,
             steps: vec![
                 AS_TEXT,
@@ -216,7 +216,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::PhoneAmbiguous => Advice {
             title: "More than one number in the cell",
-            meaning: "Only one of them can be called, and you have to say which one.",
+            meaning: "The cell can be read as several numbers: two of them, one with a second ending, or one whose country code may be there twice. You have to say which one to call.",
             short: SEE_RESULTS,
             steps: vec![
                 AS_TEXT,
@@ -226,7 +226,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
         },
         ErrorCode::PhoneDamaged => Advice {
             title: "Damaged by a spreadsheet",
-            meaning: "A spreadsheet took the number for an amount and wrote something like 4.4770E+11. The digits are gone from this file, and no cell format brings them back.",
+            meaning: "A spreadsheet took the number for an amount or a calculation and wrote something like 4.4770E+11 or -491570252. The digits are gone from this file, and no cell format brings them back.",
             short: SEE_RESULTS,
             steps: vec![
                 "Go back to the program that the list comes from.",
