@@ -16,6 +16,11 @@ fn is_bullet(c: char) -> bool {
 /// dashes at the end. A single bullet hides a digit at the end, or right before a digit at the
 /// beginning (before `0` and `+` it is that of a list).
 pub(super) fn is_masked(cell: &str) -> bool {
+    // Most cells have none of the signs.
+    let may_hide = |byte: u8| matches!(byte, b'.' | b'*' | b'#') || !byte.is_ascii();
+    if !cell.bytes().any(may_hide) && !cell.trim_end().ends_with("--") {
+        return false;
+    }
     let Some(first) = cell.find(char::is_numeric) else {
         let hidden = cell
             .chars()
