@@ -3,7 +3,9 @@
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
-use crate::phone::{NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written};
+use crate::phone::{
+    LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written,
+};
 use crate::screen::{Evidence, ListDoubt};
 use crate::source::Row;
 use crate::text::{shortened, shown_name};
@@ -47,6 +49,7 @@ pub(super) struct NumberReader {
     /// For rows that name a country which is not known.
     cautious: PhoneRules,
     region: Option<Region>,
+    kinds: LineKinds,
     regions: RowRegions,
     evidence: Evidence,
     /// Whether the input ends, without a line end, in the number that was read last.
@@ -54,8 +57,12 @@ pub(super) struct NumberReader {
 }
 
 impl NumberReader {
-    pub(super) fn new(intake: Intake) -> NumberReader {
+    pub(super) fn new(mut intake: Intake) -> NumberReader {
+        // Which kinds are allowed is looked at last: a number that is completed with the wrong country
+        // is evidence against that country, whatever its kind would be there.
+        let kinds = std::mem::replace(&mut intake.phones.kinds, LineKinds::ALL);
         NumberReader {
+            kinds,
             cautious: intake.phones.without_assuming(),
             region: intake.region.as_ref().map(|given| given.region),
             intake,
@@ -109,7 +116,8 @@ impl NumberReader {
             let found = match column.read(row, phones, region) {
                 Ok(read) => self
                     .completed(mapping, row, of_row, &column.cell(row), read)
-                    .map_err(Wrong::Doubtful),
+                    .map_err(Wrong::Doubtful)
+                    .and_then(|read| self.of_allowed_kind(read)),
                 Err(problem) => Err(Wrong::Problem(problem)),
             };
             if at == 0 {
@@ -137,6 +145,15 @@ impl NumberReader {
             Wrong::Problem(problem) => self.refused(planned, row, of_row, problem),
             Wrong::Doubtful(outcome) => outcome,
         })
+    }
+
+    fn of_allowed_kind(&self, read: Read) -> Result<Read, Wrong> {
+        let line = read.kind.line;
+        if self.kinds.has(line) {
+            Ok(read)
+        } else {
+            Err(Wrong::Problem(PhoneProblem::KindNotAllowed(line)))
+        }
     }
 
     /// The number of a row, unless there is evidence against the country that completed it.

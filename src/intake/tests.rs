@@ -166,7 +166,10 @@ fn no_number_is_sent_that_the_end_of_a_list_has_cut_off_in_any_country() {
             let text = &uncut[..uncut.len() - cut];
             let found = numbers(&intake(text, None, PhoneRules::default()));
             cuts += 1;
-            sent += usize::from(found[6].is_ok());
+            if found[6].is_ok() {
+                println!("sent: {:?} of {}", found[6], all[6]);
+                sent += 1;
+            }
             lost += found[..6].iter().filter(|number| number.is_err()).count();
             let with_line_end = format!("{text}\n");
             let ended = numbers(&intake(&with_line_end, None, PhoneRules::default()));
@@ -232,7 +235,7 @@ fn a_row_of_rejects_stays_cut_off_until_its_cell_changes_or_its_code_is_cleared(
         ("0171 392040", "phone_missing", false),
     ] {
         let text = format!(
-            "name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\nx,{cell},3,invalid,{code},{error},\n"
+            "name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\nx,{cell},3,invalid,{code},\"{error}\",\n"
         );
         let mut intake = intake_of(&text, &["phone"]);
         intake.region = Some(GivenRegion {

@@ -213,7 +213,8 @@ impl National {
 
     /// Whether no number of the country has more digits, so that none of this one can be missing.
     pub fn is_longest(&self) -> bool {
-        self.plan.possible_lengths >> self.length == 1
+        let is_full = self.without_trunk_zero().is_none();
+        is_full && self.plan.possible_lengths >> self.length == 1
     }
 
     /// The number without a zero at its beginning; `None` unless it has one

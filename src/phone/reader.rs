@@ -143,7 +143,13 @@ impl PhoneRules {
         let read = self.written(whole, region);
         match read {
             Ok((number, _)) if is_possible(number) => read,
-            Err(PhoneProblem::NoCountry { .. } | PhoneProblem::CodeTwice) => read,
+            // No digits are lost: there may be some too many, or the country is not known.
+            Err(
+                PhoneProblem::NoCountry { .. }
+                | PhoneProblem::CodeTwice
+                | PhoneProblem::TooLong(_)
+                | PhoneProblem::OldPrefix(_),
+            ) => read,
             _ => Err(PhoneProblem::Damaged),
         }
     }

@@ -175,6 +175,7 @@ mod tests {
             "phone_doubtful",
             "cut_off",
             "country_not_allowed",
+            "phone_kind",
         ];
         assert_eq!(listed, expected);
     }

@@ -107,8 +107,8 @@ fn the_copy_of_a_spreadsheet_is_a_workbook_with_the_same_sheet() {
         cells(&copy),
         [
             row(&["+447911123456", "Ada", ""]),
+            // The last row has no cells left, and is no row any more.
             row(&["2", "", "", "beyond"]),
-            row(&[" ", "", ""]),
         ]
     );
     let sheet = Sheet::open(fs::read(folder.path("copy")).unwrap(), None).unwrap();
@@ -249,9 +249,12 @@ proptest! {
             let first = expected.first_mut().and_then(|row| row.last_mut());
             let first = first.filter(|cell| no_header && cell.is_empty());
             first.into_iter().for_each(|cell| cell.push(' '));
-            let empty = expected.iter_mut().filter(|row| row.iter().all(String::is_empty));
-            empty.for_each(|row| row[0].push(' '));
         }
+        // A row whose cells are all corrected to nothing is no row any more; the first one says how
+        // many columns there are.
+        let is_blank = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
+        prop_assume!(!(no_header && expected.first().is_some_and(is_blank)));
+        expected.retain(|row| !is_blank(row));
         let copy = folder.copy(&list, &corrections);
         prop_assert_eq!(&copy.header.names, &list.header.names);
         prop_assert_eq!(cells(&copy), expected);

@@ -61,6 +61,7 @@ fn two_values(declared: &Declaration) -> [Json; 2] {
         [json!("utf-8"), json!("windows-1252")],
         [json!(";"), json!("|")],
         [json!("a=b"), json!("c=d")],
+        [json!("mobile"), json!("+premium")],
         [json!("a"), json!("b")],
     ];
     let takes = |json: &Json| {

@@ -297,7 +297,7 @@ fn standard_input_is_an_input_like_any_other() {
 #[test]
 fn the_first_phone_column_with_a_usable_number_wins() {
     let folder = Folder::with_leads(
-        "mobile,landline\n+447911000001,+441130000001\nnone,+441130000002\n,\nx,\n",
+        "mobile,landline,name\n+447911000001,+441130000001,Ada\nnone,+441130000002,Bob\n,,Cy\nx,,Di\n",
     );
     let service = service();
     folder

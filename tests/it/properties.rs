@@ -140,7 +140,14 @@ fn tables() -> impl Strategy<Value = (&'static str, Table)> {
         let letters: Vec<char> = signs.chain(letters.chars()).collect();
         let cell = prop::collection::vec(select(letters), 0..6);
         let cell = cell.prop_map(String::from_iter);
-        let rows = prop::collection::vec(prop::collection::vec(cell, columns), 1..12);
+        // A row of nothing but white space is none.
+        let row = prop::collection::vec(cell, columns).prop_map(|mut row: Vec<String>| {
+            if row.iter().all(|cell| cell.trim().is_empty()) {
+                row[0].push('a');
+            }
+            row
+        });
+        let rows = prop::collection::vec(row, 1..12);
         (Just(name), rows)
     })
 }

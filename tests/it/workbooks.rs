@@ -24,7 +24,7 @@ fn table(rows: &[&[&str]]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// What is read back from `table`: rows without any text are left out, and
+/// What is read back from `table`: rows of nothing but white space are left out, and
 /// every row is as wide as the header or as its own content.
 fn expected(table: &[Vec<String>]) -> Rows {
     let end = |row: &[String]| {
@@ -32,8 +32,10 @@ fn expected(table: &[Vec<String>]) -> Rows {
             .rposition(|cell| !cell.is_empty())
             .map_or(0, |at| at + 1)
     };
-    let filled: Vec<(u64, &Vec<String>)> =
-        (1..).zip(table).filter(|(_, row)| end(row) > 0).collect();
+    let filled: Vec<(u64, &Vec<String>)> = (1..)
+        .zip(table)
+        .filter(|(_, row)| !row.iter().all(|cell| cell.trim().is_empty()))
+        .collect();
     let width = filled.first().map_or(0, |(_, header)| end(header));
     filled
         .into_iter()
