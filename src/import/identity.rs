@@ -69,7 +69,7 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
             (_, false) => json!("send"),
         }
     });
-    add("phone_columns", |i| phone_columns(i));
+    add("phone_columns", phone_columns);
     add("variables", variables);
     // Versions that counted blank rows as data rows gave the rows below them other numbers.
     add("blank_rows", |i| {

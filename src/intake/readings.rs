@@ -102,12 +102,14 @@ impl ReadBatch {
         if !self.ends_in_number {
             return;
         }
+        let Some(row) = self.rows.rows().last() else {
+            return;
+        };
+        let cell = row.text(row.len() - 1).unwrap_or_default();
         if let Some(last) = self.readings.last_mut()
             && let Reading::Number(number, _) = last
-            && evidence.lengths.show_cut(*number)
+            && evidence.lengths.show_cut(*number, cell)
         {
-            let row = self.rows.row(self.rows.len() - 1);
-            let cell = row.text(row.len() - 1).unwrap_or_default();
             *last = Reading::NoNumber(Box::new(cut_off(cell)));
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn is_filled(cell: &str) -> bool {
         return digits.any(|digit| digit.to_digit(10) != Some(0));
     }
     let is_none = |none: &&str| cell.trim_end_matches('.').eq_ignore_ascii_case(none);
-    CountryCell::read(cell) != CountryCell::Empty && !NONE.iter().any(|none| is_none(&none))
+    CountryCell::read(cell) != CountryCell::Empty && !NONE.iter().any(is_none)
 }
 
 /// Whether the filled cells of the column do not speak against extensions: a header such as `Poste`

@@ -63,5 +63,5 @@ fn is_american(sample: &RowBatch) -> bool {
                 .zip(AMERICAN)
                 .all(|(cell, digits)| is_part(cell, digits))
     };
-    sample.len() > 0 && sample.rows().all(is_entry)
+    !sample.is_empty() && sample.rows().all(is_entry)
 }

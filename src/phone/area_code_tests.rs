@@ -57,10 +57,10 @@ fn digits(text: &str) -> String {
 fn split(national: &str) -> Option<(&str, &str)> {
     let first = national.find(|c: char| c.is_ascii_digit())?;
     // A trunk prefix in a group of its own, as in `8 (495) 123-45-67`, belongs to the area code.
-    let at = national[first..]
+    let mut at = national[first..]
         .match_indices([')', ' ', '-', '/'])
         .map(|(at, _)| first + at);
-    let at = at.filter(|at| digits(&national[..*at]).len() >= 2).next()?;
+    let at = at.find(|at| digits(&national[..*at]).len() >= 2)?;
     let (area, number) = national.split_at(at + 1);
     (digits(number).len() >= 4).then_some((area, number.trim()))
 }

@@ -126,7 +126,14 @@ impl PhoneRules {
         let plain = extension::without_extension(unmarked)?;
         let dialled = Dialled::of(plain)?;
         let number = self.with_or_without_zero(&dialled, region)?;
-        let is_longest = || National::of(number).is_some_and(|national| national.is_longest());
+        let is_longest = || {
+            let digits = number.key().to_string();
+            let code = number.calling_code().to_string();
+            // The library puts area codes before some numbers that have none.
+            let national = digits.strip_prefix(&code).unwrap_or(&digits);
+            let is_as_written = dialled.digits.ends_with(national) && is_valid(number);
+            is_as_written && National::of(number).is_some_and(|national| national.is_longest())
+        };
         // A sign after the digits may be there in place of one more.
         if (unmarked.len() < text.len() || extension::is_glued(plain, unmarked)) && !is_longest() {
             return Err(PhoneProblem::Masked);
@@ -140,17 +147,17 @@ impl PhoneRules {
     /// The digits before the zeros of a decimal, if they are a whole number: a spreadsheet makes
     /// decimals of numbers, and also of parts of numbers.
     fn decimal(&self, whole: &str, region: Option<Region>) -> Result<Parsed, PhoneProblem> {
-        let read = self.written(whole, region);
-        match read {
-            Ok((number, _)) if is_possible(number) => read,
-            // No digits are lost: there may be some too many, or the country is not known.
-            Err(
-                PhoneProblem::NoCountry { .. }
-                | PhoneProblem::CodeTwice
-                | PhoneProblem::TooLong(_)
-                | PhoneProblem::OldPrefix(_),
-            ) => read,
-            _ => Err(PhoneProblem::Damaged),
+        use PhoneProblem::{CodeTwice, Damaged, NoCountry, OldPrefix, TooLong};
+        let read = self
+            .written(whole, region)
+            .map_err(|problem| match problem {
+                // No digits are lost: there may be some too many, or the country is not known.
+                NoCountry { .. } | CodeTwice | TooLong(_) | OldPrefix(_) => problem,
+                _ => Damaged,
+            })?;
+        match National::of(read.0).map(|national| national.check_length()) {
+            Some(Ok(()) | Err(TooLong(_) | OldPrefix(_))) => Ok(read),
+            _ => Err(Damaged),
         }
     }
 

@@ -116,7 +116,7 @@ fn cells_beyond_the_header_stand_behind_the_results() {
         [
             format!("phone|name|{NAMES}|leadload_surplus"),
             "7|Ada|1|2|7||ready|||0".to_owned(),
-            "8|Bob|2|3|8||ready|||0||||x,\"y,z\"".to_owned(),
+            "8|Bob|2|3|8||ready|||0||||||x,\"y,z\"".to_owned(),
             "9".to_owned(),
         ]
     );

@@ -43,14 +43,17 @@ impl Lengths {
         }
     }
 
-    /// Whether all others are longer than this number, which was recorded too.
-    pub fn show_cut(&self, number: PhoneNumber) -> bool {
+    /// Whether all others are longer than the number in this cell, which was recorded too.
+    pub fn show_cut(&self, number: PhoneNumber, cell: &str) -> bool {
         let code = number.calling_code();
         let found = self.codes.iter().find(|(of, _)| *of == code);
+        // An area code that the library puts before a short number is not in the cell.
+        let written = cell.bytes().filter(u8::is_ascii_digit).count();
+        let has_plus = cell.trim_start().starts_with('+');
         found.is_some_and(|(_, shortest)| {
-            shortest.numbers > FEWEST_OTHERS
-                && shortest.with_it == 1
-                && shortest.digits == digits(number)
+            let is_shortest = shortest.with_it == 1 && shortest.digits == digits(number);
+            let is_written_shorter = has_plus && written < shortest.digits as usize;
+            shortest.numbers > FEWEST_OTHERS && (is_shortest || is_written_shorter)
         })
     }
 
@@ -105,7 +108,7 @@ mod tests {
     #[test]
     fn a_number_is_cut_if_five_others_of_its_country_are_all_longer() {
         let cut = "+4917139200";
-        let with = |others: &[&str]| lengths(&[others, &[cut]].concat()).show_cut(number(cut));
+        let with = |others: &[&str]| lengths(&[others, &[cut]].concat()).show_cut(number(cut), cut);
         assert!(with(&FIVE));
         assert!(!with(&FIVE[1..]));
         assert!(!with(&[&FIVE[..], &["+4930123456"]].concat()));
@@ -118,8 +121,8 @@ mod tests {
         for cut in 0..numbers.len() {
             let mut parts = lengths(&numbers[..cut]);
             parts.add(&lengths(&numbers[cut..]));
-            assert!(parts.show_cut(number("+4917139")));
-            assert!(!parts.show_cut(number("+49171392")));
+            assert!(parts.show_cut(number("+4917139"), "+4917139"));
+            assert!(!parts.show_cut(number("+49171392"), "+49171392"));
         }
     }
 }

@@ -508,7 +508,7 @@ impl Gathered<'_> {
         read.is_some_and(|read| {
             let mut lengths = self.evidence.lengths.clone();
             lengths.record(read.number);
-            lengths.show_cut(read.number)
+            lengths.show_cut(read.number, cell)
         })
     }
 

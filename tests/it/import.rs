@@ -12,12 +12,13 @@ fn without_times(text: &str) -> String {
             && cell.ends_with('Z')
             && cell.as_bytes()[10] == b'T'
     };
-    text.lines()
-        .map(|line| match line.rsplit_once(',') {
-            Some((rest, time)) if is_time(time) => format!("{rest},TIME\n"),
-            _ => format!("{line}\n"),
-        })
-        .collect()
+    let cells = |line: &str| {
+        let cells = line
+            .split(',')
+            .map(|cell| if is_time(cell) { "TIME" } else { cell });
+        cells.collect::<Vec<&str>>().join(",") + "\n"
+    };
+    text.lines().map(cells).collect()
 }
 
 #[test]
@@ -45,13 +46,13 @@ fn every_row_has_one_line_in_input_order_whatever_became_of_it() {
     assert_eq!(
         without_times(&folder.read("leads.results.csv")),
         "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,error_code,error,settled_at,phone_country,phone_kind\n\
-         1,2,+447911000001,101,created,1,200,1,,,TIME,GG,mobile\n\
-         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the country code, or name its country with --region\",\n\
-         3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,\n\
-         4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,\n\
-         5,8,,101,invalid,,,0,phone_missing,the phone number is missing,\n\
-         6,9,+447911000004,101,invalid,,,0,field_count,\"the row has 3 cells, the header has 2; fix the row in the rejects file, then empty its cell in the column leadload_error_code\",\n\
-         7,10,+447911000005,101,duplicate,,409,1,,HTTP 409: Lead already exists,TIME\n"
+         1,2,+447911000001,101,created,1,200,1,,,TIME,GB,mobile\n\
+         2,4,07911 000002,101,invalid,,,0,phone_not_e164,\"the phone number has no country: write it with `+` and the country code, or name its country with --region\",,,\n\
+         3,5,+447911000001,101,repeated,,,0,,same number and campaign as row 1,,GB,mobile\n\
+         4,6,+447911000003,101,rejected,,422,1,http_422,HTTP 422: The phone number is invalid.,,GB,mobile\n\
+         5,8,,101,invalid,,,0,phone_missing,the phone number is missing,,,\n\
+         6,9,+447911000004,101,invalid,,,0,field_count,\"the row has 3 cells, the header has 2; fix the row in the rejects file, then empty its cell in the column leadload_error_code\",,GB,mobile\n\
+         7,10,+447911000005,101,duplicate,,409,1,,HTTP 409: Lead already exists,TIME,GB,mobile\n"
     );
     assert_eq!(
         folder.read("leads.rejects.csv"),

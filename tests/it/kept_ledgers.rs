@@ -48,7 +48,11 @@ fn a_ledger_of_every_released_version_says_what_it_said_then() {
         let export = ["runs", "export", "--results", "now.csv"];
         folder.leadload(&export).expect(0);
         let then = folder.read("export.csv");
-        assert_eq!(folder.read("now.csv"), then, "{}", version.display());
+        // Columns that came later are left out.
+        for column in then.lines().next().unwrap().split(',') {
+            let [now, then] = ["now.csv", "export.csv"].map(|file| folder.column(file, column));
+            assert_eq!(now, then, "{} {column}", version.display());
+        }
     }
 }
 
