@@ -409,10 +409,10 @@ Results: x.csv
         folder.read("x.csv"),
         format!(
             "{HEADER}\n\
-             1,2,+447911000009,101,created,7001,200,1,,,2026-11-21T03:00:01Z\n\
-             2,3,+447911000008,101,rejected,,422,1,http_422,'=refused,\n\
-             3,4,n/a,101,invalid,,,0,phone_not_e164,no number,\n\
-             4,5,+447911000007,101,created,7002,201,2,answer_lost,late,2026-11-21T03:00:02Z\n"
+             1,2,+447911000009,101,created,7001,200,1,,,2026-11-21T03:00:01Z,GB,mobile\n\
+             2,3,+447911000008,101,rejected,,422,1,http_422,'=refused,,GB,mobile\n\
+             3,4,n/a,101,invalid,,,0,phone_not_e164,no number,,,\n\
+             4,5,+447911000007,101,created,7002,201,2,answer_lost,late,2026-11-21T03:00:02Z,GB,mobile\n"
         )
     );
 }
@@ -437,10 +437,10 @@ fn an_export_of_several_runs_says_which_run_and_which_file() {
     assert_eq!(
         lines[5..],
         [
-            "b.csv,1,2,07911 1,,invalid,,,0,phone_not_e164,no region,,2",
-            "c.csv,2,2,+447911000006,102,created,7003,201,1,,,2026-11-21T05:46:41Z,2",
+            "b.csv,1,2,07911 1,,invalid,,,0,phone_not_e164,no region,,,,2",
+            "c.csv,2,2,+447911000006,102,created,7003,201,1,,,2026-11-21T05:46:41Z,GB,mobile,2",
             "-,1,2,+447911000005,102,uncertain,,,1,answer_lost,\
-             \"no answer yet, or the run ended before it came\",,3",
+             \"no answer yet, or the run ended before it came\",,GB,mobile,3",
         ]
     );
 }
