@@ -19,9 +19,10 @@ SPECIAL = [("premium_rate", "premium"), ("toll_free", "toll_free"),
 #   Globalstar), and of the networks of +882 Thuraya has 16 and EMSAT 13 (ITU-T, "List of ITU-T
 #   Recommendation E.164 assigned country codes" and its notes on shared codes). Google knows no
 #   satellites, and says mobile or VoIP.
-# - Italy: 899 is for premium services (AGCOM, numbering plan, annex A of 26/08/CIR), and 0899 as
-#   well. Google has 0878 and 899 as premium, but 0899 as a landline of Salerno, whose area code
-#   is 089. What is a landline there: 089 96 is the university.
+# - Italy: 899 is for premium services (AGCOM, numbering plan, annex A of 26/08/CIR). With a 0
+#   before it Google takes it for a landline of Salerno, whose area code is 089; it counts as premium
+#   here as well, by a user's report: the plan's own word on 0899 was not at hand. What surely is a
+#   landline there stays one: 089 96 is the university.
 CORRECTIONS = {
     39: [(r"0899[0-57-9]\d{3,6}", "premium")],
     870: [(r"\d+", "satellite")],
