@@ -26,6 +26,13 @@ pub struct RowBatch {
     pub(super) ends_open: bool,
 }
 
+/// How far the buffers of a batch are filled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filled {
+    pub(super) bytes: usize,
+    pub(super) cells: usize,
+}
+
 /// The position of one row: its line in the file, and where its cells end in `cell_ends`.
 #[derive(Debug, Clone, Copy)]
 struct Span {
@@ -94,6 +101,20 @@ impl RowBatch {
         (0..self.len()).map(|index| self.row(index))
     }
 
+    /// Where the last row ends. The buffers may be longer: csv-core writes into spare space.
+    pub(super) fn filled(&self) -> Filled {
+        let cells = self.rows.last().map_or(0, |span| span.cells_end);
+        let last = cells.checked_sub(1);
+        let bytes = last.map_or(0, |last| self.cell_ends[last]);
+        Filled { bytes, cells }
+    }
+
+    pub(super) fn cut_spare_space(&mut self) {
+        let filled = self.filled();
+        self.bytes.truncate(filled.bytes);
+        self.cell_ends.truncate(filled.cells);
+    }
+
     /// Makes one row of all cells from the end of the last row up to `cells_end`.
     pub(super) fn end_row(&mut self, line: u64, cells_end: usize, flaw: Option<Flaw>) {
         self.rows.push(Span {
@@ -129,15 +150,11 @@ impl RowBatch {
     }
 
     pub fn truncate(&mut self, len: usize) {
-        if len >= self.rows.len() {
-            return;
+        if len < self.rows.len() {
+            self.rows.truncate(len);
+            self.ends_open = false;
+            self.cut_spare_space();
         }
-        self.rows.truncate(len);
-        self.ends_open = false;
-        let cells = self.rows.last().map_or(0, |span| span.cells_end);
-        self.cell_ends.truncate(cells);
-        let bytes = self.cell_ends.last().copied().unwrap_or(0);
-        self.bytes.truncate(bytes);
     }
 }
 

@@ -4,6 +4,7 @@
 //! row and type patterns", 2019). A delimiter scores higher if more rows have the usual number of
 //! cells, and if more of these rows have a cell with a known type: a number, a date, an address.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use super::batch::SAMPLE_BYTES;
@@ -46,16 +47,13 @@ fn rows(sample: &[u8], delimiter: u8, is_whole: bool) -> RowBatch {
 
 /// From 0, if every row is one cell, to 2.
 fn score(rows: &RowBatch) -> f64 {
-    let mut by_count: Vec<(usize, usize)> = Vec::new();
+    let mut by_count: BTreeMap<usize, usize> = BTreeMap::new();
     for row in rows.rows() {
-        match by_count.iter_mut().find(|(cells, _)| *cells == row.len()) {
-            Some((_, rows)) => *rows += 1,
-            None => by_count.push((row.len(), 1)),
-        }
+        *by_count.entry(row.len()).or_default() += 1;
     }
     // The most frequent number of cells; the larger one if two are equally frequent.
     let usual = by_count.iter().max_by_key(|(cells, rows)| (*rows, *cells));
-    let Some((cells, alike)) = usual.filter(|(cells, _)| *cells > 1) else {
+    let Some((cells, alike)) = usual.filter(|(cells, _)| **cells > 1) else {
         return 0.0;
     };
     let usual_rows = rows.rows().filter(|row| row.len() == *cells);

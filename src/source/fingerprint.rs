@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
+
 /// The read buffer is large because reading takes most of the time.
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -40,9 +42,7 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.sha256
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.sha256))
     }
 }
 

@@ -9,7 +9,6 @@ use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
 };
-use crate::exit::StoppedBy;
 use crate::message::Message;
 
 const SAMPLE_BYTES: u64 = 256 * 1024;
@@ -94,32 +93,29 @@ impl Input {
     /// the input to its end unless a byte order mark or `choice` gives the
     /// encoding: the only letter that shows the encoding may be the last.
     pub fn survey(&self, choice: &FormChoice) -> Result<Survey, SourceError> {
+        let name = self.name();
         let unreadable = |error| self.unreadable(error);
         let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
-        if let Some((kind, hint)) = not_a_list(&first) {
-            let what = format!(
-                "`{}` is {kind}: rows are read only from CSV files and spreadsheets",
-                self.name()
-            );
-            let on_page = format!("`{}` is {kind}, not a list of contacts", self.name());
-            return Err(SourceError::unusable(what, hint).on_page(on_page, page_hint(hint)));
+        if let Some((kind, (hint, hint_on_page))) = not_a_list(&first) {
+            let what =
+                format!("`{name}` is {kind}: rows are read only from CSV files and spreadsheets");
+            let on_page = format!("`{name}` is {kind}, not a list of contacts");
+            let message = Message::new(what, hint).on_page(on_page, hint_on_page);
+            return Err(SourceError::unusable(message));
         }
         if is_workbook(&first) {
             return Ok(Survey::Workbook(Box::new(WorkbookForms {
-                input: self.name().to_owned(),
+                input: name.to_owned(),
                 compression,
                 workbook: workbook(self)?,
             })));
         }
         let text = TextForm::detect(self, &first, choice).map_err(unreadable)?;
         if choice.sheet.is_some() {
-            let what = format!(
-                "`{}` is not a spreadsheet, so it has no sheet to choose",
-                self.name()
-            );
-            let error = SourceError::unusable(what, "leave `--sheet` out");
-            return Err(error.hint_on_page("Choose how it is read under “Does this look wrong?”, or choose the workbook again."));
+            let what = format!("`{name}` is not a spreadsheet, so it has no sheet to choose");
+            let message = Message::new(what, "leave `--sheet` out");
+            return Err(SourceError::unusable(message.hint_on_page("Choose how it is read under “Does this look wrong?”, or choose the workbook again.")));
         }
         Ok(Survey::Text(Form {
             compression,
@@ -175,7 +171,7 @@ fn workbook(input: &Input) -> Result<Workbook, SourceError> {
 }
 
 fn unusable_workbook(input: &str, message: Message) -> SourceError {
-    SourceError::new(StoppedBy::Usage, message.behind(&format!("`{input}`")))
+    SourceError::unusable(message.behind(&format!("`{input}`")))
 }
 
 fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
@@ -184,23 +180,22 @@ fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-const UNPACK: &str = "unpack it and use the file inside";
-const EXPORT: &str = "export the list as CSV or as a spreadsheet from the program it comes from";
+/// What to do about a file that is no list, and what to do on the page.
+type Hints = (&'static str, &'static str);
 
-/// What to do about such a file on the page.
-fn page_hint(hint: &str) -> &'static str {
-    match hint {
-        UNPACK => "Unpack it, and choose the file that is inside.",
-        _ => {
-            "In the program that it comes from, export the contacts as Excel or CSV, and choose that file."
-        }
-    }
-}
+const UNPACK: Hints = (
+    "unpack it and use the file inside",
+    "Unpack it, and choose the file that is inside.",
+);
+const EXPORT: Hints = (
+    "export the list as CSV or as a spreadsheet from the program it comes from",
+    "In the program that it comes from, export the contacts as Excel or CSV, and choose that file.",
+);
 
 /// The format of a file that begins with these bytes (after unpacking), and
 /// what to do instead; `None` if the file may be a list.
-fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
-    let magics: [(&[u8], &str, &str); 9] = [
+fn not_a_list(first: &[u8]) -> Option<(&'static str, Hints)> {
+    let magics: [(&[u8], &str, Hints); 9] = [
         (b"%PDF-", "a PDF", EXPORT),
         (b"\x89PNG", "a picture", EXPORT),
         (b"\xFF\xD8\xFF", "a picture", EXPORT),
@@ -211,9 +206,9 @@ fn not_a_list(first: &[u8]) -> Option<(&'static str, &'static str)> {
         (b"Rar!\x1A\x07", "a RAR archive", UNPACK),
         (b"\x1F\x8B", "compressed twice", UNPACK),
     ];
-    let magic = magics.iter().find(|(magic, ..)| first.starts_with(magic));
-    if let Some((_, what, hint)) = magic {
-        return Some((what, hint));
+    let mut magics = magics.into_iter();
+    if let Some((_, what, hints)) = magics.find(|(magic, ..)| first.starts_with(magic)) {
+        return Some((what, hints));
     }
     let text = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first);
     let text = text.trim_ascii_start();

@@ -1,6 +1,7 @@
 //! The header of an input: the names of its columns.
 
 use super::{Flaw, Row, SourceError};
+use crate::message::Message;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -36,7 +37,8 @@ impl Header {
             ),
         };
         let what = format!("the header of `{name}` (line {line}) {what}");
-        Err(SourceError::unusable(what, hint).hint_on_page(on_page))
+        let message = Message::new(what, hint).hint_on_page(on_page);
+        Err(SourceError::unusable(message))
     }
 
     pub(super) fn numbered(columns: usize) -> Header {

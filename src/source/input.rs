@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{Compression, Fingerprint, SourceError, decompressed, zipped};
+use crate::message::Message;
 use crate::paths::{file_identity, folder_of};
 use crate::text::{nearest, printable};
 
@@ -50,7 +51,7 @@ impl Input {
             });
         }
         if !path.try_exists().map_err(unreadable)? {
-            let error = SourceError::unusable(
+            let message = Message::new(
                 format!("cannot read `{name}`: there is no such file"),
                 match nearest_file(path) {
                     Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
@@ -61,9 +62,9 @@ impl Input {
                     None => "check the name and the folder".to_owned(),
                 },
             );
-            return Err(error.on_page(
-                format!("`{name}` is not at its place any more"),
-                "Choose it again.",
+            let on_page = format!("`{name}` is not at its place any more");
+            return Err(SourceError::unusable(
+                message.on_page(on_page, "Choose it again."),
             ));
         }
         // Checked before opening: opening a pipe without a writer would wait forever.
@@ -77,8 +78,9 @@ impl Input {
                     "pipe it in, with `-` for the name",
                 )
             };
-            let error = SourceError::unusable(format!("`{name}` is {what}"), hint);
-            return Err(error.hint_on_page("Choose the file itself."));
+            let message = Message::new(format!("`{name}` is {what}"), hint);
+            let message = message.hint_on_page("Choose the file itself.");
+            return Err(SourceError::unusable(message));
         }
         let state = state_of(path).map_err(unreadable)?;
         // A file may exist and still not be readable.

@@ -66,32 +66,18 @@ impl SourceError {
         }
     }
 
-    fn unusable(what: String, hint: impl Into<String>) -> SourceError {
-        SourceError::new(StoppedBy::Usage, Message::new(what, hint))
+    /// The user has to change something.
+    fn unusable(message: Message) -> SourceError {
+        SourceError::new(StoppedBy::Usage, message)
     }
 
     fn empty(name: &str) -> SourceError {
         let hint = "the first line must be a header, such as `phone_number,name`";
-        let error = SourceError::unusable(format!("`{name}` is empty"), hint);
+        let message = Message::new(format!("`{name}` is empty"), hint);
         SourceError {
             is_empty: true,
-            ..error.hint_on_page(NEEDS_HEADER)
+            ..SourceError::unusable(message.hint_on_page(NEEDS_HEADER))
         }
-    }
-
-    fn on_page(mut self, what: String, hint: &str) -> SourceError {
-        self.message = self.message.on_page(what, hint);
-        self
-    }
-
-    fn hint_on_page(mut self, hint: &str) -> SourceError {
-        self.message = self.message.hint_on_page(hint);
-        self
-    }
-
-    fn asks_for_sheet(mut self, sheets: &[String]) -> SourceError {
-        self.message = self.message.asks_for_sheet(sheets);
-        self
     }
 
     /// The file cannot be opened or read; `line` is the one that was being read, where reading
@@ -105,8 +91,8 @@ impl SourceError {
             true => StoppedBy::Disk,
             false => StoppedBy::Usage,
         };
-        let message = Message::new(what, unreadable_hint(error));
-        SourceError::new(by, message.on_page(on_page, hint_on_page(error)))
+        let (hint, hint_on_page) = hints(error);
+        SourceError::new(by, Message::new(what, hint).on_page(on_page, hint_on_page))
     }
 
     fn no_spool(error: &std::io::Error) -> SourceError {
@@ -127,16 +113,22 @@ impl SourceError {
     pub fn changed(name: &str) -> SourceError {
         let what = format!("`{name}` was changed while leadload was reading it");
         let hint = "close it in the program that changes it, then run the same command again";
-        let error = SourceError::new(StoppedBy::Input, Message::new(what, hint));
-        error.hint_on_page("Close it in the program that changes it and try again, or choose it again as a new list.")
+        let on_page = "Close it in the program that changes it and try again, or choose it again as a new list.";
+        SourceError::new(
+            StoppedBy::Input,
+            Message::new(what, hint).hint_on_page(on_page),
+        )
     }
 
     /// Reading ended for an unknown reason: a bug of this program.
     pub fn broke_off() -> SourceError {
         let what = "reading the input ended unexpectedly";
         let hint = "run the same command again, and report this if it recurs";
-        let error = SourceError::new(StoppedBy::Input, Message::new(what, hint));
-        error.hint_on_page("Try again. If it happens again, start leadload again.")
+        let on_page = "Try again. If it happens again, start leadload again.";
+        SourceError::new(
+            StoppedBy::Input,
+            Message::new(what, hint).hint_on_page(on_page),
+        )
     }
 }
 
@@ -164,36 +156,34 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-fn unreadable_hint(error: &std::io::Error) -> String {
-    use ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
-    match error.kind() {
-        // Standard input is copied to a temporary file before it is read.
-        _ if is_disk_full(error) => format!(
-            "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
-        ),
-        // The zstd error for a file that was packed with `--long` or `--ultra`.
-        Other if error.to_string().contains("too much memory") => {
-            "unpack it first, or pack it again without `--long` and `--ultra`".to_owned()
-        }
-        InvalidData | InvalidInput | UnexpectedEof | Other => {
-            "the file seems damaged or cut off: export or download it again".to_owned()
-        }
-        _ => "check that you have permission to read the file, then run the same command again"
-            .to_owned(),
-    }
-}
-
-fn hint_on_page(error: &std::io::Error) -> &'static str {
+/// What to do about it, and what to do on the page.
+fn hints(error: &std::io::Error) -> (String, &'static str) {
     use ErrorKind::{InvalidData, InvalidInput, NotFound, Other, UnexpectedEof};
-    match error.kind() {
-        _ if is_disk_full(error) => "This computer's disk is full. Free some space and try again.",
-        Other if error.to_string().contains("too much memory") => {
-            "Unpack it, and choose the file that is inside."
+    const CHECK: &str =
+        "check that you have permission to read the file, then run the same command again";
+    let (hint, on_page) = match error.kind() {
+        // Standard input is copied to a temporary file before it is read.
+        _ if is_disk_full(error) => {
+            let hint = format!(
+                "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
+            );
+            let on_page = "This computer's disk is full. Free some space and try again.";
+            return (hint, on_page);
         }
-        InvalidData | InvalidInput | UnexpectedEof | Other => {
-            "The file seems damaged or cut off. Export or download it again, and choose it again."
-        }
-        NotFound => "It is not at its place any more. Choose it again.",
-        _ => "Check that you may open this file, and choose it again.",
-    }
+        // The zstd error for a file that was packed with `--long` or `--ultra`.
+        Other if error.to_string().contains("too much memory") => (
+            "unpack it first, or pack it again without `--long` and `--ultra`",
+            "Unpack it, and choose the file that is inside.",
+        ),
+        InvalidData | InvalidInput | UnexpectedEof | Other => (
+            "the file seems damaged or cut off: export or download it again",
+            "The file seems damaged or cut off. Export or download it again, and choose it again.",
+        ),
+        NotFound => (CHECK, "It is not at its place any more. Choose it again."),
+        _ => (
+            CHECK,
+            "Check that you may open this file, and choose it again.",
+        ),
+    };
+    (hint.to_owned(), on_page)
 }

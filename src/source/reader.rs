@@ -13,7 +13,7 @@ use std::io::{ErrorKind, Read};
 
 use csv_core::ReadRecordResult;
 
-use super::batch::MAX_ROW_BYTES;
+use super::batch::{Filled, MAX_ROW_BYTES};
 use super::lines::LineCounter;
 use super::quotes;
 use super::{Flaw, FooterLine, Header, RowBatch, SourceError, footer};
@@ -29,19 +29,6 @@ const LONGEST_SEP_LINE: usize = 16;
 
 const SPARE_BYTES: usize = 256;
 const SPARE_CELLS: usize = 16;
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Filled {
-    bytes: usize,
-    cells: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum RowEnd {
-    Whole(Filled),
-    TooLong,
-    NoRow,
-}
 
 pub struct CsvReader {
     name: String,
@@ -98,10 +85,10 @@ impl CsvReader {
     /// the cells of the first row, and the next row that is read is that first row.
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         for _ in 0..above {
-            self.read_row(&mut RowBatch::default(), Filled::default())?;
+            self.read_row(&mut RowBatch::default())?;
         }
         let mut batch = RowBatch::default();
-        if self.read_row(&mut batch, Filled::default())?.is_none() {
+        if !self.read_row(&mut batch)? {
             return Err(SourceError::empty(&self.name));
         }
         let row = batch.row(0);
@@ -122,42 +109,36 @@ impl CsvReader {
         most_rows: usize,
         most_bytes: usize,
     ) -> Result<RowBatch, SourceError> {
-        let mut end = Filled::default();
-        while batch.len() < most_rows && end.bytes < most_bytes {
-            match self.read_row(&mut batch, end)? {
-                Some(row_end) => end = row_end,
-                None => break,
-            }
-        }
-        batch.bytes.truncate(end.bytes);
-        batch.cell_ends.truncate(end.cells);
+        let has_room =
+            |batch: &RowBatch| batch.len() < most_rows && batch.filled().bytes < most_bytes;
+        while has_room(&batch) && self.read_row(&mut batch)? {}
+        batch.cut_spare_space();
         Ok(batch)
     }
 
-    /// Adds one row after `begin` and returns where it ends; `None` at the
-    /// end of the input. The spare space that csv-core may fill stays in
-    /// the batch: the caller cuts it off at the end of the batch.
-    fn read_row(
-        &mut self,
-        batch: &mut RowBatch,
-        begin: Filled,
-    ) -> Result<Option<Filled>, SourceError> {
+    /// Adds one row; returns false at the end of the input. The spare space
+    /// that csv-core may fill stays in the batch: the caller cuts it off at
+    /// the end of the batch.
+    fn read_row(&mut self, batch: &mut RowBatch) -> Result<bool, SourceError> {
+        let begin = batch.filled();
         let before = self.lines.current();
         loop {
-            if !self.skip_blank_lines()? {
-                return Ok(None);
+            if !self.skip_line_ends()? {
+                return Ok(false);
             }
             let line = self.lines.current();
             // `columns` is 0 until the header is read: a footer can only come after the header.
             if line > before && self.columns > 0 && self.is_in_footer()? {
-                return Ok(None);
+                return Ok(false);
             }
-            let end = match self.split_row(batch, begin)? {
-                RowEnd::NoRow => return Ok(None),
-                RowEnd::Whole(end) if !self.is_torn(end.cells - begin.cells) => {
+            let end = self.split_row(batch, begin)?;
+            match end {
+                Some(end) if !self.is_torn(end.cells - begin.cells) => {
                     self.lines.advance(&self.window[self.row_start..self.start]);
                     if is_blank(batch, begin, end) {
-                        self.blank_rows += 1;
+                        // The end of a file of DOS is no row.
+                        let is_end = |byte: &u8| matches!(*byte, DOS_END | b'\n' | b'\r');
+                        self.blank_rows += u64::from(!self.row().iter().all(is_end));
                         continue;
                     }
                     // csv-core counts the cell ends of a row from the beginning of the row.
@@ -166,43 +147,49 @@ impl CsvReader {
                     }
                     batch.end_row(line, end.cells, None);
                     if self.is_at_end && self.start == self.end {
-                        batch.ends_open = !self.row().ends_with(b"\"") && !self.ends_line();
+                        let last = self.row().last();
+                        batch.ends_open = !matches!(last, Some(b'"' | b'\n' | b'\r'));
                     }
-                    end
                 }
-                torn => self.end_flawed_row(batch, begin, torn)?,
-            };
-            return Ok(Some(end));
+                _ => self.end_flawed_row(batch, begin, end.is_none())?,
+            }
+            return Ok(true);
         }
     }
 
     /// Ends a row with a flaw: one that is too long, or has a quote that is never closed.
+    /// Splits its first line again, with quotes as text, and goes on after that line.
     fn end_flawed_row(
         &mut self,
         batch: &mut RowBatch,
         begin: Filled,
-        found: RowEnd,
-    ) -> Result<Filled, SourceError> {
-        let line = self.lines.current();
-        // A single line, so no unclosed quote has joined several rows.
-        if matches!(found, RowEnd::TooLong) && self.is_one_line() {
-            let end = self.split_beginning(batch, begin, KEPT_BYTES);
-            self.skip_line()?;
-            batch.end_row(line, end.cells, Some(Flaw::TooLong));
-            return Ok(end);
-        }
+        is_too_long: bool,
+    ) -> Result<(), SourceError> {
+        // In a single line no unclosed quote has joined several rows.
+        let (flaw, most) = match is_too_long && self.is_one_line() {
+            true => (Flaw::TooLong, KEPT_BYTES),
+            false => (Flaw::UnclosedQuote, usize::MAX),
+        };
+        batch.bytes.truncate(begin.bytes);
+        batch.cell_ends.truncate(begin.cells);
         let row = self.row();
         let len = line_end(row).unwrap_or(row.len());
-        // Includes the line end; otherwise an empty line would seem to follow.
-        let whole = line_end(row).map_or(row.len(), |end| end + 1);
-        let end = self.split_beginning(batch, begin, len);
-        self.step(whole);
-        batch.end_row(line, end.cells, Some(Flaw::UnclosedQuote));
-        Ok(end)
+        for cell in row[..len.min(most)].split(|byte| *byte == self.delimiter) {
+            batch.push_cell(cell);
+        }
+        batch.end_row(self.lines.current(), batch.cell_ends.len(), Some(flaw));
+        self.start = self.row_start;
+        self.splitter.reset();
+        self.skip_line()
     }
 
-    /// Splits the row that begins at `start`. Reads more input as needed.
-    fn split_row(&mut self, batch: &mut RowBatch, begin: Filled) -> Result<RowEnd, SourceError> {
+    /// Splits the row that begins at `start` and returns where its cells end; `None` if it is too
+    /// long. Reads more input as needed.
+    fn split_row(
+        &mut self,
+        batch: &mut RowBatch,
+        begin: Filled,
+    ) -> Result<Option<Filled>, SourceError> {
         self.row_start = self.start;
         let mut end = begin;
         loop {
@@ -218,7 +205,7 @@ impl CsvReader {
             // A row of nothing but commas takes memory too.
             let cells = size_of::<usize>() * (end.cells - begin.cells);
             if self.start - self.row_start + cells > MAX_ROW_BYTES {
-                return Ok(RowEnd::TooLong);
+                return Ok(None);
             }
             match result {
                 // At the end of the file the window is empty; that is how
@@ -227,9 +214,8 @@ impl CsvReader {
                     self.fill()?;
                 }
                 ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
-                ReadRecordResult::Record => return Ok(RowEnd::Whole(end)),
-                ReadRecordResult::End if end.cells > begin.cells => return Ok(RowEnd::Whole(end)),
-                ReadRecordResult::End => return Ok(RowEnd::NoRow),
+                // Without cells if the input ends with a byte order mark, which csv-core skips.
+                ReadRecordResult::Record | ReadRecordResult::End => return Ok(Some(end)),
             }
         }
     }
@@ -255,28 +241,6 @@ impl CsvReader {
         line_end(self.row()).is_none_or(|end| end + 1 == self.row().len())
     }
 
-    fn ends_line(&self) -> bool {
-        self.row().ends_with(b"\n") || self.row().ends_with(b"\r")
-    }
-
-    /// Splits the first `len` bytes of the current row again, with quotes
-    /// as text. Then moves back to the beginning of the row.
-    fn split_beginning(&mut self, batch: &mut RowBatch, begin: Filled, len: usize) -> Filled {
-        batch.bytes.truncate(begin.bytes);
-        batch.cell_ends.truncate(begin.cells);
-        let row = self.row();
-        let beginning = &row[..len.min(row.len())];
-        for cell in beginning.split(|byte| *byte == self.delimiter) {
-            batch.push_cell(cell);
-        }
-        self.start = self.row_start;
-        self.splitter.reset();
-        Filled {
-            bytes: batch.bytes.len(),
-            cells: batch.cell_ends.len(),
-        }
-    }
-
     fn skip_line(&mut self) -> Result<(), SourceError> {
         loop {
             let rest = &self.window[self.start..self.end];
@@ -289,41 +253,20 @@ impl CsvReader {
         }
     }
 
-    /// Skips line ends before a row, and lines that have only spaces and
-    /// tabs, which count as blank rows. Returns false at the end of the input.
-    fn skip_blank_lines(&mut self) -> Result<bool, SourceError> {
-        let mut blank = 0;
+    /// Skips line ends before a row. Returns false at the end of the input.
+    fn skip_line_ends(&mut self) -> Result<bool, SourceError> {
         loop {
-            let rest = &self.window[self.start..self.end];
-            match rest.get(blank) {
-                Some(b'\n' | b'\r') => {
-                    self.count_blank(blank);
-                    self.step(blank + 1);
-                    blank = 0;
-                }
-                Some(&(b' ' | b'\t' | DOS_END)) if rest[blank] != self.delimiter => {
-                    blank += 1;
-                    if blank > MAX_ROW_BYTES {
-                        return Ok(true);
-                    }
-                }
+            match self.window[self.start..self.end].first() {
+                Some(b'\n' | b'\r') => self.step(1),
                 Some(_) => return Ok(true),
                 None => {
                     self.row_start = self.start;
                     if !self.fill()? {
-                        self.count_blank(blank);
-                        self.step(blank);
                         return Ok(false);
                     }
                 }
             }
         }
-    }
-
-    /// Counts the current line, of which the first `len` bytes are blank, unless it is empty.
-    fn count_blank(&mut self, len: usize) {
-        let line = &self.window[self.start..self.start + len];
-        self.blank_rows += u64::from(line.iter().any(|byte| *byte != DOS_END));
     }
 
     /// Whether the rest of the input, after an empty line or a blank row, is a footer. If so,
@@ -401,7 +344,8 @@ pub(super) fn sep_line(text: &[u8]) -> Option<(u8, usize)> {
     Some((delimiter, len + 1))
 }
 
-/// Whether all cells of the row that was just split are empty or white space.
+/// Whether all cells of the row that was just split are empty or white space,
+/// or the row is the end of a file of DOS.
 fn is_blank(batch: &RowBatch, begin: Filled, end: Filled) -> bool {
     let bytes = &batch.bytes[begin.bytes..end.bytes];
     // Nearly every row begins with a letter or a digit.
@@ -412,7 +356,8 @@ fn is_blank(batch: &RowBatch, begin: Filled, end: Filled) -> bool {
     batch.cell_ends[begin.cells..end.cells].iter().all(|&end| {
         let cell = std::str::from_utf8(&bytes[start..end]);
         start = end;
-        cell.is_ok_and(|cell| cell.trim().is_empty())
+        let is_space = |c: char| c.is_whitespace() || c == char::from(DOS_END);
+        cell.is_ok_and(|cell| cell.trim_matches(is_space).is_empty())
     })
 }
 

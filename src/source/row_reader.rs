@@ -34,16 +34,7 @@ impl Input {
             }
         })
     }
-}
 
-/// Reads the rows below a header that is known, and makes sure that nobody changes the input
-/// meanwhile: rows of a changed file may be from another list, or cut off in the middle.
-pub struct ListReader<'i> {
-    input: &'i Input,
-    rows: RowReader,
-}
-
-impl Input {
     /// Reads the rows below `header`, which was read before.
     pub fn read_list(&self, form: &Form, header: &Header) -> Result<ListReader<'_>, SourceError> {
         let mut rows = self.read(form)?;
@@ -52,6 +43,13 @@ impl Input {
         }
         Ok(ListReader { input: self, rows })
     }
+}
+
+/// Reads the rows below a header that is known, and makes sure that nobody changes the input
+/// meanwhile: rows of a changed file may be from another list, or cut off in the middle.
+pub struct ListReader<'i> {
+    input: &'i Input,
+    rows: RowReader,
 }
 
 impl<'i> ListReader<'i> {

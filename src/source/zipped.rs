@@ -22,17 +22,14 @@ pub(super) fn single_file(mut file: File) -> io::Result<Option<(File, Option<Dat
     let Ok(mut archive) = ZipArchive::new(file) else {
         return Ok(None);
     };
-    let is_file = |name: &str| !name.ends_with(['/', '\\']) && !name.starts_with("__MACOSX/");
-    let mut files = Vec::new();
-    for index in 0..archive.len() {
-        let entry = archive.by_index_data(index)?;
-        if is_file(&String::from_utf8_lossy(entry.name_raw())) {
-            files.push(index);
-        }
-    }
-    let [only] = files[..] else {
+    let is_file =
+        |name: &[u8]| !matches!(name.last(), Some(b'/' | b'\\')) && !name.starts_with(b"__MACOSX/");
+    let names = archive.file_names_raw().enumerate();
+    let mut files = names.filter(|(_, name)| is_file(name));
+    let (Some((only, _)), None) = (files.next(), files.next()) else {
         return Ok(None);
     };
+    drop(files);
     let entry = archive.by_index(only)?;
     let changed = changed_on(&entry);
     let mut unpacked = tempfile::tempfile()?;
@@ -44,9 +41,7 @@ pub(super) fn single_file(mut file: File) -> io::Result<Option<(File, Option<Dat
 
 fn changed_on<R: Read + ?Sized>(entry: &ZipFile<'_, R>) -> Option<Date> {
     let time = entry.last_modified()?;
-    let (month, day) = (
-        i8::try_from(time.month()).ok()?,
-        i8::try_from(time.day()).ok()?,
-    );
-    Date::new(i16::try_from(time.year()).ok()?, month, day).ok()
+    // None of them is larger than its type: they are bits of a date that has sixteen.
+    let [month, day] = [time.month(), time.day()].map(u8::cast_signed);
+    Date::new(time.year().cast_signed(), month, day).ok()
 }

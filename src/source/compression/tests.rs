@@ -114,7 +114,11 @@ fn zstd_data_that_needs_too_much_memory_is_refused_with_advice() {
     };
     assert_eq!(unpacked(&pack(25)).unwrap().1, LIST);
     let error = unpacked(&pack(26)).unwrap_err();
-    assert!(crate::source::unreadable_hint(&error).starts_with("unpack it first"));
+    assert!(
+        crate::source::hints(&error)
+            .0
+            .starts_with("unpack it first")
+    );
 }
 
 #[test]

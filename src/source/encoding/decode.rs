@@ -2,23 +2,17 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use encoding_rs::{Decoder, DecoderResult};
+use encoding_rs::DecoderResult;
 
-use super::dos::DosReader;
+use super::dos::DosPage;
 use super::{Encoding, Standard, UNDECODABLE};
 
 const LONGEST_BOM: u64 = 3;
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Twice a chunk: the text of a chunk of nearly all ASCII always fits.
-const TEXT_BYTES: usize = 2 * CHUNK_BYTES;
-
-/// A step of decoding starts only with this much free space, several times
-/// what the decoder may hold back.
-const SPARE_BYTES: usize = 64;
-
-const MALFORMED_BYTES: usize = 4;
+/// The text of a chunk always fits: in no encoding does a byte become more than three.
+const TEXT_BYTES: usize = 4 * CHUNK_BYTES;
 
 /// Reads an input that is written in `encoding` as text, without its byte order mark.
 ///
@@ -29,16 +23,12 @@ pub fn decoded(
     mut input: Box<dyn Read + Send>,
     encoding: Encoding,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let encoding = match encoding {
-        Encoding::Standard(encoding) => encoding,
-        Encoding::Dos(page) => return Ok(Box::new(DosReader::new(input, page))),
-    };
     let mut first = Vec::new();
     input.by_ref().take(LONGEST_BOM).read_to_end(&mut first)?;
-    let bom = encoding_rs::Encoding::for_bom(&first).filter(|(of, _)| *of == encoding);
+    let bom = encoding_rs::Encoding::for_bom(&first).filter(|(of, _)| encoding == (*of).into());
     let bom_bytes = bom.map_or(0, |(_, len)| len);
     let input = Cursor::new(first.split_off(bom_bytes)).chain(input);
-    Ok(if encoding == encoding_rs::UTF_8 {
+    Ok(if encoding == encoding_rs::UTF_8.into() {
         Box::new(input)
     } else {
         Box::new(DecodingReader::new(input, encoding))
@@ -49,9 +39,6 @@ pub fn decoded(
 pub(super) struct DecodingReader<R> {
     input: BufReader<R>,
     decoder: Decoder,
-    /// Whether the Encoding Standard decodes bytes that the code page
-    /// leaves undefined to control characters.
-    has_fillers: bool,
     text: Box<[u8]>,
     /// The part of `text` that has not been read yet.
     start: usize,
@@ -59,12 +46,24 @@ pub(super) struct DecodingReader<R> {
     is_at_end: bool,
 }
 
+enum Decoder {
+    /// With whether the Encoding Standard decodes bytes that the code page
+    /// leaves undefined to control characters.
+    Standard(encoding_rs::Decoder, bool),
+    Dos(DosPage),
+}
+
 impl<R: Read> DecodingReader<R> {
-    pub(super) fn new(input: R, encoding: Standard) -> Self {
+    pub(super) fn new(input: R, encoding: impl Into<Encoding>) -> Self {
         DecodingReader {
             input: BufReader::with_capacity(CHUNK_BYTES, input),
-            decoder: encoding.new_decoder_without_bom_handling(),
-            has_fillers: is_windows_page(encoding),
+            decoder: match encoding.into() {
+                Encoding::Standard(encoding) => {
+                    let decoder = encoding.new_decoder_without_bom_handling();
+                    Decoder::Standard(decoder, is_windows_page(encoding))
+                }
+                Encoding::Dos(page) => Decoder::Dos(page),
+            },
             text: vec![0; TEXT_BYTES].into_boxed_slice(),
             start: 0,
             end: 0,
@@ -77,37 +76,44 @@ impl<R: Read> DecodingReader<R> {
     fn fill(&mut self) -> io::Result<()> {
         (self.start, self.end) = (0, 0);
         while self.end == 0 && !self.is_at_end {
-            let source = self.input.fill_buf()?;
-            let is_last = source.is_empty();
-            let most = self.text.len() - MALFORMED_BYTES;
-            let mut read = 0;
-            while self.end + SPARE_BYTES <= most {
-                let (result, took, gave) = self.decoder.decode_to_utf8_without_replacement(
-                    &source[read..],
-                    &mut self.text[self.end..most],
-                    is_last,
-                );
-                read += took;
-                self.end += gave;
-                match result {
-                    DecoderResult::InputEmpty => {
-                        self.is_at_end = is_last;
-                        break;
-                    }
-                    DecoderResult::OutputFull => break,
-                    DecoderResult::Malformed(bytes, _) => {
-                        let bytes = usize::from(bytes);
-                        self.text[self.end..self.end + bytes].fill(UNDECODABLE);
-                        self.end += bytes;
+            let chunk = self.input.fill_buf()?;
+            let len = chunk.len();
+            self.is_at_end = chunk.is_empty();
+            match &mut self.decoder {
+                Decoder::Standard(decoder, has_fillers) => {
+                    self.end = decode_chunk(decoder, chunk, &mut self.text);
+                    if *has_fillers {
+                        self.end = mark_fillers(&mut self.text[..self.end]);
                     }
                 }
+                Decoder::Dos(page) => {
+                    let text = page.decode(chunk);
+                    self.text[..text.len()].copy_from_slice(text.as_bytes());
+                    self.end = text.len();
+                }
             }
-            self.input.consume(read);
-            if self.has_fillers {
-                self.end = mark_fillers(&mut self.text[..self.end]);
-            }
+            self.input.consume(len);
         }
         Ok(())
+    }
+}
+
+/// Decodes a chunk, which is empty at the end of the input. Returns the length of its text.
+fn decode_chunk(decoder: &mut encoding_rs::Decoder, chunk: &[u8], text: &mut [u8]) -> usize {
+    let (mut read, mut end) = (0, 0);
+    loop {
+        let (result, took, gave) = decoder.decode_to_utf8_without_replacement(
+            &chunk[read..],
+            &mut text[end..],
+            chunk.is_empty(),
+        );
+        (read, end) = (read + took, end + gave);
+        let DecoderResult::Malformed(bytes, _) = result else {
+            return end;
+        };
+        let bytes = usize::from(bytes);
+        text[end..end + bytes].fill(UNDECODABLE);
+        end += bytes;
     }
 }
 
@@ -116,11 +122,9 @@ impl<R: Read> Read for DecodingReader<R> {
         if self.start == self.end && !buffer.is_empty() {
             self.fill()?;
         }
-        let text = &self.text[self.start..self.end];
-        let taken = text.len().min(buffer.len());
-        buffer[..taken].copy_from_slice(&text[..taken]);
-        self.start += taken;
-        Ok(taken)
+        let read = (&self.text[self.start..self.end]).read(buffer)?;
+        self.start += read;
+        Ok(read)
     }
 }
 
@@ -141,14 +145,12 @@ fn mark_fillers(text: &mut [u8]) -> usize {
     };
     let (mut from, mut to) = (first, first);
     while from < text.len() {
-        if is_filler(text, from) {
-            text[to] = UNDECODABLE;
-            from += 2;
-        } else {
-            text[to] = text[from];
-            from += 1;
-        }
-        to += 1;
+        let (byte, len) = match is_filler(text, from) {
+            true => (UNDECODABLE, 2),
+            false => (text[from], 1),
+        };
+        text[to] = byte;
+        (from, to) = (from + len, to + 1);
     }
     to
 }

@@ -1,8 +1,6 @@
 //! The two code pages of DOS that western lists are still written in: Excel's "CSV (MS-DOS)", old
 //! cash registers. The Encoding Standard has neither.
 
-use std::io::{self, BufRead, BufReader, Read};
-
 /// A code page of DOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DosPage {
@@ -27,14 +25,14 @@ const CP437: &str = "\
 impl DosPage {
     pub(super) fn named(label: &str) -> Option<DosPage> {
         let label = label.trim().to_ascii_lowercase();
-        let number = ["cp", "ibm", "csibm"]
-            .iter()
-            .find_map(|prefix| label.strip_prefix(prefix));
-        match number.unwrap_or(&label).trim_start_matches(['-', '_']) {
-            "850" => Some(DosPage::Cp850),
-            "437" => Some(DosPage::Cp437),
-            _ => None,
-        }
+        let is_named = |page: &DosPage| {
+            let number = page.name().trim_start_matches("cp");
+            let before = label.strip_suffix(number);
+            let before = before.map(|before| before.trim_end_matches(['-', '_']));
+            matches!(before, Some("" | "cp" | "ibm" | "csibm"))
+        };
+        let mut pages = [DosPage::Cp850, DosPage::Cp437].into_iter();
+        pages.find(is_named)
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -44,57 +42,18 @@ impl DosPage {
         }
     }
 
+    /// Every byte has a character.
     pub(super) fn decode(self, bytes: &[u8]) -> String {
-        let high = self.high_characters();
+        let high = match self {
+            DosPage::Cp850 => CP850,
+            DosPage::Cp437 => CP437,
+        };
+        let high: Vec<char> = high.chars().collect();
         let character = |byte: &u8| match byte.checked_sub(0x80) {
             None => char::from(*byte),
             Some(at) => high[usize::from(at)],
         };
         bytes.iter().map(character).collect()
-    }
-
-    fn high_characters(self) -> [char; 128] {
-        let text = match self {
-            DosPage::Cp850 => CP850,
-            DosPage::Cp437 => CP437,
-        };
-        let mut characters = ['\u{FFFD}'; 128];
-        characters
-            .iter_mut()
-            .zip(text.chars())
-            .for_each(|(to, from)| *to = from);
-        characters
-    }
-}
-
-/// Decodes its input to UTF-8. Every byte has a character.
-pub(super) struct DosReader<R> {
-    input: BufReader<R>,
-    page: DosPage,
-    text: io::Cursor<String>,
-}
-
-impl<R: Read> DosReader<R> {
-    pub(super) fn new(input: R, page: DosPage) -> Self {
-        DosReader {
-            input: BufReader::new(input),
-            page,
-            text: io::Cursor::default(),
-        }
-    }
-}
-
-impl<R: Read> Read for DosReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.text.read(buffer)?;
-        if read > 0 || buffer.is_empty() {
-            return Ok(read);
-        }
-        let bytes = self.input.fill_buf()?;
-        let len = bytes.len();
-        self.text = io::Cursor::new(self.page.decode(bytes));
-        self.input.consume(len);
-        self.text.read(buffer)
     }
 }
 

@@ -13,36 +13,33 @@ pub(in crate::source) const MAX_WORKBOOK_BYTES: u64 = 1 << 30;
 
 pub(super) struct Archive<'a> {
     pub(super) zip: ZipArchive<Cursor<&'a [u8]>>,
-    /// The names in lower case and with `/` between folders, in the order of the archive.
-    names: Vec<String>,
 }
 
 impl<'a> Archive<'a> {
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Message> {
-        let zip = ZipArchive::new(Cursor::new(bytes))
-            .map_err(|_| error::corrupt("it is cut off or damaged, as after a broken download"))?;
-        let mut names = Vec::with_capacity(zip.len());
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|_| error::cut_off())?;
         let mut unpacked = 0u64;
         for index in 0..zip.len() {
             let entry = zip.by_index_data(index).map_err(error::corrupt)?;
-            let name = String::from_utf8_lossy(entry.name_raw())
-                .to_ascii_lowercase()
-                .replace('\\', "/");
             // All parts count, pictures too: the sheet may have any name.
             unpacked = unpacked.saturating_add(entry.size());
-            names.push(name);
         }
         if unpacked > MAX_WORKBOOK_BYTES {
-            let limit = MAX_WORKBOOK_BYTES >> 20;
-            return Err(error::too_large(format_args!(
-                "it unpacks to more than {limit} MiB"
-            )));
+            return Err(error::too_many_bytes(
+                "it unpacks to",
+                MAX_WORKBOOK_BYTES,
+                "",
+            ));
         }
-        Ok(Archive { zip, names })
+        Ok(Archive { zip })
     }
 
+    /// Whether it has such a name, in lower case and with `/` between folders.
     pub(super) fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
-        self.names.iter().any(|name| is_wanted(name))
+        self.zip.file_names_raw().any(|name| {
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+            is_wanted(&name.replace('\\', "/"))
+        })
     }
 
     /// The part called exactly `name`, unpacked as it is read.

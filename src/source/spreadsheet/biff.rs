@@ -7,7 +7,7 @@
 //! at once. So the records are first read here, in the same way as calamine reads them.
 
 use super::compound::{u16_at, u32_at};
-use super::error;
+use super::error::{self, ensure};
 use super::hidden_rows::HiddenRows;
 use super::shared_strings::{CHARACTER_BYTES, SharedStrings};
 use super::weight::{COPIES, Weight};
@@ -73,9 +73,7 @@ pub(super) fn check(stream: &[u8]) -> Result<Vec<HiddenRows>, Message> {
         let records = stream.get(sheet..).ok_or_else(damaged)?;
         hidden.push(size.add_sheet(records, &strings)?);
         // If sheets overlap, the same bytes are read once for each sheet.
-        if size.bytes > HARMLESS_BYTES.max(2 * stream.len()) {
-            return Err(damaged());
-        }
+        ensure(size.bytes <= HARMLESS_BYTES.max(2 * stream.len()), damaged)?;
     }
     Ok(hidden)
 }
@@ -129,11 +127,8 @@ impl Size {
         }
         self.bytes += sheet.len() - records.0.len();
         self.cells = self.cells.saturating_add(rows * columns);
-        if self.cells > MAX_CELLS {
-            Err(error::too_many_cells(MAX_CELLS))
-        } else {
-            Ok(hidden)
-        }
+        ensure(self.cells <= MAX_CELLS, || error::too_many_cells(MAX_CELLS))?;
+        Ok(hidden)
     }
 }
 
@@ -145,34 +140,24 @@ fn text_in(data: &[u8]) -> u64 {
 /// Makes sure that a sheet announces no more rows and columns than there can be. An
 /// impossible first column does not matter: calamine takes 0 for it.
 fn check_dimensions(data: &[u8]) -> Result<(), Message> {
+    let short = |at| u16_at(data, at).map(u32::from);
     // Of the record's two forms the older has ten bytes.
     let (first, end, end_column) = match data.len() {
-        10 => (
-            u32::from(u16_at(data, 0)?),
-            u32::from(u16_at(data, 2)?),
-            u16_at(data, 6)?,
-        ),
-        14 | 16 => (u32_at(data, 0)?, u32_at(data, 4)?, u16_at(data, 10)?),
+        10 => (short(0)?, short(2)?, short(6)?),
+        14 | 16 => (u32_at(data, 0)?, u32_at(data, 4)?, short(10)?),
         // calamine rejects any other length.
         _ => return Ok(()),
     };
-    let is_possible = first <= end && end <= ROWS && u32::from(end_column) <= COLUMNS;
-    if end == 0 || is_possible {
-        Ok(())
-    } else {
-        Err(damaged())
-    }
+    let is_possible = first <= end && end <= ROWS && end_column <= COLUMNS;
+    ensure(end == 0 || is_possible, damaged)
 }
 
 /// The row and the last column (both from 0) of the cells of a record, which begins with the
 /// row and the first column.
 fn place(record: &[u8], more_cells: u32) -> Result<(u64, u64), Message> {
     let last = u32::from(u16_at(record, 2)?) + more_cells;
-    if last < COLUMNS {
-        Ok((u64::from(u16_at(record, 0)?), u64::from(last)))
-    } else {
-        Err(damaged())
-    }
+    ensure(last < COLUMNS, damaged)?;
+    Ok((u64::from(u16_at(record, 0)?), u64::from(last)))
 }
 
 /// The records of a stream: their kind and their data. Ends at the first

@@ -10,7 +10,7 @@ use std::io::{self, Cursor, Read, Write};
 
 use cfb::{CompoundFile, Version};
 
-use super::error;
+use super::error::{self, ensure};
 use super::kind::xls_stream;
 use crate::message::Message;
 
@@ -25,12 +25,12 @@ const SECTORS_LISTED: usize = 127 * 128;
 /// take little more memory than the file itself.
 pub(super) fn workbook_stream(bytes: &[u8]) -> Result<Vec<u8>, Message> {
     check_table_list(bytes)?;
-    let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|_| damaged())?;
+    let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|_| error::cut_off())?;
     let name = xls_stream(&file)?;
     let mut stream = Vec::new();
     file.open_stream(name)
         .and_then(|mut reader| reader.read_to_end(&mut stream))
-        .map_err(|_| damaged())?;
+        .map_err(|_| error::cut_off())?;
     Ok(stream)
 }
 
@@ -48,15 +48,14 @@ fn check_table_list(bytes: &[u8]) -> Result<(), Message> {
     let sector_bytes = match bytes.get(30) {
         Some(9) => 512,
         Some(12) => 4096,
-        _ => return Err(damaged()),
+        _ => return Err(error::cut_off()),
     };
     let mut next = u32_at(bytes, 68)?;
     let mut length = 0;
     while next < LAST_SECTOR {
         length += 1;
-        if length > bytes.len() / sector_bytes / SECTORS_LISTED + 1 {
-            return Err(damaged());
-        }
+        let most = bytes.len() / sector_bytes / SECTORS_LISTED + 1;
+        ensure(length <= most, error::cut_off)?;
         // The header takes the space of one sector. The last number in each
         // sector of the list is the next sector.
         let end = (next as usize + 2).saturating_mul(sector_bytes);
@@ -66,19 +65,15 @@ fn check_table_list(bytes: &[u8]) -> Result<(), Message> {
 }
 
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Result<u16, Message> {
-    match bytes.get(at..at + 2) {
-        Some(&[low, high]) => Ok(u16::from_le_bytes([low, high])),
-        _ => Err(damaged()),
-    }
+    let number = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    number
+        .map(|number| u16::from_le_bytes(*number))
+        .ok_or_else(error::cut_off)
 }
 
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> Result<u32, Message> {
     let (low, high) = (u16_at(bytes, at)?, u16_at(bytes, at + 2)?);
     Ok(u32::from(low) | u32::from(high) << 16)
-}
-
-fn damaged() -> Message {
-    error::corrupt("it is cut off or damaged, as after a broken download")
 }
 
 #[cfg(test)]

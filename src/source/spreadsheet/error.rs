@@ -14,8 +14,16 @@ pub(super) fn password() -> Message {
     )
 }
 
+/// An error unless something is right.
+pub(super) fn ensure(is_right: bool, error: impl FnOnce() -> Message) -> Result<(), Message> {
+    match is_right {
+        true => Ok(()),
+        false => Err(error()),
+    }
+}
+
 /// For a workbook that would take more memory than a list of contacts can need.
-pub(super) fn too_large(limit: impl std::fmt::Display) -> Message {
+fn too_large(limit: impl std::fmt::Display) -> Message {
     Message::new(
         format!("is too large to be read as a spreadsheet: {limit}"),
         "save the sheet as CSV, which can be of any size",
@@ -23,8 +31,18 @@ pub(super) fn too_large(limit: impl std::fmt::Display) -> Message {
     .hint_on_page("Save the sheet as CSV, and choose that file.")
 }
 
+/// Where `it_takes` more bytes than `limit`, for example `it would take` … ` of memory`.
+pub(super) fn too_many_bytes(it_takes: &str, limit: u64, of: &str) -> Message {
+    let limit = limit >> 20;
+    too_large(format_args!("{it_takes} more than {limit} MiB{of}"))
+}
+
 pub(super) fn too_many_cells(limit: u64) -> Message {
     too_large(format_args!("it has more than {limit} cells"))
+}
+
+pub(super) fn cut_off() -> Message {
+    corrupt("it is cut off or damaged, as after a broken download")
 }
 
 /// For a workbook that is damaged as `error` says, which may quote the file: control

@@ -1,6 +1,6 @@
 //! The cells of a sheet in memory: one buffer of text, and the position of each cell in it.
 
-use super::error;
+use super::error::{self, ensure};
 use super::hidden_rows::HiddenRows;
 use crate::message::Message;
 
@@ -36,6 +36,12 @@ struct Cell {
     len: u32,
 }
 
+impl Cell {
+    fn text(self, text: &str) -> &str {
+        &text[self.start as usize..][..self.len as usize]
+    }
+}
+
 impl Grid {
     /// Adds the cell in `row` and `column` (both from 0). Its text is what
     /// `write` appends to the buffer. A cell without text is left out.
@@ -51,20 +57,17 @@ impl Grid {
         if len == 0 {
             return Ok(());
         }
-        if row > LAST_ROW || column > LAST_COLUMN {
-            return Err(error::corrupt("a cell lies outside the sheet"));
-        }
-        if self.cells.len() == MAX_CELLS {
-            return Err(error::too_many_cells(MAX_CELLS as u64));
-        }
-        let (Ok(start), Ok(len), 0..=MAX_TEXT_BYTES) =
-            (u32::try_from(start), u32::try_from(len), self.text.len())
-        else {
-            let limit = MAX_TEXT_BYTES >> 20;
-            return Err(error::too_large(format_args!(
-                "its cells hold more than {limit} MiB of text"
-            )));
-        };
+        let is_inside = row <= LAST_ROW && column <= LAST_COLUMN;
+        ensure(is_inside, || {
+            error::corrupt("a cell lies outside the sheet")
+        })?;
+        let has_space = self.cells.len() < MAX_CELLS;
+        ensure(has_space, || error::too_many_cells(MAX_CELLS as u64))?;
+        ensure(self.text.len() <= MAX_TEXT_BYTES, || {
+            error::too_many_bytes("its cells hold", MAX_TEXT_BYTES as u64, " of text")
+        })?;
+        // That many bytes can be counted in 32 bits.
+        let (start, len) = (start as u32, len as u32);
         self.cells.push(Cell {
             row,
             column,
@@ -78,20 +81,12 @@ impl Grid {
     /// twice: then the last one counts, which is the one that spreadsheet programs show.
     pub(super) fn finish(mut self, hidden: &HiddenRows) -> Grid {
         let cells = &mut self.cells;
-        cells.sort_by_key(|cell| (cell.row, cell.column));
-        cells.dedup_by(|later, kept| {
-            let is_same = (later.row, later.column) == (kept.row, kept.column);
-            if is_same {
-                *kept = *later;
-            }
-            is_same
-        });
-        let text = &self.text;
-        let is_blank = |cell: &Cell| {
-            text[cell.start as usize..][..cell.len as usize]
-                .trim()
-                .is_empty()
-        };
+        let place = |cell: &Cell| (cell.row, cell.column);
+        // Reversed, because the first of two in the same place is kept.
+        cells.reverse();
+        cells.sort_by_key(place);
+        cells.dedup_by_key(|cell| place(cell));
+        let is_blank = |cell: &Cell| cell.text(&self.text).trim().is_empty();
         let rows = cells.chunk_by(|a, b| a.row == b.row);
         let blank = rows.filter(|row| row.iter().all(is_blank));
         self.blank_rows = blank.map(|row| row[0].row).collect();
@@ -149,10 +144,7 @@ impl<'a> SheetRow<'a> {
         let mut rest = row.cells.iter().peekable();
         (0..row.filled().max(fewest)).map(move |place| {
             rest.next_if(|cell| cell.column as usize == place)
-                .map_or("", |cell| {
-                    let start = cell.start as usize;
-                    &row.grid.text[start..start + cell.len as usize]
-                })
+                .map_or("", |cell| cell.text(&row.grid.text))
         })
     }
 }

@@ -9,7 +9,7 @@ use std::io::Read;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::error;
+use super::error::{self, ensure};
 use super::hidden_rows::HiddenRows;
 use super::weight::{
     COPIES, MAX_WEIGHT, STRUCTURE_BYTES, Weight, number_in, text_in, too_heavy, walk,
@@ -152,11 +152,7 @@ impl Size {
     fn text(&mut self, bytes: u64) -> Result<(), Message> {
         let text = bytes.saturating_mul(self.row.cell_repeats);
         self.row.text = self.row.text.saturating_add(text);
-        if self.row.text > MAX_WEIGHT {
-            Err(too_heavy())
-        } else {
-            Ok(())
-        }
+        ensure(self.row.text <= MAX_WEIGHT, too_heavy)
     }
 
     fn close(&mut self, name: &str) -> Result<(), Message> {
@@ -193,11 +189,8 @@ impl Size {
             // Empty rows before the first filled one and after the last do not count.
             self.empty_rows = self.empty_rows.saturating_add(repeats);
         }
-        if self.with_table() > MAX_CELLS {
-            Err(error::too_many_cells(MAX_CELLS))
-        } else {
-            Ok(())
-        }
+        let cells = self.with_table();
+        ensure(cells <= MAX_CELLS, || error::too_many_cells(MAX_CELLS))
     }
 
     fn with_table(&self) -> u64 {

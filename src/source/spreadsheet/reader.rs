@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Sheet, SheetRow};
+use crate::message::Message;
 use crate::source::batch::MAX_ROW_BYTES;
 use crate::source::footer::only_words;
 use crate::source::{Flaw, FooterLine, Header, NEEDS_HEADER, RowBatch, SourceError};
@@ -42,16 +43,16 @@ impl SheetReader {
         self.next += above;
         let Some(row) = self.next_row() else {
             let (sheet, name) = (shown_name(&self.sheet.name), &self.workbook);
-            let error = SourceError::unusable(
+            let message = Message::new(
                 format!("the sheet `{sheet}` of `{name}` is empty"),
                 "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
             );
             let mut others = self.sheet.names.clone();
             others.retain(|name| *name != self.sheet.name);
-            return Err(match others.is_empty() {
-                true => error.hint_on_page(NEEDS_HEADER),
-                false => error.asks_for_sheet(&others),
-            });
+            return Err(SourceError::unusable(match others.is_empty() {
+                true => message.hint_on_page(NEEDS_HEADER),
+                false => message.asks_for_sheet(&others),
+            }));
         };
         let names: Vec<String> = row.cells(0).map(str::to_owned).collect();
         let line = row.number();
@@ -93,14 +94,11 @@ impl SheetReader {
 
     /// How many blank rows there are between the header and the last row that was read.
     pub(in crate::source) fn blank_rows(&self) -> u64 {
-        let end = (self.next < self.end).then(|| self.sheet.grid.row(self.next).number());
-        let rows = self
-            .sheet
-            .grid
-            .blank_rows
-            .iter()
-            .map(|row| u64::from(*row) + 1);
-        let rows = rows.filter(|row| *row > self.header_line && end.is_none_or(|end| *row < end));
+        let end = self.next_row().map(|row| row.number());
+        let rows = self.sheet.grid.blank_rows.iter();
+        let rows = rows
+            .map(|row| u64::from(*row) + 1)
+            .filter(|row| *row > self.header_line && end.is_none_or(|end| *row < end));
         rows.count() as u64
     }
 

@@ -22,7 +22,7 @@ impl SharedStrings {
             rest,
         };
         let mut lengths = Vec::new();
-        while !table.block.is_empty() || table.next_block() {
+        while !table.block.is_empty() || table.next_block().is_some() {
             lengths.push(table.string()?);
         }
         Some(SharedStrings(lengths))
@@ -64,26 +64,23 @@ impl Table<'_> {
 
     /// Skips this many characters. Each block has its own character width.
     fn skip_characters(&mut self, mut left: usize, mut flags: u8) -> Option<()> {
-        while left > 0 {
+        loop {
             let width = if flags & 0x1 != 0 { 2 } else { 1 };
             let here = left.min(self.block.len() / width);
             self.block = &self.block[here * width..];
             left -= here;
-            if left > 0 {
-                if !self.next_block() {
-                    return None;
-                }
-                flags = *self.block.first()?;
-                self.block = &self.block[1..];
+            if left == 0 {
+                return Some(());
             }
+            self.next_block()?;
+            flags = *self.block.split_off_first()?;
         }
-        Some(())
     }
 
     fn skip(&mut self, mut bytes: usize) -> Option<()> {
         while bytes > 0 {
-            if self.block.is_empty() && !self.next_block() {
-                return None;
+            if self.block.is_empty() {
+                self.next_block()?;
             }
             let here = bytes.min(self.block.len());
             self.block = &self.block[here..];
@@ -92,12 +89,9 @@ impl Table<'_> {
         Some(())
     }
 
-    fn next_block(&mut self) -> bool {
-        let Some((block, rest)) = self.rest.split_first() else {
-            return false;
-        };
-        (self.block, self.rest) = (block, rest);
-        true
+    fn next_block(&mut self) -> Option<()> {
+        self.block = *self.rest.split_off_first()?;
+        Some(())
     }
 }
 

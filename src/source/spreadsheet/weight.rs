@@ -7,15 +7,14 @@
 //! noted on the way.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader, Read};
-use std::num::IntErrorKind;
+use std::io::{BufReader, Read};
 use std::ops::Range;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::error;
+use super::error::{self, ensure};
 use super::hidden_rows::HiddenRows;
 use crate::message::Message;
 
@@ -24,7 +23,7 @@ use crate::message::Message;
 pub(super) const MAX_WEIGHT: u64 = 2 << 30;
 
 /// The most bytes of one cell, and of one tag. Excel's cells hold 32,767 characters.
-const MAX_PIECE_BYTES: usize = 16 << 20;
+const MAX_PIECE_BYTES: u64 = 16 << 20;
 
 const STRING_BYTES: u64 = 56;
 
@@ -77,11 +76,7 @@ impl Weight {
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), Message> {
         self.bytes = self.bytes.saturating_add(bytes);
         let copied = self.longest.saturating_mul(self.copies);
-        if self.bytes.saturating_add(copied) > MAX_WEIGHT {
-            Err(too_heavy())
-        } else {
-            Ok(())
-        }
+        ensure(self.bytes.saturating_add(copied) <= MAX_WEIGHT, too_heavy)
     }
 
     /// Adds a part of an .xlsx, of `size` bytes.
@@ -146,17 +141,11 @@ fn row_of(tag: &BytesStart<'_>, next: u32) -> (u32, bool) {
 }
 
 pub(super) fn too_heavy() -> Message {
-    let limit = MAX_WEIGHT >> 20;
-    error::too_large(format_args!(
-        "it would take more than {limit} MiB of memory"
-    ))
+    error::too_many_bytes("it would take", MAX_WEIGHT, " of memory")
 }
 
 fn piece_too_long() -> Message {
-    let limit = MAX_PIECE_BYTES >> 20;
-    error::too_large(format_args!(
-        "a single cell of it holds more than {limit} MiB"
-    ))
+    error::too_many_bytes("a single cell of it holds", MAX_PIECE_BYTES, "")
 }
 
 /// The text in an attribute as it is written.
@@ -174,11 +163,8 @@ pub(super) fn number_in(tag: &BytesStart<'_>, name: &str, missing: u64) -> Resul
     let Some(value) = text_in(tag, name)? else {
         return Ok(missing);
     };
-    Ok(match value.parse() {
-        Ok(number) => number,
-        Err(error) if *error.kind() == IntErrorKind::PosOverflow => u64::MAX,
-        Err(_) => 0,
-    })
+    // Read as a float, because the cast of one that is too large gives the largest number.
+    Ok(value.parse().map_or(0, |number: f64| number as u64))
 }
 
 /// Reads XML tag by tag, as calamine does, and refuses a cell or a tag that is too long
@@ -189,36 +175,34 @@ pub(super) fn walk(
     must_be_whole: bool,
     mut see: impl FnMut(&Event<'_>) -> Result<(), Message>,
 ) -> Result<(), Message> {
-    let mut reader = Reader::from_reader(Pieces {
-        part: BufReader::new(part),
-        left: MAX_PIECE_BYTES,
-    });
+    let mut reader = Reader::from_reader(BufReader::new(part).take(MAX_PIECE_BYTES));
     reader.config_mut().check_end_names = must_be_whole;
     reader.config_mut().expand_empty_elements = true;
     let mut buffer = Vec::new();
-    let (mut depth, mut cell_start) = (0usize, None);
+    let (mut depth, mut is_in_cell) = (0usize, false);
     loop {
         buffer.clear();
-        reader.get_mut().left = MAX_PIECE_BYTES;
-        let position = reader.buffer_position();
-        let event = match reader.read_event_into(&mut buffer) {
+        // The parser holds each tag and each text whole, and calamine each cell.
+        if !is_in_cell {
+            reader.get_mut().set_limit(MAX_PIECE_BYTES);
+        }
+        let event = reader.read_event_into(&mut buffer);
+        if reader.get_ref().limit() == 0 {
+            return Err(piece_too_long());
+        }
+        let event = match event {
             Ok(event) => event,
-            Err(_) if reader.get_ref().left == 0 => return Err(piece_too_long()),
             Err(error) if must_be_whole => return Err(error::corrupt(error)),
             Err(_) => return Ok(()),
         };
         match &event {
             Event::Start(tag) => {
                 depth += 1;
-                if is_cell(tag.local_name().as_ref()) {
-                    cell_start = Some(position);
-                }
+                is_in_cell |= is_cell(tag.local_name().as_ref());
             }
             Event::End(tag) => {
                 depth = depth.saturating_sub(1);
-                if is_cell(tag.local_name().as_ref()) {
-                    cell_start = None;
-                }
+                is_in_cell &= !is_cell(tag.local_name().as_ref());
             }
             Event::Eof if must_be_whole && depth > 0 => {
                 return Err(error::corrupt("it ends in the middle"));
@@ -227,44 +211,11 @@ pub(super) fn walk(
             _ => {}
         }
         see(&event)?;
-        if cell_start.is_some_and(|start| position - start > MAX_PIECE_BYTES as u64) {
-            return Err(piece_too_long());
-        }
     }
 }
 
 fn is_cell(name: &str) -> bool {
     matches!(name, "c" | "si")
-}
-
-/// A reader of one part that bounds each tag and text, because the parser holds each one whole.
-struct Pieces<R> {
-    part: BufReader<R>,
-    /// How many more bytes the current tag or text may have.
-    left: usize,
-}
-
-impl<R: Read> Read for Pieces<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut available = self.fill_buf()?;
-        let len = available.read(buffer)?;
-        self.consume(len);
-        Ok(len)
-    }
-}
-
-impl<R: Read> BufRead for Pieces<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.left == 0 {
-            return Err(io::Error::other("a piece is too long"));
-        }
-        self.part.fill_buf()
-    }
-
-    fn consume(&mut self, len: usize) {
-        self.left = self.left.saturating_sub(len);
-        self.part.consume(len);
-    }
 }
 
 #[cfg(test)]
@@ -318,11 +269,11 @@ mod tests {
             Ok(()) => false,
             Err(error) => error == piece_too_long(),
         };
-        let long = "a".repeat(MAX_PIECE_BYTES + 1);
+        let long = "a".repeat(MAX_PIECE_BYTES as usize + 1);
         assert!(is_refused(&format!("<c><is><t>{long}</t></is></c>")));
         assert!(is_refused(&format!("<c r=\"{long}\"/>")));
         assert!(is_refused(&format!("<!-- {long} -->")));
-        let half = "a".repeat(MAX_PIECE_BYTES / 2 + 1);
+        let half = "a".repeat(MAX_PIECE_BYTES as usize / 2 + 1);
         assert!(is_refused(&format!("<c><is>{half}&amp;{half}</is></c>")));
         assert!(!is_refused(&format!("<c>{half}</c><c>{half}</c>")));
     }

@@ -77,10 +77,7 @@ fn contradiction() -> Message {
 /// Opens a workbook. Also returns the hidden rows of its sheets, in their order.
 fn open(bytes: Vec<u8>) -> Result<(Sheets<Traced>, Vec<HiddenRows>), Message> {
     if bytes.len() as u64 > MAX_WORKBOOK_BYTES {
-        let limit = MAX_WORKBOOK_BYTES >> 20;
-        return Err(error::too_large(format_args!(
-            "it has more than {limit} MiB"
-        )));
+        return Err(error::too_many_bytes("it has", MAX_WORKBOOK_BYTES, ""));
     }
     if bytes.starts_with(OLE_MAGIC) {
         let records = compound::workbook_stream(&bytes)?;
