@@ -1,10 +1,12 @@
 //! Recognizes amounts of money and other quantities.
 
+use super::digits::{self, is_digits};
+
 /// Whether the text is an amount: with a currency sign, with thousands separated by commas, or with
 /// decimals that are not zero. Groups of three digits with points between them are a phone number
 /// in Spain, `912.345.678`.
 pub(super) fn is_amount(text: &str) -> bool {
-    let has_digits = text.contains(|c: char| c.is_ascii_digit());
+    let has_digits = digits::count(text) > 0;
     let text = text.trim_start_matches('-');
     has_digits
         && (text.contains(is_currency)
@@ -24,18 +26,14 @@ fn has_thousands(text: &str, separator: char) -> bool {
         '.' => text,
         _ => text.split_once('.').map_or(text, |(whole, _)| whole),
     };
-    let mut groups = whole.split(separator);
-    let (Some(first), Some(last)) = (groups.next(), groups.next_back()) else {
+    let groups: Vec<&str> = whole.split(separator).collect();
+    let [first, between @ .., last] = groups.as_slice() else {
         return false;
     };
-    let between: Vec<&str> = groups.collect();
-    let are_of = |digits: usize| {
-        between
-            .iter()
-            .all(|group| is_digits(group) && group.len() == digits)
-    };
-    let begins = is_digits(first) && first.len() <= 3 && !first.starts_with('0');
-    begins && is_digits(last) && last.len() == 3 && (are_of(3) || first.len() <= 2 && are_of(2))
+    let are_of = |digits: usize| between.iter().all(|group| group.len() == digits);
+    groups.iter().all(|group| is_digits(group))
+        && (first.len() <= 3 && !first.starts_with('0') && last.len() == 3)
+        && (are_of(3) || first.len() <= 2 && are_of(2))
 }
 
 /// `1234567.89`, `1.234.567,89`, `1 234 567.89`: one decimal mark, which separates nothing else.
@@ -62,13 +60,9 @@ const FEWEST_WHOLE: usize = 7;
 
 /// `1234567.-`, as prices are written in Switzerland.
 fn has_dash_for_cents(text: &str) -> bool {
-    text.strip_suffix(".-")
-        .or_else(|| text.strip_suffix(",-"))
-        .is_some_and(|whole| whole.ends_with(|c: char| c.is_ascii_digit()))
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    let price = text.strip_suffix('-');
+    let whole = price.and_then(|price| price.strip_suffix(['.', ',']));
+    whole.is_some_and(|whole| whole.ends_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]

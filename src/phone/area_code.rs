@@ -5,13 +5,12 @@
 
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
-use super::reader::{KEEPS_ZERO, Read};
+use super::problem::Result;
+use super::reader::{KEEPS_ZERO, Read, check_part};
 use super::rules::is_valid;
 use super::written::is_american;
-use super::{
-    LineKind, LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Region, Written,
-    damage, tidy,
-};
+use super::{LineKind, PhoneNumber, PhoneProblem, PhoneRules, Region, Written};
+use super::{damage, digits, tidy};
 
 /// An area code as it is written.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,11 +25,9 @@ enum AreaCode {
 impl AreaCode {
     fn of(cell: &str) -> AreaCode {
         let cell = tidy::plain_characters(cell.trim());
-        let text = {
-            let text = tidy::unwrapped(&cell);
-            damage::before_zeros(text).unwrap_or(text)
-        };
-        let digits = digits(text);
+        let text = tidy::unwrapped(&cell);
+        let text = damage::before_zeros(text).unwrap_or(text);
+        let digits = digits::of(text);
         let is_international = text.contains('+') || digits.starts_with("00");
         match digits.trim_start_matches('0') {
             "" => AreaCode::None,
@@ -50,29 +47,29 @@ impl PhoneRules {
         area: &str,
         cell: &str,
         region: Option<Region>,
-    ) -> Result<Read, PhoneProblem> {
+    ) -> Result<Read> {
         // Which reading is meant does not depend on which countries and kinds are allowed.
-        let open = PhoneRules {
-            countries: Vec::new(),
-            kinds: LineKinds::ALL,
-            ..self.clone()
-        };
+        let open = self.for_any_kind();
         let read = open.with_any_area_code(area, cell, region)?;
-        self.judged(read.number, read.written, National::of(read.number))
+        self.judged(read.number, read.written)
     }
 
-    fn with_any_area_code(
-        &self,
-        area: &str,
-        cell: &str,
-        region: Option<Region>,
-    ) -> Result<Read, PhoneProblem> {
+    fn with_any_area_code(&self, area: &str, cell: &str, region: Option<Region>) -> Result<Read> {
         let plain = tidy::plain_characters(cell.trim());
         let number = tidy::unwrapped(&plain);
+        // What is no number by itself must not become one with an area code before it.
+        if damage::is_negative(&plain) {
+            return Err(PhoneProblem::Damaged);
+        }
+        let number = damage::before_zeros(number).unwrap_or(number);
+        let code = tidy::plain_characters(area.trim());
+        for part in [number, damage::before_zeros(&code).unwrap_or(&code)] {
+            check_part(part)?;
+        }
         let start = number.trim_start_matches(['(', '[', ' ']);
-        let has_prefix = start.starts_with("00") && digits(number).len() > FEWEST_DIGITS;
+        let has_prefix = start.starts_with("00") && digits::count(number) > FEWEST_DIGITS;
         let is_international = start.starts_with('+') || has_prefix;
-        if is_international || !number.contains(|c: char| c.is_ascii_digit()) {
+        if is_international || digits::count(number) == 0 {
             return self.read_as(cell, region);
         }
         let has_zero = start.starts_with('0');
@@ -94,26 +91,26 @@ impl PhoneRules {
     }
 
     /// A number whose row has no area code: only if it is whole as it is.
-    fn without_area_code(&self, number: &str, region: Region) -> Result<Read, PhoneProblem> {
+    fn without_area_code(&self, number: &str, region: Region) -> Result<Read> {
+        use PhoneProblem::{NoAreaCode, NotInUse, TooShort, WrongLength};
         match self.read_as(number, Some(region)) {
             Ok(read) if is_valid(read.number) && !may_be_local(number, region) => Ok(read),
-            Ok(_) | Err(PhoneProblem::TooShort(_) | PhoneProblem::WrongLength(_)) => {
-                Err(PhoneProblem::NoAreaCode)
-            }
-            Err(PhoneProblem::NotInUse(_)) => Err(PhoneProblem::NoAreaCode),
+            Ok(_) | Err(TooShort(_) | WrongLength(_) | NotInUse(_)) => Err(NoAreaCode),
             other => other,
         }
     }
 
-    fn joined(&self, area: &str, number: &str, region: Region) -> Result<Read, PhoneProblem> {
+    fn joined(&self, area: &str, number: &str, region: Region) -> Result<Read> {
         let joined = self.with_area_code(area, number, region);
         let seems_whole = begins_with_area_code(number, area);
-        if in_use(&joined).is_some() && !seems_whole {
+        if in_use(joined).is_some() && !seems_whole {
             return joined;
         }
         let alone = self.read_as(number, Some(region));
-        match (in_use(&joined), in_use(&alone)) {
-            (Some(one), Some(other)) if one != other => Err(PhoneProblem::AreaCodeTwice),
+        match (in_use(joined), in_use(alone)) {
+            (Some(one), Some(other)) if one.number != other.number => {
+                Err(PhoneProblem::AreaCodeTwice)
+            }
             (None, Some(_)) if seems_whole || !may_be_local(number, region) => alone,
             _ => joined,
         }
@@ -121,23 +118,19 @@ impl PhoneRules {
 
     /// A number with a zero before it, which is whole with it; but behind the beginning of a mobile
     /// number, or where no trunk zero is dialled, it may be any digit.
-    fn joined_with_zero(
-        &self,
-        area: &str,
-        number: &str,
-        region: Region,
-    ) -> Result<Read, PhoneProblem> {
+    fn joined_with_zero(&self, area: &str, number: &str, region: Region) -> Result<Read> {
         let alone = self.read_as(number, Some(region));
-        let keeps_zero = region.calling_code() == Some(KEEPS_ZERO);
-        if in_use(&alone).is_some() && !keeps_zero {
+        let code = area.trim_start_matches('0');
+        let has_code = digits::of(number).trim_start_matches('0').starts_with(code);
+        if in_use(alone).is_some() && !keeps_zero(region) && has_code {
             return alone;
         }
         let joined = self.with_area_code(area, number, region);
-        let may_have_zero = |number: &PhoneNumber| {
-            let is_mobile = NumberKind::of(*number).line == LineKind::Mobile;
-            is_mobile || !keeps_zero && !has_trunk_zero(region)
+        let may_have_zero = |read: &Read| {
+            let is_mobile = read.kind.line == LineKind::Mobile;
+            is_mobile || !keeps_zero(region) && !CallingCode::of(region).has_trunk_zero()
         };
-        match (in_use(&joined).filter(may_have_zero), in_use(&alone)) {
+        match (in_use(joined).filter(may_have_zero), in_use(alone)) {
             (Some(_), Some(_)) => Err(PhoneProblem::AreaCodeTwice),
             (Some(_), None) => joined,
             (None, _) => alone,
@@ -146,28 +139,45 @@ impl PhoneRules {
 
     /// The number with its area code before it: as it is written, and with the zero that it may
     /// have lost in a spreadsheet, or without one that its country no longer writes.
-    fn with_area_code(
-        &self,
-        area: &str,
-        number: &str,
-        region: Region,
-    ) -> Result<Read, PhoneProblem> {
+    ///
+    /// What is in the column may also be the country's calling code without its plus. That is meant
+    /// if the number with it is in use, and otherwise has more digits than is usual.
+    fn with_area_code(&self, area: &str, number: &str, region: Region) -> Result<Read> {
+        let joined = self.with_own_area_code(area, number, region);
+        if region
+            .calling_code()
+            .map(|code| code.to_string())
+            .as_deref()
+            != Some(area)
+        {
+            return joined;
+        }
+        let whole = self.read_as(&format!("+{area} {number}"), None);
+        match (in_use(joined), in_use(whole)) {
+            (_, None) => joined,
+            (Some(one), Some(other)) if one.number == other.number => joined,
+            (Some(one), Some(_)) if National::of(one.number).is_usual() => {
+                Err(PhoneProblem::AreaCodeTwice)
+            }
+            (_, Some(_)) => whole,
+        }
+    }
+
+    fn with_own_area_code(&self, area: &str, number: &str, region: Region) -> Result<Read> {
         let read = |area: &str| self.read_as(&format!("{area} {number}"), Some(region));
-        let valid =
-            |read: Result<Read, PhoneProblem>| read.ok().filter(|read| is_valid(read.number));
-        let keeps_zero = region.calling_code() == Some(KEEPS_ZERO);
         let (as_written, with_zero) = (|| read(area), || read(&format!("0{area}")));
+        let has_trunk_zero = CallingCode::of(region).has_trunk_zero();
         let found = match area.strip_prefix('0') {
-            Some(_) => valid(as_written()).or_else(|| valid(read(area.trim_start_matches('0')))),
-            None if keeps_zero => match (valid(as_written()), valid(with_zero())) {
+            Some(_) => in_use(as_written()).or_else(|| in_use(read(area.trim_start_matches('0')))),
+            None if keeps_zero(region) => match (in_use(as_written()), in_use(with_zero())) {
                 // Ten digits are a mobile number; behind a zero they would be a landline's.
                 (Some(mobile), Some(_)) if is_full_mobile(mobile.number) => Some(mobile),
                 (Some(_), Some(_)) => return Err(PhoneProblem::AreaCodeTwice),
                 (one, other) => one.or(other),
             },
-            None if has_trunk_zero(region) => valid(with_zero()).or_else(|| valid(as_written())),
+            None if has_trunk_zero => in_use(with_zero()).or_else(|| in_use(as_written())),
             // In a few countries every number begins with a zero that is no trunk zero.
-            None => valid(as_written()).or_else(|| valid(with_zero())),
+            None => in_use(as_written()).or_else(|| in_use(with_zero())),
         };
         let mut read = found.map_or_else(as_written, Ok)?;
         if is_american(&format!("{area} {number}"), read.number) {
@@ -177,13 +187,12 @@ impl PhoneRules {
     }
 }
 
-fn has_trunk_zero(region: Region) -> bool {
-    CallingCode::of(region).is_some_and(CallingCode::has_trunk_zero)
+fn keeps_zero(region: Region) -> bool {
+    region.calling_code() == Some(KEEPS_ZERO)
 }
 
-fn in_use(read: &Result<Read, PhoneProblem>) -> Option<PhoneNumber> {
-    let number = read.as_ref().ok().map(|read| read.number);
-    number.filter(|number| is_valid(*number))
+fn in_use(read: Result<Read>) -> Option<Read> {
+    read.ok().filter(|read| is_valid(read.number))
 }
 
 /// Whether an Italian mobile number has all the digits that they have today: older ones have fewer.
@@ -197,29 +206,16 @@ const MAX_LOCAL_DIGITS: usize = 8;
 /// Whether the number seems to have its area code already. A local number may begin with the same
 /// digits: it is in other groups, or it is short and only the area code has its zero.
 fn begins_with_area_code(number: &str, area: &str) -> bool {
-    let digits = digits(number);
+    let digits = digits::of(number);
     let code = area.trim_start_matches('0');
-    let groups = number.split(|c: char| !c.is_ascii_digit());
-    let first = groups
-        .into_iter()
-        .find(|group| !group.is_empty())
-        .unwrap_or_default();
+    let first = digits::groups(number).next().unwrap_or_default();
     let is_short = area.starts_with('0') && digits.len() <= MAX_LOCAL_DIGITS;
-    let is_one_group = first.len() == digits.len();
-    digits.starts_with(code)
-        && if is_one_group {
-            !is_short
-        } else {
-            first == code
-        }
-}
-
-fn digits(text: &str) -> String {
-    text.chars().filter(char::is_ascii_digit).collect()
+    let is_single = first.len() == digits.len();
+    let is_apart = if is_single { !is_short } else { first == code };
+    digits.starts_with(code) && is_apart
 }
 
 /// Whether there is an area code with which the digits would be a number in use.
 fn may_be_local(number: &str, region: Region) -> bool {
-    let digits: Vec<u8> = digits(number).bytes().map(|byte| byte - b'0').collect();
-    CallingCode::of(region).is_some_and(|plan| plan.has_number_ending_in(&digits))
+    CallingCode::of(region).has_number_ending_in(&digits::of(number))
 }

@@ -133,6 +133,57 @@ fn a_number_in_two_cells_is_the_whole_number_in_every_country() {
 }
 
 #[test]
+fn what_a_spreadsheet_makes_of_two_cells_is_the_same_number_or_none() {
+    let (mut decimals, mut refused) = (Tally::default(), 0);
+    for (region, national, e164) in examples() {
+        let Some((area, number)) = split(&national) else {
+            continue;
+        };
+        let (area, number) = (digits(area), digits(number));
+        let bare = area.trim_start_matches('0');
+        if !number.starts_with('0') {
+            for zeros in [".0", ",00"] {
+                let number = format!("{number}{zeros}");
+                decimals.note(&format!("{bare}{zeros}"), &number, region, &e164);
+                decimals.note(&area, &number, region, &e164);
+            }
+        }
+        for (area, number) in [
+            (area.clone(), format!("-{number}")),
+            (format!("-{bare}"), number.clone()),
+            (area.clone(), "12.05.2024".to_owned()),
+            (area.clone(), "1,234,567".to_owned()),
+        ] {
+            let read = rules().read_with_area_code(&area, &number, Some(region));
+            assert!(read.is_err(), "{area} {number}: {read:?}");
+            refused += 1;
+        }
+    }
+    let Tally { right, wrong, lost } = &decimals;
+    eprintln!("{right} right, {} stopped, {refused} refused", lost.len());
+    assert_eq!(wrong, &[""; 0]);
+    assert!(50 * lost.len() < *right);
+}
+
+#[test]
+fn a_calling_code_without_its_plus_is_no_area_code() {
+    let read = |area: &str, number: &str, region: &str| {
+        let read = rules().read_with_area_code(area, number, Region::parse(region));
+        read.map(|read| read.number.to_string())
+    };
+    assert_eq!(read("49", "15112345100", "DE").unwrap(), "+4915112345100");
+    assert_eq!(read("49", "891234567", "DE").unwrap(), "+49891234567");
+    // 55 is Santa Maria's area code too.
+    assert_eq!(read("55", "32221234", "BR").unwrap(), "+555532221234");
+    assert_eq!(read("55", "11987654321", "BR").unwrap(), "+5511987654321");
+    // A mobile number split behind its beginning, and a landline's number with its zero.
+    assert_eq!(
+        read("0157", "02521234", "DE"),
+        Err(PhoneProblem::AreaCodeTwice)
+    );
+}
+
+#[test]
 fn an_area_code_is_read_as_people_and_spreadsheets_write_it() {
     for (area, number, region, expected) in [
         ("202", "456-1000", "US", Some("+12024561000")),

@@ -1,22 +1,12 @@
 //! A cell that names a country.
 
-use super::Region;
-use super::flag::Flags;
+use super::digits::is_digits;
 use super::tidy::plain_characters;
+use super::{Region, flag, words};
 
 /// What people write in a cell that they leave open, once its characters are plain. Other symbols
 /// may mean something.
 const BLANKS: [char; 7] = [' ', '\n', '-', '.', '/', '?', '\u{2026}'];
-
-const NOTHING: [&str; 7] = [
-    "n/a",
-    "n.a.",
-    "none",
-    "null",
-    "unknown",
-    "other",
-    "undefined",
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountryCell {
@@ -28,12 +18,10 @@ pub enum CountryCell {
 impl CountryCell {
     pub fn read(text: &str) -> CountryCell {
         let text = text.trim();
-        if let Some(flags) = Flags::of(text) {
-            return match (flags.country(), CountryCell::read(&flags.rest)) {
+        if let Some((country, rest)) = flag::split(text) {
+            return match (country, CountryCell::read(&rest)) {
                 (Some(country), CountryCell::Empty) => CountryCell::Known(country),
-                (Some(country), CountryCell::Known(named)) if named == country => {
-                    CountryCell::Known(country)
-                }
+                (Some(country), named) if named == CountryCell::Known(country) => named,
                 _ => CountryCell::Unknown,
             };
         }
@@ -47,9 +35,7 @@ impl CountryCell {
     pub fn read_code(text: &str) -> CountryCell {
         let text = text.trim();
         let digits = text.strip_prefix("00").unwrap_or(text);
-        let is_code = matches!(digits.len(), 1..=3)
-            && digits.bytes().all(|byte| byte.is_ascii_digit())
-            && !digits.starts_with('0');
+        let is_code = digits.len() <= 3 && is_digits(digits) && !digits.starts_with('0');
         if is_code {
             CountryCell::read(&format!("+{digits}"))
         } else {
@@ -62,7 +48,7 @@ fn is_blank(text: &str) -> bool {
     // Dashes and dots of all kinds become plain ones; so does a bullet, which is neither.
     let is_plain = |c: char| BLANKS.contains(&c);
     let is_left_open = !text.contains('\u{2022}') && plain_characters(text).chars().all(is_plain);
-    is_left_open || NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word))
+    is_left_open || words::has("no country", text)
 }
 
 #[cfg(test)]

@@ -16,9 +16,6 @@ use super::Region;
 
 const LONGEST_CODE: usize = 3;
 
-/// "Russia" in Vietnamese; in capitals it is the code of Nigeria.
-const TWO_COUNTRIES: &str = "Nga";
-
 /// The country with this name or code; `None` unless it is exactly one.
 pub(super) fn find(text: &str) -> Option<Region> {
     let text = text.trim();
@@ -26,7 +23,8 @@ pub(super) fn find(text: &str) -> Option<Region> {
     // `N/A` is not a country (and not Namibia); `Áo` is Austria (and not Angola).
     let is_code = |c: char| c.is_ascii_alphabetic() || matches!(c, '.' | ' ');
     let may_be_code = name.len() > LONGEST_CODE || text.chars().all(is_code);
-    if text == TWO_COUNTRIES {
+    // "Russia" in Vietnamese; in capitals it is the code of Nigeria.
+    if text == "Nga" {
         return None;
     }
     let known = COUNTRIES.by_name.get(&name).filter(|_| may_be_code);
@@ -43,58 +41,54 @@ pub(super) struct Countries {
 
 pub(super) static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
     let mut countries = Countries::default();
-    for line in include_str!("countries.txt").lines() {
-        countries.add(line);
+    for (region, line) in lines(include_str!("countries.txt")) {
+        let (long_code, names) = line.split_once(' ').unwrap_or_default();
+        let names: Vec<&str> = names.split("; ").collect();
+        for name in names.iter().chain([&&*region.to_string(), &long_code]) {
+            countries.by_name.insert(simplified(name), region);
+        }
+        countries.list.push((region, names[0]));
+        let names = names
+            .into_iter()
+            .map(|name| name.trim_start_matches("the "));
+        countries.names.extend(names);
     }
     countries
 });
 
 /// Countries by their simplified names in other languages.
 static NAMES_ELSEWHERE: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
-    let lines = include_str!("country_names.txt").lines();
-    let countries = lines.filter_map(|line| {
-        let (code, names) = line.split_once(' ')?;
-        let region = Region(rlibphonenumber::Region::from_code(code).ok()?);
-        Some(
-            names
-                .split("; ")
-                .map(move |name| (simplified(name), region)),
-        )
+    let countries = lines(include_str!("country_names.txt"));
+    let named = countries.flat_map(|(region, names)| {
+        let names = names.split("; ");
+        names.map(move |name| (simplified(name), region))
     });
-    countries.flatten().collect()
+    named.collect()
 });
 
-impl Countries {
-    /// Adds one line of the list. Skips comments and codes that are not a country.
-    fn add(&mut self, line: &'static str) -> Option<()> {
+/// The countries of a list, each with the rest of its line. A comment begins with no country's code.
+fn lines(list: &'static str) -> impl Iterator<Item = (Region, &'static str)> {
+    list.lines().filter_map(|line| {
         let (code, rest) = line.split_once(' ')?;
-        let (long_code, names) = rest.split_once(' ')?;
-        let region = Region(rlibphonenumber::Region::from_code(code).ok()?);
-        for name in [code, long_code].into_iter().chain(names.split("; ")) {
-            self.by_name.insert(simplified(name), region);
-        }
-        self.names.extend(names.split("; "));
-        self.list.push((region, names.split("; ").next()?));
-        Some(())
-    }
+        let region = rlibphonenumber::Region::from_code(code).ok()?;
+        Some((Region(region), rest))
+    })
 }
 
 /// The name without the parts that people write in different ways.
 fn simplified(name: &str) -> String {
-    let mut simple = String::with_capacity(name.len());
-    let plain: String = name.trim().nfkd().filter_map(plain_letter).collect();
+    let plain: String = name.nfkd().filter_map(plain_letter).collect();
     let plain = plain.to_lowercase();
-    // A word by itself is a code or a name: AND is Andorra, and ST is São Tomé.
-    let is_only_word = plain.split_whitespace().nth(1).is_none();
-    for word in plain.split_whitespace() {
-        match word {
-            _ if is_only_word => simple.push_str(word),
-            "the" | "and" => {}
-            "st" => simple.push_str("saint"),
-            _ => simple.push_str(word),
-        }
-    }
-    simple
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let is_only_word = words.len() == 1;
+    let alike = words.into_iter().map(|word| match word {
+        // A word by itself is a code or a name: AND is Andorra, and ST is São Tomé.
+        _ if is_only_word => word,
+        "the" | "and" => "",
+        "st" => "saint",
+        _ => word,
+    });
+    alike.collect()
 }
 
 /// The letter without its accent; a space for a character that joins words;

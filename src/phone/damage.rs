@@ -1,16 +1,21 @@
 //! Recognizes phone numbers that a spreadsheet has damaged.
 
+use super::digits::{decimal, is_digits};
+
 /// Whether the text is what a spreadsheet shows instead of a number: an error, `####` for a column
 /// that is too narrow, scientific notation, which has lost the last digits, or a negative number.
 pub(super) fn is_damaged(text: &str) -> bool {
     is_error_value(text) || is_scientific(text) || is_negative(text)
 }
 
-/// `-491570252`: what a spreadsheet makes of `+61-491570313`, which it takes for a subtraction.
+/// `-491570252`: what a spreadsheet makes of `+61-491570313`, which it takes for a subtraction. In
+/// some formats a space is behind the minus; a number with a zero before it is one behind a bullet.
 pub(super) fn is_negative(text: &str) -> bool {
     let signed = text.trim_start_matches('+');
-    let number = signed.trim_start_matches('-');
-    number.len() < signed.len() && is_digits(before_zeros(number).unwrap_or(number))
+    let behind = signed.trim_start_matches('-');
+    let number = behind.trim_start();
+    let is_result = number.len() == behind.len() || !number.starts_with('0');
+    behind.len() < signed.len() && is_result && is_digits(before_zeros(number).unwrap_or(number))
 }
 
 /// `#REF!`, `#NAME?`, `#N/A`, `#DIV/0!`, `####`, and the same in other languages.
@@ -18,44 +23,31 @@ fn is_error_value(text: &str) -> bool {
     let Some(error) = text.strip_prefix('#') else {
         return false;
     };
-    if !error.is_empty() && error.chars().all(|c| c == '#') {
-        return true;
-    }
+    let is_narrow = !error.is_empty() && error.chars().all(|c| c == '#');
     let is_word = error.starts_with(|c: char| c.is_alphabetic() || c == '¡');
-    let known = ["N/A", "NV", "ND", "NB", "NUL"];
-    is_word && (error.ends_with(['!', '?']) || known.iter().any(|k| error.eq_ignore_ascii_case(k)))
+    let is_known = ["N/A", "NV", "ND", "NB", "NUL"].contains(&error.to_uppercase().as_str());
+    is_narrow || is_word && (error.ends_with(['!', '?']) || is_known)
 }
 
 /// `4.47912E+11`; also with a comma, without a fraction, in lower case or with spaces.
 fn is_scientific(text: &str) -> bool {
-    if !text.contains(['e', 'E']) {
-        return false;
-    }
-    let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let Some((mantissa, exponent)) = dense.split_once(['e', 'E']) else {
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
         return false;
     };
+    let dense = |part: &str| part.replace(char::is_whitespace, "");
+    let (mantissa, exponent) = (dense(mantissa), dense(exponent));
     let mantissa = mantissa.trim_start_matches(['+', '-']);
     let exponent = exponent.trim_start_matches(['+', '-']);
-    let is_mantissa = match mantissa.split_once(['.', ',']) {
-        Some((whole, fraction)) => is_digits(whole) && is_digits(fraction),
-        None => is_digits(mantissa),
-    };
+    let is_mantissa = is_digits(mantissa) || decimal(mantissa).is_some();
     is_mantissa && is_digits(exponent) && exponent.len() <= 3
 }
 
 /// The digits before the zeros of a number that was stored as a decimal, `491713920003.000`; `None`
 /// if the text is none.
 pub(super) fn before_zeros(text: &str) -> Option<&str> {
-    let (whole, zeros) = text.split_once(['.', ','])?;
-    let is_decimal = is_digits(whole.strip_prefix('+').unwrap_or(whole))
-        && !zeros.is_empty()
-        && zeros.bytes().all(|b| b == b'0');
-    is_decimal.then_some(whole)
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+    let (_, zeros) = decimal(text.strip_prefix('+').unwrap_or(text))?;
+    let whole = text.strip_suffix(zeros)?.strip_suffix(['.', ','])?;
+    zeros.bytes().all(|byte| byte == b'0').then_some(whole)
 }
 
 #[cfg(test)]
@@ -100,11 +92,13 @@ mod tests {
             "+-491570252",
             "--491570252",
             "-0171",
+            "- 491570252",
         ] {
             assert!(is_damaged(text), "{text}");
         }
         for text in [
-            "- 491570252",
+            "- 0491570252",
+            "- 491 570252",
             "-0151 23456789",
             "-(0151)23456789",
             "-",

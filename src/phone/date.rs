@@ -3,47 +3,45 @@
 //! A date has as many digits as some phone numbers, and stands in the phone column of a list whose
 //! cells have shifted.
 
-/// Whether the text is a date with its year in four digits, with or without a time, or a time.
+use super::digits::{self, is_digits};
+
+/// Whether the text is a date with its year in four digits, with or without a time, a month or a
+/// school year, a time, or opening hours.
 pub(super) fn is_date(text: &str) -> bool {
-    is_time(text)
-        || groups(text).is_some_and(|([first, second, third], rest)| {
-            let is_order = is_year(first) && are_day_and_month(second, third)
-                || are_day_and_month(first, second) && is_year(third);
-            is_order && is_end(rest)
-        })
+    let text = text.trim_matches(['(', ')']);
+    is_time(text, ":")
+        || behind_date(text, is_year).is_some_and(is_end)
+        || text.split_once(['-', '/']).is_some_and(is_month_or_hours)
+}
+
+/// `2024-05`, `2023/24`, `9.15-17.45`
+fn is_month_or_hours((first, second): (&str, &str)) -> bool {
+    let is_next_year = value(first) % 100 + 1 == value(second);
+    let is_month = second.len() <= 2 && (1..=12).contains(&value(second)) || is_next_year;
+    let (from, to) = (first.trim_end(), second.trim_start());
+    is_year(first) && is_digits(second) && is_month
+        || is_whole_time(from, ":.") && is_whole_time(to, ":.")
 }
 
 /// Whether the text may be a date with its year in two digits, `12.03.85`. In some countries phone
 /// numbers are written so.
 pub(super) fn may_be_date(text: &str) -> bool {
-    groups(text).is_some_and(|([first, second, third], rest)| {
-        let is_year = |group: &str| group.len() == 2;
-        let is_order = are_day_and_month(first, second) && is_year(third)
-            || is_year(first) && are_day_and_month(second, third);
-        let time = rest.trim_start_matches([' ', ',']);
-        is_order && (time.is_empty() || is_time(time))
-    })
+    let rest = behind_date(text, |group| group.len() == 2);
+    let time = rest.map(|rest| rest.trim_start_matches([' ', ',']));
+    time.is_some_and(|time| time.is_empty() || is_time(time, ":"))
 }
 
-/// The first three groups of digits, if the same sign is between them, and the text after them.
-fn groups<'t>(text: &'t str) -> Option<([&'t str; 3], &'t str)> {
-    let (first, rest) = digits(text)?;
-    let sign = rest.trim_start().chars().next()?;
-    if !matches!(sign, '-' | '.' | '/') {
-        return None;
-    }
-    let behind = |rest: &'t str| rest.trim_start().strip_prefix(sign).map(str::trim_start);
-    let (second, rest) = digits(behind(rest)?)?;
-    let (third, rest) = digits(behind(rest)?)?;
-    Some(([first, second, third], rest))
-}
-
-/// The digits at the beginning, at most four, and the text after them.
-fn digits(text: &str) -> Option<(&str, &str)> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    (1..=4).contains(&end).then(|| text.split_at(end))
+/// The text behind a date at its beginning: three groups of digits with the same sign between them,
+/// of which the first or the last is a year.
+fn behind_date(text: &str, is_year: fn(&str) -> bool) -> Option<&str> {
+    let sign = text.find(['-', '.', '/'])?;
+    let mut parts = text.splitn(3, &text[sign..=sign]);
+    let (first, second) = (parts.next()?.trim_end(), parts.next()?.trim());
+    let (third, rest) = digits::split_behind(parts.next()?.trim_start(), |c| c.is_ascii_digit());
+    let is_order = is_year(first) && are_day_and_month(second, third)
+        || are_day_and_month(first, second) && is_year(third);
+    let is_date = is_order && [first, second, third].into_iter().all(is_digits);
+    is_date.then_some(rest)
 }
 
 fn value(group: &str) -> u32 {
@@ -65,21 +63,22 @@ fn is_end(rest: &str) -> bool {
     let rest = rest.strip_prefix('.').unwrap_or(rest);
     let time = rest.trim_start_matches([' ', 'T', ',']);
     let is_apart = time.len() < rest.len();
-    time.is_empty() || is_apart && (is_time(time) || time.bytes().all(|b| b.is_ascii_digit()))
+    time.is_empty() || is_apart && (is_time(time, ":.h") || is_digits(time))
 }
 
-/// `10:15`, `7:05:00 PM`, `10:15:00.000Z`
-fn is_time(text: &str) -> bool {
-    let Some((hours, rest)) = text.split_once(':') else {
+/// `10:15`, `7:05:00 PM`, `10:15:00.000Z`, with one of these signs behind the hours.
+fn is_time(text: &str, signs: &str) -> bool {
+    let Some((hours, rest)) = text.split_once(|c: char| signs.contains(c)) else {
         return false;
     };
-    let is_two =
-        |text: &str| (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    is_two(hours)
-        && value(hours) < 25
-        && rest
-            .get(..2)
-            .is_some_and(|minutes| is_two(minutes) && value(minutes) < 60)
+    let is_below = |limit: u32, text: &str| is_digits(text) && value(text) < limit;
+    let minutes = rest.get(..2);
+    hours.len() <= 2 && is_below(25, hours) && minutes.is_some_and(|text| is_below(60, text))
+}
+
+/// `9.15`, with nothing behind the minutes.
+fn is_whole_time(text: &str, signs: &str) -> bool {
+    is_time(text, signs) && (4..=5).contains(&text.len())
 }
 
 #[cfg(test)]

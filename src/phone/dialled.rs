@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::PhoneProblem;
+use super::problem::Result;
+use super::{PhoneProblem, digits};
 
 /// A number as it is dialled: without the signs that only make it readable.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(super) struct Dialled {
 
 impl Dialled {
     /// Reads the text that remains when everything around the number is removed.
-    pub fn of(text: &str) -> Result<Dialled, PhoneProblem> {
+    pub fn of(text: &str) -> Result<Dialled> {
         check_characters(text)?;
         let first = text.find(is_digit).ok_or(PhoneProblem::Missing)?;
         let (before, number) = text.split_at(first);
@@ -24,14 +25,11 @@ impl Dialled {
             return Err(PhoneProblem::Symbol('+'));
         }
         let has_plus = before.contains('+');
-        let zero = bracketed_zero(text).unwrap_or_default();
-        let (mut digits, mut zero_at) = (String::with_capacity(text.len()), None);
-        for (at, digit) in text.char_indices().filter(|(_, c)| is_digit(*c)) {
-            if zero.contains(&at) {
-                zero_at = Some(digits.len());
-            } else {
-                digits.push(digit);
-            }
+        let mut digits = digits::of(text);
+        let zero = bracketed_zero(text);
+        let mut zero_at = zero.map(|zero| digits::count(&text[..zero.start]));
+        if let Some(at) = zero_at {
+            digits.remove(at);
         }
         if has_plus && digits.starts_with("00") {
             digits.drain(..2);
@@ -55,22 +53,17 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-fn check_characters(text: &str) -> Result<(), PhoneProblem> {
-    if text.contains(char::is_alphabetic) {
-        let has_digits = text.contains(char::is_numeric);
-        return Err(if has_digits {
-            PhoneProblem::Letters
-        } else {
-            PhoneProblem::NoDigits
-        });
-    }
-    let is_sign = |c| {
-        matches!(
-            c,
-            '+' | '-' | '.' | '(' | ')' | '/' | '\\' | '[' | ']' | '~' | ' ' | '\n'
-        )
-    };
-    match text.chars().find(|c| !is_digit(*c) && !is_sign(*c)) {
+/// Signs that only make a number readable.
+const SIGNS: &str = "+-.()/\\[]~ \n";
+
+fn check_characters(text: &str) -> Result<()> {
+    let has_letters = text.contains(char::is_alphabetic);
+    let mut others = text
+        .chars()
+        .filter(|c| !is_digit(*c) && !SIGNS.contains(*c));
+    match others.next() {
+        Some(_) if has_letters && text.contains(char::is_numeric) => Err(PhoneProblem::Letters),
+        Some(_) if has_letters => Err(PhoneProblem::NoDigits),
         Some(symbol) if text.contains(is_digit) => Err(PhoneProblem::Symbol(symbol)),
         _ => Ok(()),
     }
@@ -80,17 +73,13 @@ fn check_characters(text: &str) -> Result<(), PhoneProblem> {
 /// calls within the country, which callers from abroad leave out.
 pub(super) fn bracketed_zero(text: &str) -> Option<Range<usize>> {
     let first = text.find(is_digit)?;
-    for (at, _) in text.match_indices(['(', '[']).filter(|(at, _)| *at > first) {
+    let mut brackets = text.match_indices(['(', '[']).filter(|(at, _)| *at > first);
+    brackets.find_map(|(at, _)| {
         let inside = text[at + 1..].trim_start_matches(' ');
-        let Some(rest) = inside.strip_prefix('0') else {
-            continue;
-        };
-        let rest = rest.trim_start_matches(' ');
-        if rest.starts_with([')', ']']) {
-            return Some(at..text.len() - rest.len() + 1);
-        }
-    }
-    None
+        let rest = inside.strip_prefix('0')?.trim_start_matches(' ');
+        let is_closed = rest.starts_with([')', ']']);
+        is_closed.then(|| at..text.len() - rest.len() + 1)
+    })
 }
 
 #[cfg(test)]

@@ -3,49 +3,20 @@
 //! An extension is dialled after the call is answered. Without it the call reaches
 //! the switchboard. So a number with an extension is an error; it is not cut short.
 
-use super::PhoneProblem;
-
-const LABELS: [&str; 22] = [
-    "ext",
-    "extn",
-    "xtn",
-    "extension",
-    "extensión",
-    "x",
-    "int",
-    "intern",
-    "interne",
-    "interno",
-    "доб",
-    "добавочный",
-    "вн",
-    "dob",
-    "anexo",
-    "durchwahl",
-    "dw",
-    "nebenstelle",
-    "poste",
-    "ramal",
-    "toestel",
-    "wew",
-];
+use super::digits::{self, split_behind};
+use super::problem::Result;
+use super::{PhoneProblem, words};
 
 /// With fewer digits before it a word is not a label: the `x` of `1x`.
 const FEWEST_BEFORE: usize = 7;
 
-/// The fewest digits before `~`, which Google takes as the sign of an extension after any digits.
-const FEWEST_BEFORE_TILDE: usize = 1;
-
 /// The text without an extension that is empty or zero. Any other extension is an error.
-pub(super) fn without_extension(text: &str) -> Result<&str, PhoneProblem> {
+pub(super) fn without_extension(text: &str) -> Result<&str> {
     let Some((at, after)) = label(text) else {
         return Ok(text);
     };
     let digits = after.trim_start_matches(['.', ':', '=', '-', ' ', '(', ',']);
-    let end = digits
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(digits.len());
-    let (extension, rest) = digits.split_at(end);
+    let (extension, rest) = split_behind(digits, |c| c.is_ascii_digit());
     let is_one_sign = text[at..].len() == after.len() + 1;
     if extension.contains(|c| c != '0') {
         Err(PhoneProblem::Extension)
@@ -67,45 +38,31 @@ pub(super) fn is_glued(text: &str, before: &str) -> bool {
 /// Whether the text begins with a label, not with another number.
 pub(super) fn begins_with_label(text: &str) -> bool {
     let text = text.trim_start();
-    let end = text
-        .find(|c: char| !c.is_alphabetic())
-        .unwrap_or(text.len());
-    text.starts_with('#') || is_label(&text[..end])
+    text.starts_with('#') || is_label(split_behind(text, char::is_alphabetic).0)
 }
 
 fn is_label(word: &str) -> bool {
-    LABELS.contains(&word.to_lowercase().as_str())
+    words::has("extension", word)
 }
 
 /// The position of a label, and the text after it.
 fn label(text: &str) -> Option<(usize, &str)> {
-    let mut digits = 0;
     let mut rest = text;
-    while let Some(c) = rest.chars().next() {
+    loop {
+        rest = rest.trim_start_matches(|c: char| !c.is_alphabetic() && !matches!(c, '#' | '~'));
         let at = text.len() - rest.len();
-        let word = match c {
-            '#' | '~' => 1,
-            c if c.is_alphabetic() => rest
-                .find(|c: char| !c.is_alphabetic())
-                .unwrap_or(rest.len()),
-            c => {
-                digits += usize::from(c.is_ascii_digit());
-                rest = &rest[c.len_utf8()..];
-                continue;
-            }
+        let (name, after) = match rest.chars().next()? {
+            '#' | '~' => rest.split_at(1),
+            _ => split_behind(rest, char::is_alphabetic),
         };
-        let (name, after) = rest.split_at(word);
-        let fewest = if c == '~' {
-            FEWEST_BEFORE_TILDE
-        } else {
-            FEWEST_BEFORE
-        };
-        if digits >= fewest && (!c.is_alphabetic() || is_label(name)) {
+        // Google takes `~` as the sign of an extension after any digits.
+        let fewest = if name == "~" { 1 } else { FEWEST_BEFORE };
+        let is_known = matches!(name, "#" | "~") || is_label(name);
+        if is_known && digits::count(&text[..at]) >= fewest {
             return Some((at, after));
         }
         rest = after;
     }
-    None
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! Uses only the tables: the library would compile the patterns of every country.
 
 use super::dialled::Dialled;
+use super::digits::is_digits;
 use super::plan::CallingCode;
 use super::plans::CALLING_CODES;
-use super::written::{american_groups, zero_is_optional};
+use super::written::{ZERO_IS_OPTIONAL, american_groups};
 use super::{LineKind, NumberKind, PhoneNumber, Region, tidy};
 
 /// The countries, with a calling code other than the region's, in which some of these
@@ -41,7 +42,7 @@ impl Cell {
         let text = tidy::without_mark(text).unwrap_or(text);
         let dialled = Dialled::of(text).ok().filter(|dialled| !dialled.has_plus)?;
         Some(Cell {
-            is_bare: text.bytes().all(|byte| byte.is_ascii_digit()),
+            is_bare: is_digits(text),
             is_american: american_groups(text),
             digits: dialled.digits,
         })
@@ -53,30 +54,21 @@ impl Cell {
         if self.is_american && !WRITTEN_AS_IN_AMERICA.contains(&code.code) {
             return None;
         }
-        let mut readings = self.readings(code).into_iter().flatten();
-        readings.find_map(|digits| {
+        let digits = &self.digits;
+        let with_code = |national: &str| format!("{}{national}", code.code);
+        let writes_zero = code.has_trunk_zero() && !ZERO_IS_OPTIONAL.contains(&code.code);
+        let needs_zero = writes_zero && !self.is_bare && !digits.starts_with('0');
+        // Without the prefix for calls within the country; with the calling code already in the
+        // digits; or with the calling code before them.
+        let readings = [
+            code.without_prefix(digits).map(with_code),
+            code.behind(digits).map(|_| digits.clone()),
+            (!needs_zero).then(|| with_code(digits)),
+        ];
+        readings.into_iter().flatten().find_map(|digits| {
             let kind = NumberKind::of(PhoneNumber::from_digits(&digits)?);
             kind.country.filter(|_| kind.line != LineKind::Unknown)
         })
-    }
-
-    /// Three ways to read the digits, each with the calling code: without
-    /// the prefix for calls within the country; with the calling code
-    /// already in the digits; or with the calling code before them.
-    fn readings(&self, code: &CallingCode) -> [Option<String>; 3] {
-        let digits = &self.digits;
-        let with_code = |national: &str| format!("{}{national}", code.code);
-        let national = code.without_prefix(digits);
-        let is_optional = |region| zero_is_optional(Region(region));
-        let writes_zero = code.has_trunk_zero() && !code.regions.iter().copied().any(is_optional);
-        let needs_zero = writes_zero && !self.is_bare && !digits.starts_with('0');
-        [
-            national.map(with_code),
-            digits
-                .starts_with(&code.code.to_string())
-                .then(|| digits.clone()),
-            (!needs_zero).then(|| with_code(digits)),
-        ]
     }
 }
 

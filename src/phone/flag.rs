@@ -14,52 +14,41 @@ const LAST_TAG: char = '\u{E007F}';
 /// How many letters of such a code are the country.
 const COUNTRY: usize = 2;
 
-/// The flags in a text.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Flags {
-    /// The text without them.
-    pub rest: String,
-    /// The code of each, in lower case; empty where a flag is of no country.
-    pub codes: Vec<String>,
-}
-
-impl Flags {
-    /// `None` if the text has no flag.
-    pub fn of(text: &str) -> Option<Flags> {
-        // Nearly no text has one: they are encoded in four bytes, with this first.
-        if !text.as_bytes().contains(&0xF0) {
-            return None;
-        }
-        let mut flags = Flags::default();
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            let ascii = |c: char, first: char, to: char| {
-                char::from_u32(u32::from(c) - u32::from(first) + u32::from(to))
-            };
-            if LETTERS.contains(&c) {
-                let second = chars.next_if(|next| LETTERS.contains(next));
-                let letters = [Some(c), second].into_iter().flatten();
-                let letters = letters.filter_map(|c| ascii(c, *LETTERS.start(), 'a'));
-                flags.codes.push(letters.collect());
-            } else if c == BLACK {
-                let mut code = String::new();
-                while let Some(tag) = chars.next_if(|next| TAGS.contains(next) || *next == LAST_TAG)
-                {
-                    code.extend(ascii(tag, *TAGS.start(), '0'));
-                }
-                code.truncate(COUNTRY);
-                flags.codes.push(code);
-            } else {
-                flags.rest.push(c);
+/// The country of the flags in a text, if all are of one country, and the text without them;
+/// `None` if the text has no flag.
+pub(super) fn split(text: &str) -> Option<(Option<Region>, String)> {
+    // Nearly no text has one: they are encoded in four bytes, with this first.
+    if !text.as_bytes().contains(&0xF0) {
+        return None;
+    }
+    let ascii = |c: char, first: &char, to: char| {
+        char::from_u32(u32::from(c) - u32::from(*first) + u32::from(to))
+    };
+    let mut rest = String::new();
+    // The code of each, in lower case; empty where a flag is of no country.
+    let mut codes: Vec<String> = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if LETTERS.contains(&c) {
+            let second = chars.next_if(|next| LETTERS.contains(next));
+            let letters = [Some(c), second].into_iter().flatten();
+            codes.push(
+                letters
+                    .filter_map(|c| ascii(c, LETTERS.start(), 'a'))
+                    .collect(),
+            );
+        } else if c == BLACK {
+            let mut code = String::new();
+            while let Some(tag) = chars.next_if(|next| TAGS.contains(next) || *next == LAST_TAG) {
+                code.extend(ascii(tag, TAGS.start(), '0'));
             }
+            code.truncate(COUNTRY);
+            codes.push(code);
+        } else {
+            rest.push(c);
         }
-        (!flags.codes.is_empty()).then_some(flags)
     }
-
-    /// The country, if all flags are of one.
-    pub fn country(&self) -> Option<Region> {
-        let (first, others) = self.codes.split_first()?;
-        let is_one = first.len() == COUNTRY && others.iter().all(|code| code == first);
-        Region::parse(first).filter(|_| is_one)
-    }
+    let (first, others) = codes.split_first()?;
+    let is_one = first.len() == COUNTRY && others.iter().all(|code| code == first);
+    Some((Region::parse(first).filter(|_| is_one), rest))
 }

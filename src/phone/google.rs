@@ -6,22 +6,21 @@ use rlibphonenumber::{
 
 use super::number::FEWEST_DIGITS;
 use super::plan::CallingCode;
-use super::problem::Origin;
+use super::problem::{Origin, Result};
 use super::{PhoneNumber, PhoneProblem, Region};
 
 /// More digits than this are never a number, whatever prefixes they have.
 const MAX_DIALLED: usize = 30;
 
-pub(super) fn read_international(digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+pub(super) fn read_international(digits: &str) -> Result<PhoneNumber> {
     let code = CallingCode::beginning(digits).ok_or(PhoneProblem::NoSuchCallingCode)?;
     read(&format!("+{digits}"), None, code.origin())
 }
 
 /// Reads digits as they are dialled within a region: with its prefix for
 /// calls abroad, with its own calling code, or as a number of the region.
-pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
-    let code = CallingCode::of(region).ok_or(PhoneProblem::NoSuchCallingCode)?;
-    read(digits, Some(region), code.origin())
+pub(super) fn read_within(digits: &str, region: Region) -> Result<PhoneNumber> {
+    read(digits, Some(region), CallingCode::of(region).origin())
 }
 
 /// The number as it is written within its country; empty if no country has it.
@@ -31,7 +30,7 @@ pub(super) fn national_format(number: PhoneNumber) -> String {
     national.unwrap_or_default()
 }
 
-fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumber, PhoneProblem> {
+fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumber> {
     if text.len() > MAX_DIALLED {
         return Err(PhoneProblem::TooLong(origin));
     }
@@ -47,9 +46,14 @@ fn read(text: &str, region: Option<Region>, origin: Origin) -> Result<PhoneNumbe
         })?;
     let national = get_national_significant_number_owned(&number);
     let digits = format!("{}{national}", number.country_code);
-    PhoneNumber::from_digits(&digits).ok_or(if digits.len() < FEWEST_DIGITS {
+    PhoneNumber::from_digits(&digits).ok_or_else(|| too_short_or_long(&digits, origin))
+}
+
+/// The problem of digits that are too few or too many for a number.
+pub(super) fn too_short_or_long(digits: &str, origin: Origin) -> PhoneProblem {
+    if digits.len() < FEWEST_DIGITS {
         PhoneProblem::TooShort(origin)
     } else {
         PhoneProblem::TooLong(origin)
-    })
+    }
 }

@@ -16,8 +16,7 @@ pub struct NumberKind {
 impl NumberKind {
     /// The country and line of a number. Looks them up in tables, and loads nothing.
     pub fn of(number: PhoneNumber) -> NumberKind {
-        let kind = National::of(number).map(|national| national.kind());
-        kind.unwrap_or_default()
+        National::of(number).kind()
     }
 }
 
@@ -79,10 +78,19 @@ impl LineKind {
     }
 
     pub(super) fn from_place(place: usize) -> LineKind {
-        LINES
-            .get(place)
-            .map_or(LineKind::Unknown, |(line, _)| *line)
+        let line = LINES.get(place);
+        line.map_or(LineKind::Unknown, |(line, _)| *line)
     }
+}
+
+/// One of the kinds that a user names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KindChoice {
+    All,
+    /// Only this kind, and others that are named.
+    Only(LineKind),
+    /// This kind beside the usual ones.
+    Also(LineKind),
 }
 
 /// Kinds of lines that may be called.
@@ -97,40 +105,20 @@ impl LineKinds {
     /// With this kind too. Landlines and mobiles include numbers that do not tell them apart.
     #[must_use]
     pub const fn and(self, line: LineKind) -> LineKinds {
-        let own = 1 << line as u16;
-        let with_it = match line {
-            LineKind::Mobile | LineKind::Fixed => 1 << LineKind::FixedOrMobile as u16,
-            _ => 0,
-        };
-        LineKinds(self.0 | own | with_it)
+        let may_be_either = matches!(line, LineKind::Mobile | LineKind::Fixed);
+        let either = (may_be_either as u16) << LineKind::FixedOrMobile as u16;
+        LineKinds(self.0 | 1 << line as u16 | either)
     }
 
     pub const fn has(self, line: LineKind) -> bool {
         self.0 & 1 << line as u16 != 0
     }
-}
 
-/// One of the kinds that a user names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KindChoice {
-    All,
-    /// Only this kind, and others that are named.
-    Only(LineKind),
-    /// This kind beside the usual ones.
-    Also(LineKind),
-}
-
-impl LineKinds {
     /// The kinds that these choices are together: the usual ones, unless some are named by themselves.
     pub fn chosen(choices: &[KindChoice]) -> LineKinds {
-        let is_list = choices
-            .iter()
-            .any(|choice| matches!(choice, KindChoice::Only(_)));
-        let first = if is_list {
-            LineKinds::NONE
-        } else {
-            LineKinds::default()
-        };
+        let is_only = |choice: &KindChoice| matches!(choice, KindChoice::Only(_));
+        let is_list = choices.iter().any(is_only);
+        let first = is_list.then_some(LineKinds::NONE).unwrap_or_default();
         choices.iter().fold(first, |kinds, choice| match choice {
             KindChoice::All => LineKinds::ALL,
             KindChoice::Only(line) | KindChoice::Also(line) => kinds.and(*line),

@@ -5,7 +5,7 @@
 
 use super::date::is_date;
 use super::number::{FEWEST_DIGITS, MAX_DIGITS};
-use super::{damage, tidy};
+use super::{damage, digits, tidy};
 
 /// Whether the cell looks like a phone number: 7 to 15 digits with the usual signs between
 /// them, or a number that a spreadsheet has damaged. Dates and decimals do not look like one.
@@ -17,12 +17,9 @@ pub fn looks_like_number(cell: &str) -> bool {
     }
     let text = damage::before_zeros(text).unwrap_or(text);
     let text = tidy::without_mark(text).unwrap_or(text);
-    let Some(groups) = groups(text) else {
-        return false;
-    };
     let prefix = if text.starts_with("00") { 2 } else { 0 };
-    let digits = groups.iter().map(|group| group.len()).sum::<usize>();
-    (FEWEST_DIGITS + prefix..=MAX_DIGITS + prefix).contains(&digits)
+    has_usual_signs(text)
+        && (FEWEST_DIGITS + prefix..=MAX_DIGITS + prefix).contains(&digits::count(text))
         && !is_date(text)
         && !is_decimal(text)
 }
@@ -32,53 +29,39 @@ pub fn looks_like_number(cell: &str) -> bool {
 pub fn is_surely_number(cell: &str) -> bool {
     let plain = tidy::plain_characters(cell);
     let text = tidy::unwrapped(&plain);
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let start = text.trim_start_matches(['(', '[']);
     let begins_so = start.starts_with('+')
         || start.starts_with("00")
-        || (start.starts_with('0') && (9..=12).contains(&digits));
+        || (start.starts_with('0') && (9..=12).contains(&digits::count(text)));
     begins_so && looks_like_number(cell)
 }
 
-/// The groups of digits; `None` if the text has other signs than phone numbers usually have.
-fn groups(text: &str) -> Option<Vec<&str>> {
-    let is_digit = |c: char| c.is_ascii_digit();
-    let first = text.find(is_digit)?;
-    let (before, number) = text.split_at(first);
+/// Whether the text has digits, and only such signs as phone numbers usually have.
+fn has_usual_signs(text: &str) -> bool {
     let is_between = |c| matches!(c, ' ' | '-' | '.' | '(' | ')' | '/' | '[' | ']');
-    let is_usual = before.chars().all(|c| matches!(c, '+' | '(' | '[' | ' '))
-        && number.chars().all(|c| is_digit(c) || is_between(c));
-    is_usual.then(|| {
-        number
-            .split(is_between)
-            .filter(|group| !group.is_empty())
-            .collect()
-    })
+    let is_before = |c| matches!(c, '+' | '(' | '[' | ' ');
+    let number = text.trim_start_matches(is_before);
+    number.starts_with(|c: char| c.is_ascii_digit())
+        && number.chars().all(|c| c.is_ascii_digit() || is_between(c))
 }
 
 /// `4.47912E+11`: scientific notation, with an exponent that fits the digits of a phone number. Or
 /// a negative number with as many digits.
 fn is_damaged_number(text: &str) -> bool {
     if damage::is_negative(text) {
-        let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        return (FEWEST_DIGITS..=MAX_DIGITS).contains(&digits);
+        return (FEWEST_DIGITS..=MAX_DIGITS).contains(&digits::count(text));
     }
-    let exponent = text
-        .rsplit(['e', 'E', '+'])
-        .next()
-        .and_then(|digits| digits.trim().parse().ok());
+    let exponent = text.rsplit(['e', 'E', '+']).next().unwrap_or_default();
     !text.starts_with('#')
         && damage::is_damaged(text)
-        && exponent.is_some_and(|e: usize| (7..15).contains(&e))
+        && matches!(exponent.trim().parse(), Ok(7..15_usize))
 }
 
 /// `1234567.89` or `51.5073509`. A phone number with a single dot begins
 /// with a plus or with a zero before other digits.
 fn is_decimal(text: &str) -> bool {
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let has_zero = text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
-    let parts = text.split_once('.');
-    !has_zero && parts.is_some_and(|(whole, decimals)| is_digits(whole) && is_digits(decimals))
+    let whole = digits::decimal(text).map(|(whole, _)| whole);
+    whole.is_some_and(|whole| whole == "0" || !whole.starts_with('0'))
 }
 
 #[cfg(test)]

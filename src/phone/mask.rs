@@ -4,23 +4,12 @@
 //! to be somebody else's number. Stars, `#`, `_` and letters are no signs of phone numbers anyway, so
 //! here is only what could be taken for a separator or for decoration.
 
-/// Signs that are as usual between groups of digits as in place of a digit.
-fn is_bullet(c: char) -> bool {
-    matches!(
-        c,
-        '\u{2022}' | '\u{2219}' | '\u{B7}' | '\u{2027}' | '\u{30FB}' | '\u{2024}'
-    )
-}
+use super::tidy::is_bullet;
 
 /// Whether signs are there in place of digits: more than one dot or bullet in a row, or several
 /// dashes at the end. A single bullet hides a digit at the end, or right before a digit at the
 /// beginning (before `0` and `+` it is that of a list).
 pub(super) fn is_masked(cell: &str) -> bool {
-    // Most cells have none of the signs.
-    let may_hide = |byte: u8| matches!(byte, b'.' | b'*' | b'#') || !byte.is_ascii();
-    if !cell.bytes().any(may_hide) && !cell.trim_end().ends_with("--") {
-        return false;
-    }
     let Some(first) = cell.find(char::is_numeric) else {
         let hidden = cell
             .chars()

@@ -14,6 +14,7 @@ mod country_name;
 mod damage;
 mod date;
 mod dialled;
+mod digits;
 mod extension;
 mod fitting;
 mod flag;
@@ -32,6 +33,7 @@ mod round_numbers;
 mod rules;
 mod several;
 mod tidy;
+mod words;
 mod written;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PhoneProblem;
 use super::plan::National;
+use super::problem::Result;
 
 /// The fewest digits of a number, calling code included. This is the
 /// minimum of the service, and no international number is shorter.
@@ -24,9 +25,9 @@ pub struct PhoneNumber(u64);
 impl PhoneNumber {
     /// Reads a number that is written exactly as [`PhoneNumber`] displays
     /// it. White space around it is ignored.
-    pub fn from_e164(text: &str) -> Result<PhoneNumber, PhoneProblem> {
+    pub fn from_e164(text: &str) -> Result<PhoneNumber> {
         let text = text.trim();
-        match PhoneNumber::clean(text) {
+        match text.strip_prefix('+').and_then(PhoneNumber::from_digits) {
             Some(number) => Ok(number),
             None if text.is_empty() => Err(PhoneProblem::Missing),
             None => Err(PhoneProblem::NotE164),
@@ -40,7 +41,7 @@ impl PhoneNumber {
 
     /// The calling code at the beginning of the number; 0 if no country has it.
     pub fn calling_code(self) -> u16 {
-        National::of(self).map_or(0, |national| national.plan.code)
+        National::of(self).plan.code
     }
 
     /// The number with this [`key`](Self::key); `None` if no number has it.
@@ -50,26 +51,12 @@ impl PhoneNumber {
         (fewest..=most).contains(&key).then_some(PhoneNumber(key))
     }
 
-    /// The number, if the text is `+` and its digits and nothing else.
-    pub(super) fn clean(text: &str) -> Option<PhoneNumber> {
-        PhoneNumber::from_digits(text.strip_prefix('+')?)
-    }
-
     /// The number with these digits: 7 to 15 ASCII digits, the first not 0.
     pub(super) fn from_digits(digits: &str) -> Option<PhoneNumber> {
-        let digits = digits.as_bytes();
-        if !(FEWEST_DIGITS..=MAX_DIGITS).contains(&digits.len()) || digits[0] == b'0' {
-            return None;
-        }
-        let mut value = 0;
-        for byte in digits {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                return None;
-            }
-            value = value * 10 + u64::from(digit);
-        }
-        Some(PhoneNumber(value))
+        // A sign and zeros before the digits would also be parsed.
+        let is_plain = digits.starts_with(|c| matches!(c, '1'..='9'));
+        let key = digits.parse().ok().filter(|_| is_plain)?;
+        PhoneNumber::from_key(key)
     }
 }
 

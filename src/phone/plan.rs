@@ -43,42 +43,18 @@ pub(super) struct CallingCode {
 /// Lower values are answers; from this value on they are indexes of nodes.
 const FIRST_NODE: u16 = 512;
 
-const TENS: [u64; 16] = tens();
+/// The plan of a number whose calling code no country has, and of a country without one.
+static NO_PLAN: CallingCode = CallingCode {
+    code: 0,
+    regions: &[],
+    possible_lengths: 0,
+    prefixed_lengths: 0,
+    usual_length: 0,
+    prefix_beginnings: &[],
+    roots: [LineKind::Unknown as u16; 15],
+};
 
-const fn tens() -> [u64; 16] {
-    let mut tens = [1; 16];
-    let mut at = 1;
-    while at < tens.len() {
-        tens[at] = tens[at - 1] * 10;
-        at += 1;
-    }
-    tens
-}
-
-/// For each possible beginning of three digits: the index of its calling
-/// code in [`CALLING_CODES`], counted from 1; 0 if there is none.
-static BY_BEGINNING: [u8; 1000] = by_beginning();
-
-const fn by_beginning() -> [u8; 1000] {
-    let mut places = [0; 1000];
-    let mut at = 0;
-    while at < CALLING_CODES.len() {
-        let code = CALLING_CODES[at].code as usize;
-        let width = match code {
-            0..10 => 100,
-            10..100 => 10,
-            _ => 1,
-        };
-        let mut beginning = code * width;
-        while beginning < (code + 1) * width {
-            places[beginning] = at as u8 + 1;
-            beginning += 1;
-        }
-        at += 1;
-    }
-    places
-}
-
+/// A number behind its calling code; without digits if no country has the calling code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct National {
     pub plan: &'static CallingCode,
@@ -96,10 +72,19 @@ fn next(answer: u16, digit: u8) -> u16 {
     }
 }
 
+fn line_of(answer: u16) -> LineKind {
+    LineKind::from_place(usize::from(answer & 0xF))
+}
+
 impl CallingCode {
+    /// One of the countries that share the code, the main one at 0.
+    pub fn country(&self, at: usize) -> Option<Region> {
+        self.regions.get(at).copied().map(Region)
+    }
+
     pub fn origin(&self) -> Origin {
         Origin {
-            country: self.regions.first().copied().map(Region),
+            country: self.country(0),
             is_shared: self.regions.len() > 1,
             calling_code: self.code,
         }
@@ -110,26 +95,33 @@ impl CallingCode {
         beginnings.any(|(lowest, _)| *lowest < 100)
     }
 
+    /// The digits behind the calling code; `None` if they do not begin with it.
+    pub fn behind<'d>(&self, digits: &'d str) -> Option<&'d str> {
+        digits.strip_prefix(&self.code.to_string())
+    }
+
     /// The digits without the prefix for calls within the country; `None` if they do not begin with
     /// it. The prefix is one digit, or two if every prefix of its range begins with the same two.
     pub(super) fn without_prefix<'d>(&self, digits: &'d str) -> Option<&'d str> {
-        let beginning: u16 = digits.get(..3)?.parse().ok()?;
-        let is_within = |(low, high): &&(u16, u16)| (*low..=*high).contains(&beginning);
-        let (low, high) = self.prefix_beginnings.iter().find(is_within)?;
+        let (low, high) = self.prefixes_with(digits.get(..3)?.parse().ok()?)?;
         let length = if low / 10 == high / 10 { 2 } else { 1 };
         digits.get(length..)
     }
 
+    /// The range of [`prefix_beginnings`](Self::prefix_beginnings) that these three digits are in.
+    fn prefixes_with(&self, beginning: u64) -> Option<(u16, u16)> {
+        let mut ranges = self.prefix_beginnings.iter().copied();
+        ranges.find(|(low, high)| (u64::from(*low)..=u64::from(*high)).contains(&beginning))
+    }
+
     /// Whether there is a number of a person that ends in these digits and has one to five digits
     /// of an area code before them.
-    pub(super) fn has_number_ending_in(&self, digits: &[u8]) -> bool {
+    pub(super) fn has_number_ending_in(&self, digits: &str) -> bool {
         let is_in_use = |answer: u16| {
-            let line = digits
-                .iter()
-                .fold(answer, |answer, digit| next(answer, *digit));
-            let line = LineKind::from_place(usize::from(line & 0xF));
+            let digits = digits.bytes().map(|byte| byte - b'0');
+            let answer = digits.fold(answer, next);
             use LineKind as L;
-            matches!(line, L::Fixed | L::Mobile | L::FixedOrMobile)
+            matches!(line_of(answer), L::Fixed | L::Mobile | L::FixedOrMobile)
         };
         (1..=MAX_AREA_DIGITS).any(|area| {
             let mut answers = BTreeSet::from_iter(self.roots.get(digits.len() + area).copied());
@@ -146,23 +138,29 @@ impl CallingCode {
     /// The calling code at the beginning of these digits; `None` if no
     /// country has it. Missing digits of the first three count as 0.
     pub fn beginning(digits: &str) -> Option<&'static CallingCode> {
-        let mut beginning = 0;
-        for place in 0..3 {
-            let byte = digits.as_bytes().get(place).copied().unwrap_or(b'0');
-            beginning = beginning * 10 + usize::from(byte.checked_sub(b'0')?);
-        }
-        let place = BY_BEGINNING.get(beginning)?.checked_sub(1)?;
-        CALLING_CODES.get(usize::from(place))
+        CallingCode::first_of(format!("{digits:0<3}").get(..3)?.parse().ok()?)
+    }
+
+    fn first_of(three_digits: u64) -> Option<&'static CallingCode> {
+        // No calling code begins with a zero, and none with another one.
+        let is_number = three_digits >= 100;
+        let mut codes = [100, 10, 1].iter().map(|tens| three_digits / tens);
+        codes.find_map(CallingCode::known).filter(|_| is_number)
+    }
+
+    fn known(code: u64) -> Option<&'static CallingCode> {
+        let place = CALLING_CODES.binary_search_by_key(&code, |plan| u64::from(plan.code));
+        CALLING_CODES.get(place.ok()?)
     }
 
     /// The calling code that these digits are, without any other digits.
     pub fn written(digits: &str) -> Option<&'static CallingCode> {
-        let code = digits.trim().parse::<u16>().ok()?;
-        CALLING_CODES.iter().find(|known| known.code == code)
+        CallingCode::known(digits.trim().parse().ok()?)
     }
 
-    pub fn of(region: Region) -> Option<&'static CallingCode> {
-        CALLING_CODES.iter().find(|code| code.is_of(region))
+    pub fn of(region: Region) -> &'static CallingCode {
+        let mut codes = CALLING_CODES.iter();
+        codes.find(|code| code.is_of(region)).unwrap_or(&NO_PLAN)
     }
 
     pub fn is_of(&self, region: Region) -> bool {
@@ -171,39 +169,38 @@ impl CallingCode {
 }
 
 impl National {
-    /// Splits the number; `None` if no country has its calling code.
-    pub fn of(number: PhoneNumber) -> Option<National> {
-        let digits = number.key().checked_ilog10()? + 1;
-        let beginning = number.key() / TENS[digits.checked_sub(3)? as usize];
-        let place = BY_BEGINNING[usize::try_from(beginning).ok()?].checked_sub(1)?;
-        let plan = CALLING_CODES.get(usize::from(place))?;
-        let length = digits - (u32::from(plan.code).ilog10() + 1);
-        let value = number.key() % TENS[length as usize];
-        Some(National {
+    /// Splits the number.
+    pub fn of(number: PhoneNumber) -> National {
+        let digits = number.key().checked_ilog10().unwrap_or(0) + 1;
+        let three_digits = number.key() / 10_u64.pow(digits.saturating_sub(3));
+        let (plan, length) = match CallingCode::first_of(three_digits) {
+            Some(plan) => (plan, digits - (plan.code.ilog10() + 1)),
+            None => (&NO_PLAN, 0),
+        };
+        let value = number.key() % 10_u64.pow(length);
+        National {
             plan,
             value,
             length,
-        })
+        }
+    }
+
+    /// The number that the first digits are.
+    fn beginning(&self, digits: u32) -> u64 {
+        self.value / 10_u64.pow(self.length.saturating_sub(digits))
     }
 
     /// Whether Google's library may read the number as another number, because
     /// the prefix for calls within the country seems to follow the calling code.
     pub fn may_have_prefix(&self) -> bool {
-        if self.plan.prefixed_lengths >> self.length & 1 == 0 {
-            return false;
-        }
-        // A number has at least seven digits, so at least four follow the calling code.
-        let beginning = self.value / TENS[self.length.saturating_sub(3) as usize];
-        let is_within =
-            |(low, high): &(u16, u16)| (u64::from(*low)..=u64::from(*high)).contains(&beginning);
-        self.plan.prefix_beginnings.iter().any(is_within)
+        self.plan.prefixed_lengths >> self.length & 1 == 1
+            && self.plan.prefixes_with(self.beginning(3)).is_some()
     }
 
     /// Whether the calling code follows itself: it may have been put before a number that had it.
     pub fn repeats_code(&self) -> bool {
-        let width = self.plan.code.ilog10() + 1;
-        let beginning = self.length.checked_sub(width);
-        beginning.is_some_and(|rest| self.value / TENS[rest as usize] == u64::from(self.plan.code))
+        let width = self.plan.code.checked_ilog10().map(|tens| tens + 1);
+        width.is_some_and(|width| self.beginning(width) == u64::from(self.plan.code))
     }
 
     /// Whether the number has no more digits than numbers of its country usually have.
@@ -220,15 +217,18 @@ impl National {
     /// The number without a zero at its beginning; `None` unless it has one
     /// and calls within the country begin with a zero.
     pub fn without_trunk_zero(self) -> Option<National> {
-        let length = self.length.checked_sub(1)?;
-        let has_zero = self.value < TENS[length as usize] && self.plan.has_trunk_zero();
-        has_zero.then_some(National { length, ..self })
+        let has_zero = self.beginning(1) == 0 && self.plan.has_trunk_zero();
+        let length = self.length.checked_sub(1).filter(|_| has_zero)?;
+        Some(National { length, ..self })
     }
 
     /// Checks whether numbers of the country can have this many digits, as Google's
     /// `isPossibleNumber` does. Numbers that can only be dialled locally are too short. If several
     /// countries share a code, the lengths are those of the main country, as in Google's library.
     pub fn check_length(&self) -> Result<(), PhoneProblem> {
+        if self.plan.code == 0 {
+            return Err(PhoneProblem::NoSuchCallingCode);
+        }
         let possible = self.plan.possible_lengths;
         if possible >> self.length & 1 == 1 {
             return Ok(());
@@ -247,25 +247,19 @@ impl National {
 
     /// Mexico dialled a 1 before mobile numbers from abroad until 2019, and many lists still have it.
     fn has_old_prefix(&self) -> bool {
-        self.plan.code == 52 && self.length == 11 && self.value / TENS[10] == 1
+        self.plan.code == 52 && self.length == 11 && self.beginning(1) == 1
     }
 
     pub fn kind(&self) -> NumberKind {
         let mut answer = self.plan.roots[self.length as usize];
-        for ten in TENS[..self.length as usize].iter().rev() {
-            if answer < FIRST_NODE {
-                break;
-            }
-            answer = next(answer, (self.value / ten % 10) as u8);
+        for place in (0..self.length).rev() {
+            answer = next(answer, (self.value / 10_u64.pow(place) % 10) as u8);
         }
         let country = usize::from(answer >> 4).checked_sub(1);
         NumberKind {
-            country: country
-                .and_then(|at| self.plan.regions.get(at))
-                .copied()
-                .map(Region),
+            country: country.and_then(|at| self.plan.country(at)),
             calling_code: self.plan.code,
-            line: LineKind::from_place(usize::from(answer & 0xF)),
+            line: line_of(answer),
         }
     }
 }

@@ -5,6 +5,8 @@ use thiserror::Error;
 use super::{LineKind, Region};
 use crate::lead::ErrorCode;
 
+pub(super) type Result<T> = std::result::Result<T, PhoneProblem>;
+
 /// Why a cell does not give a phone number that may be called, and what to do about it.
 ///
 /// It is displayed as a sentence for the results file. The sentence never quotes the cell,
@@ -51,6 +53,11 @@ pub enum PhoneProblem {
         "the phone number may have its country code twice, or a 0 too many after it: write it with `+` and the country code once"
     )]
     CodeTwice,
+    /// Both `00` and a longer prefix of its country make a number in use of it.
+    #[error(
+        "the phone number may be one of two countries, since calls abroad have several prefixes there: write it with `+` and the country code"
+    )]
+    TwoPrefixes,
     #[error("some digits of the phone number are hidden: write it in full")]
     Masked,
     #[error("the phone cell looks like a date or a time, not like a phone number")]
@@ -97,33 +104,25 @@ impl PhoneProblem {
     }
 
     pub fn code(&self) -> ErrorCode {
+        use PhoneProblem as P;
         match self {
-            PhoneProblem::Missing => ErrorCode::PhoneMissing,
-            PhoneProblem::NotE164
-            | PhoneProblem::TooMuchText
-            | PhoneProblem::NoDigits
-            | PhoneProblem::Letters
-            | PhoneProblem::Symbol(_)
-            | PhoneProblem::LeadingZero
-            | PhoneProblem::NoCountry { .. }
-            | PhoneProblem::NoAreaCode
-            | PhoneProblem::Masked
-            | PhoneProblem::Date
-            | PhoneProblem::Amount
-            | PhoneProblem::Extension => ErrorCode::PhoneNotE164,
-            PhoneProblem::Damaged => ErrorCode::PhoneDamaged,
-            PhoneProblem::Several
-            | PhoneProblem::TwoEndings
-            | PhoneProblem::CodeTwice
-            | PhoneProblem::AreaCodeTwice => ErrorCode::PhoneAmbiguous,
-            PhoneProblem::NoSuchCallingCode
-            | PhoneProblem::TooShort(_)
-            | PhoneProblem::TooLong(_)
-            | PhoneProblem::OldPrefix(_)
-            | PhoneProblem::WrongLength(_) => ErrorCode::PhoneImpossible,
-            PhoneProblem::NotInUse(_) => ErrorCode::PhoneInvalid,
-            PhoneProblem::CountryNotAllowed(_) => ErrorCode::CountryNotAllowed,
-            PhoneProblem::KindNotAllowed(_) => ErrorCode::PhoneKind,
+            P::Missing => ErrorCode::PhoneMissing,
+            P::NotE164 | P::TooMuchText | P::NoDigits | P::Letters | P::Symbol(_) => {
+                ErrorCode::PhoneNotE164
+            }
+            P::LeadingZero | P::NoCountry { .. } | P::NoAreaCode | P::Extension => {
+                ErrorCode::PhoneNotE164
+            }
+            P::Masked | P::Date | P::Amount => ErrorCode::PhoneNotE164,
+            P::Damaged => ErrorCode::PhoneDamaged,
+            P::Several | P::TwoEndings | P::CodeTwice | P::TwoPrefixes | P::AreaCodeTwice => {
+                ErrorCode::PhoneAmbiguous
+            }
+            P::NoSuchCallingCode | P::TooShort(_) | P::TooLong(_) => ErrorCode::PhoneImpossible,
+            P::OldPrefix(_) | P::WrongLength(_) => ErrorCode::PhoneImpossible,
+            P::NotInUse(_) => ErrorCode::PhoneInvalid,
+            P::CountryNotAllowed(_) => ErrorCode::CountryNotAllowed,
+            P::KindNotAllowed(_) => ErrorCode::PhoneKind,
         }
     }
 }
@@ -140,13 +139,11 @@ pub struct Origin {
 
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.country, self.calling_code) {
+        let others = if self.is_shared { " and others" } else { "" };
+        match (self.country.map(Region::name), self.calling_code) {
             (_, 0) => f.write_str("of no known country"),
             (None, code) => write!(f, "with +{code}"),
-            (Some(country), code) if self.is_shared => {
-                write!(f, "with +{code} ({} and others)", country.name())
-            }
-            (Some(country), code) => write!(f, "with +{code} ({})", country.name()),
+            (Some(country), code) => write!(f, "with +{code} ({country}{others})"),
         }
     }
 }

@@ -11,11 +11,10 @@ use super::dialled::Dialled;
 use super::mask::is_masked;
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
-use super::rules::{check_trunk_zero, is_valid};
-use super::{
-    LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region, Written,
-};
-use super::{damage, extension, google, several, tidy};
+use super::problem::Result;
+use super::rules::{check_trunk_zero, is_possible, is_valid};
+use super::{LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region};
+use super::{Written, damage, extension, google, several, tidy};
 
 /// The longest cell that is read, in characters: Google's limit for a number.
 const MAX_CHARACTERS: usize = 250;
@@ -41,35 +40,30 @@ type Parsed = (PhoneNumber, Written);
 impl PhoneRules {
     /// The number in a cell. The region is that of a number written without its
     /// calling code; it does not matter for one that has a plus.
-    pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber, PhoneProblem> {
+    pub fn read(&self, cell: &str, region: Option<Region>) -> Result<PhoneNumber> {
         self.read_as(cell, region).map(|read| read.number)
     }
 
-    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read, PhoneProblem> {
+    pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read> {
         let cell = cell.trim();
-        if let Some(number) = PhoneNumber::clean(cell) {
-            let national = National::of(number);
-            if !may_be_another(national) {
-                return self.judged(number, Written::International, national);
-            }
+        if let Ok(number) = PhoneNumber::from_e164(cell)
+            && !may_have_prefix(number)
+            && !National::of(number).repeats_code()
+        {
+            return self.judged(number, Written::International);
         }
-        if cell.len() > MAX_CHARACTERS && cell.chars().count() > MAX_CHARACTERS {
+        if cell.chars().count() > MAX_CHARACTERS {
             return Err(PhoneProblem::TooMuchText);
         }
         if is_masked(cell) {
             return Err(PhoneProblem::Masked);
         }
         let (number, written) = self.written(&tidy::plain_characters(cell), region)?;
-        self.judged(number, written, National::of(number))
+        self.judged(number, written)
     }
 
-    pub(super) fn judged(
-        &self,
-        number: PhoneNumber,
-        written: Written,
-        national: Option<National>,
-    ) -> Result<Read, PhoneProblem> {
-        let kind = self.judge(national)?;
+    pub(super) fn judged(&self, number: PhoneNumber, written: Written) -> Result<Read> {
+        let kind = self.judge(National::of(number))?;
         Ok(Read {
             number,
             written,
@@ -81,13 +75,16 @@ impl PhoneRules {
     /// not in use, since it may be called all the same.
     pub fn for_lists(&self) -> PhoneRules {
         PhoneRules {
-            rule: match self.rule {
-                PhoneRule::E164 => PhoneRule::E164,
-                PhoneRule::Possible | PhoneRule::Valid => PhoneRule::Possible,
-            },
-            assume_plus: self.assume_plus,
+            rule: self.rule.min(PhoneRule::Possible),
+            ..self.for_any_kind()
+        }
+    }
+
+    pub(super) fn for_any_kind(&self) -> PhoneRules {
+        PhoneRules {
             countries: Vec::new(),
             kinds: LineKinds::ALL,
+            ..self.clone()
         }
     }
 
@@ -99,23 +96,18 @@ impl PhoneRules {
     }
 
     /// The number in a text of plain characters, before the rules are applied.
-    fn written(&self, text: &str, region: Option<Region>) -> Result<Parsed, PhoneProblem> {
+    fn written(&self, text: &str, region: Option<Region>) -> Result<Parsed> {
         if let Some(number) = with_plus_at_end(text) {
             return Ok((number, Written::International));
         }
-        let text = tidy::unwrapped(text);
-        if damage::is_damaged(text) {
+        if damage::is_negative(text.trim()) {
             return Err(PhoneProblem::Damaged);
         }
+        let text = tidy::unwrapped(text);
         if let Some(whole) = damage::before_zeros(text) {
             return self.decimal(whole, region);
         }
-        if is_date(text) {
-            return Err(PhoneProblem::Date);
-        }
-        if is_amount(text) {
-            return Err(PhoneProblem::Amount);
-        }
+        check_part(text)?;
         if let Some((first, rest)) = several::split(text) {
             return self.repeated(first, rest, region);
         }
@@ -125,14 +117,13 @@ impl PhoneRules {
         let unmarked = tidy::without_mark(text).unwrap_or(text);
         let plain = extension::without_extension(unmarked)?;
         let dialled = Dialled::of(plain)?;
-        let number = self.with_or_without_zero(&dialled, region)?;
+        let number = self.number(&dialled, region)?;
         let is_longest = || {
+            let national = National::of(number);
             let digits = number.key().to_string();
-            let code = number.calling_code().to_string();
             // The library puts area codes before some numbers that have none.
-            let national = digits.strip_prefix(&code).unwrap_or(&digits);
-            let is_as_written = dialled.digits.ends_with(national) && is_valid(number);
-            is_as_written && National::of(number).is_some_and(|national| national.is_longest())
+            let written = national.plan.behind(&digits).unwrap_or(&digits);
+            dialled.digits.ends_with(written) && is_valid(number) && national.is_longest()
         };
         // A sign after the digits may be there in place of one more.
         if (unmarked.len() < text.len() || extension::is_glued(plain, unmarked)) && !is_longest() {
@@ -146,18 +137,13 @@ impl PhoneRules {
 
     /// The digits before the zeros of a decimal, if they are a whole number: a spreadsheet makes
     /// decimals of numbers, and also of parts of numbers.
-    fn decimal(&self, whole: &str, region: Option<Region>) -> Result<Parsed, PhoneProblem> {
+    fn decimal(&self, whole: &str, region: Option<Region>) -> Result<Parsed> {
         use PhoneProblem::{CodeTwice, Damaged, NoCountry, OldPrefix, TooLong};
-        let read = self
-            .written(whole, region)
-            .map_err(|problem| match problem {
-                // No digits are lost: there may be some too many, or the country is not known.
-                NoCountry { .. } | CodeTwice | TooLong(_) | OldPrefix(_) => problem,
-                _ => Damaged,
-            })?;
-        match National::of(read.0).map(|national| national.check_length()) {
-            Some(Ok(()) | Err(TooLong(_) | OldPrefix(_))) => Ok(read),
-            _ => Err(Damaged),
+        let read = self.written(whole, region);
+        match read.and_then(|(number, _)| National::of(number).check_length()) {
+            // No digits are lost: there may be some too many, or the country is not known.
+            Ok(()) | Err(NoCountry { .. } | CodeTwice | TooLong(_) | OldPrefix(_)) => read,
+            Err(_) => Err(Damaged),
         }
     }
 
@@ -170,36 +156,23 @@ impl PhoneRules {
     }
 
     /// Reads one number that is written twice, perhaps in two ways.
-    fn repeated(
-        &self,
-        first: &str,
-        rest: &str,
-        region: Option<Region>,
-    ) -> Result<Parsed, PhoneProblem> {
+    fn repeated(&self, first: &str, rest: &str, region: Option<Region>) -> Result<Parsed> {
         match (self.written(first, region), self.written(rest, region)) {
-            (Ok((number, written)), Ok((other, also))) if number == other => {
-                // If one of them has the calling code there is no doubt.
-                let is_plain = also == Written::International;
-                Ok((number, if is_plain { also } else { written }))
-            }
+            // If one of them has the calling code there is no doubt.
+            (Ok((number, _)), Ok(also)) if also == (number, Written::International) => Ok(also),
+            (Ok(read), Ok((other, _))) if read.0 == other => Ok(read),
             _ => Err(PhoneProblem::Several),
         }
     }
 
-    /// A number with `(0)`: without the zero (in Italy with it), unless
-    /// only the other reading is a number in use.
-    fn with_or_without_zero(
-        &self,
-        dialled: &Dialled,
-        region: Option<Region>,
-    ) -> Result<PhoneNumber, PhoneProblem> {
+    /// The number that is dialled. One with `(0)` is read without the zero (in Italy with it),
+    /// unless only the other reading is a number in use.
+    fn number(&self, dialled: &Dialled, region: Option<Region>) -> Result<PhoneNumber> {
         let without = self.dialled(dialled.has_plus, &dialled.digits, region);
-        let is_italian =
-            without.is_ok_and(|number| NumberKind::of(number).calling_code == KEEPS_ZERO);
-        let is_settled = without.is_ok_and(is_valid) && !is_italian;
-        if dialled.zero_at.is_none() || is_settled {
+        if dialled.zero_at.is_none() {
             return without;
         }
+        let is_italian = without.is_ok_and(|number| number.calling_code() == KEEPS_ZERO);
         let with = self.dialled(dialled.has_plus, &dialled.with_zero(), region);
         let (usual, other) = if is_italian {
             (with, without)
@@ -212,12 +185,7 @@ impl PhoneRules {
         }
     }
 
-    fn dialled(
-        &self,
-        has_plus: bool,
-        digits: &str,
-        region: Option<Region>,
-    ) -> Result<PhoneNumber, PhoneProblem> {
+    fn dialled(&self, has_plus: bool, digits: &str, region: Option<Region>) -> Result<PhoneNumber> {
         match region {
             _ if has_plus => self.international(digits),
             Some(region) => self.within(digits, region),
@@ -227,52 +195,51 @@ impl PhoneRules {
 
     /// Reads digits after a plus. If the calling code is there twice, the first may have been put
     /// before a number that had it.
-    fn international(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+    fn international(&self, digits: &str) -> Result<PhoneNumber> {
         let as_written = self.after_plus(digits);
-        let code = CallingCode::beginning(digits).map(|plan| plan.code.to_string());
-        let behind = code
-            .as_ref()
-            .and_then(|code| digits.strip_prefix(code.as_str()));
-        let behind = behind.map(|rest| rest.strip_prefix("00").unwrap_or(rest));
-        match behind.zip(code.as_ref()) {
-            Some((rest, code)) if rest.starts_with(code.as_str()) => {
+        let Some(plan) = CallingCode::beginning(digits) else {
+            return as_written;
+        };
+        let behind = plan.behind(digits);
+        match behind.map(|rest| rest.strip_prefix("00").unwrap_or(rest)) {
+            Some(rest) if plan.behind(rest).is_some() => {
                 with_or_without_code(as_written, self.after_plus(rest))
             }
             _ => as_written,
         }
     }
 
-    fn after_plus(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+    fn after_plus(&self, digits: &str) -> Result<PhoneNumber> {
         if digits.starts_with('0') {
             return Err(PhoneProblem::LeadingZero);
         }
         let as_written = PhoneNumber::from_digits(digits);
         if let Some(number) = as_written
-            && !may_have_prefix(National::of(number))
+            && !may_have_prefix(number)
         {
             return Ok(number);
         }
         let takes_anything = self.rule == PhoneRule::E164;
-        let is_possible = |read| National::of(read).is_some_and(|n| n.check_length().is_ok());
         match (google::read_international(digits), as_written) {
             (Ok(read), _) if is_possible(read) => Ok(read),
             (_, Some(number)) if takes_anything => Ok(number),
             (_, None) if takes_anything => Err(PhoneProblem::NotE164),
             (read, Some(_)) => read,
-            (_, None) => Err(wrong_length(digits)),
+            (_, None) => {
+                let plan = CallingCode::beginning(digits);
+                let plan = plan.ok_or(PhoneProblem::NoSuchCallingCode)?;
+                Err(google::too_short_or_long(digits, plan.origin()))
+            }
         }
     }
 
     /// Reads digits without a plus as dialled from a country. They may begin with its own calling
     /// code, twice or before the prefix for calls within the country.
-    fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+    fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber> {
         let as_written = self.dialled_within(digits, region);
-        let Some(plan) = CallingCode::of(region) else {
-            return as_written;
-        };
-        let code = plan.code.to_string();
-        match digits.strip_prefix(&code) {
-            Some(rest) if rest.starts_with(&code) => {
+        let plan = CallingCode::of(region);
+        match plan.behind(digits) {
+            Some(rest) if plan.behind(rest).is_some() => {
                 with_or_without_code(as_written, self.after_plus(rest))
             }
             Some(rest) if plan.without_prefix(rest).is_some() => {
@@ -287,16 +254,17 @@ impl PhoneRules {
         }
     }
 
-    /// Reads digits without a plus as dialled from a country. The prefix for calls
-    /// abroad is the country's own. `00`, which is written everywhere, also counts
-    /// if the digits are not a number of the country. `011` does not: with one
-    /// digit too many, it would be the area code of Johannesburg or Buenos Aires.
-    fn dialled_within(&self, digits: &str, region: Region) -> Result<PhoneNumber, PhoneProblem> {
+    /// Reads digits without a plus as dialled from a country. The prefix for calls abroad is the
+    /// country's own. `00`, which is written everywhere, also counts: in Singapore `0049 1512 345…`
+    /// may be a number of Germany, and one of India behind `004`, the prefix of a company there.
+    /// `011` does not: with one digit too many, it would be the area code of Johannesburg or Buenos
+    /// Aires.
+    fn dialled_within(&self, digits: &str, region: Region) -> Result<PhoneNumber> {
         if let Some(number) = lost_plus(digits, region) {
             return Ok(number);
         }
         let here = google::read_within(digits, region).and_then(|number| {
-            let national = National::of(number).ok_or(PhoneProblem::NoSuchCallingCode)?;
+            let national = National::of(number);
             // Of what has no plus, only what can be a number is taken, whatever the rule.
             if self.rule == PhoneRule::E164 {
                 national.check_length()?;
@@ -304,16 +272,21 @@ impl PhoneRules {
             check_trunk_zero(national)?;
             Ok(number)
         });
-        match digits
-            .strip_prefix("00")
-            .map(|digits| self.international(digits))
-        {
-            Some(Ok(number)) if is_valid(number) && !here.is_ok_and(is_valid) => Ok(number),
+        let Some(behind) = digits.strip_prefix("00") else {
+            return here;
+        };
+        match (self.international(behind), here) {
+            (Ok(abroad), Ok(other)) if is_valid(abroad) && is_valid(other) => {
+                // Nobody writes another country's prefix before a number at home.
+                let is_same = abroad == other || CallingCode::of(region).behind(behind).is_some();
+                is_same.then_some(abroad).ok_or(PhoneProblem::TwoPrefixes)
+            }
+            (Ok(abroad), _) if is_valid(abroad) => Ok(abroad),
             _ => here,
         }
     }
 
-    fn anywhere(&self, digits: &str) -> Result<PhoneNumber, PhoneProblem> {
+    fn anywhere(&self, digits: &str) -> Result<PhoneNumber> {
         if let Some(digits) = digits.strip_prefix("00") {
             return self.international(digits);
         }
@@ -327,21 +300,34 @@ impl PhoneRules {
         if self.assume_plus && !digits.starts_with('0') {
             return self.international(digits);
         }
-        let with_plus = PhoneNumber::from_digits(digits);
-        Err(PhoneProblem::NoCountry {
-            has_code: with_plus.is_some_and(is_valid),
-        })
+        let has_code = PhoneNumber::from_digits(digits).is_some_and(is_valid);
+        Err(PhoneProblem::NoCountry { has_code })
     }
+}
+
+/// Refuses a text that a spreadsheet has damaged, or that is something else than a number or a part
+/// of one.
+pub(super) fn check_part(text: &str) -> Result<()> {
+    if damage::is_damaged(text) {
+        return Err(PhoneProblem::Damaged);
+    }
+    if is_date(text) {
+        return Err(PhoneProblem::Date);
+    }
+    if is_amount(text) {
+        return Err(PhoneProblem::Amount);
+    }
+    Ok(())
 }
 
 /// Decides about a calling code that may be too much. The number stays as it is written if it is in
 /// use and has no more digits than is usual in its country; else the code goes if only the number
 /// without it is in use.
 fn with_or_without_code(
-    as_written: Result<PhoneNumber, PhoneProblem>,
-    without: Result<PhoneNumber, PhoneProblem>,
-) -> Result<PhoneNumber, PhoneProblem> {
-    let is_usual = |number| National::of(number).is_some_and(|national| national.is_usual());
+    as_written: Result<PhoneNumber>,
+    without: Result<PhoneNumber>,
+) -> Result<PhoneNumber> {
+    let is_usual = |number| National::of(number).is_usual();
     match (as_written, without) {
         (Ok(number), _) if is_valid(number) && is_usual(number) => as_written,
         (Ok(number), Ok(other)) if number == other => as_written,
@@ -361,44 +347,25 @@ fn with_or_without_code(
 /// it as a mobile number. With fewer digits after the calling code this is not safe:
 /// in Finland (+358) they may be a number of Tampere (03) without its zero.
 pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
-    let plan = CallingCode::of(region)?;
-    let national = digits.strip_prefix(&plan.code.to_string())?;
-    if national.len() < FEWEST_DIGITS || plan.prefix_beginnings.is_empty() {
-        return None;
-    }
-    let number = PhoneNumber::from_digits(digits)?;
-    let is_sure = is_valid(number) && !may_have_prefix(National::of(number));
-    is_sure.then_some(number)
+    let plan = CallingCode::of(region);
+    let is_long = plan.behind(digits)?.len() >= FEWEST_DIGITS;
+    undoubted(digits).filter(|_| is_long && !plan.prefix_beginnings.is_empty())
 }
 
 /// The number of a text with the plus after its digits, as in lists that were
 /// written from right to left. If that number is not in use the plus is ignored.
 fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
     let digits = text.trim().strip_suffix('+')?;
-    let plain: String = digits.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
-    let number = PhoneNumber::from_digits(&plain)?;
-    (is_valid(number) && !may_have_prefix(National::of(number))).then_some(number)
+    undoubted(&digits.replace([' ', '-'], ""))
 }
 
-fn is_possible(number: PhoneNumber) -> bool {
-    National::of(number).is_some_and(|national| national.check_length().is_ok())
-}
-
-/// Whether the digits after a plus may mean another number than the one that is written.
-fn may_be_another(national: Option<National>) -> bool {
-    may_have_prefix(national) || national.is_some_and(|national| national.repeats_code())
+/// The number with these digits, if it is in use and the library reads no other number.
+fn undoubted(digits: &str) -> Option<PhoneNumber> {
+    let number = PhoneNumber::from_digits(digits)?;
+    (is_valid(number) && !may_have_prefix(number)).then_some(number)
 }
 
 /// Whether the library may read another number than the one that is written.
-fn may_have_prefix(national: Option<National>) -> bool {
-    national.is_some_and(|national| national.may_have_prefix())
-}
-
-/// The problem of digits after a plus that are too few or too many for a number.
-fn wrong_length(digits: &str) -> PhoneProblem {
-    match CallingCode::beginning(digits).map(CallingCode::origin) {
-        None => PhoneProblem::NoSuchCallingCode,
-        Some(origin) if digits.len() < FEWEST_DIGITS => PhoneProblem::TooShort(origin),
-        Some(origin) => PhoneProblem::TooLong(origin),
-    }
+fn may_have_prefix(number: PhoneNumber) -> bool {
+    National::of(number).may_have_prefix()
 }

@@ -11,38 +11,18 @@ use crate::text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region(pub(super) rlibphonenumber::Region);
 
-/// English puts an article before country names with one of these parts.
-const PARTS_WITH_ARTICLE: [&str; 13] = [
-    "Bahamas",
-    "Comoros",
-    "DR Congo",
-    "Gambia",
-    "Islands",
-    "Isle of Man",
-    "Ivory Coast",
-    "Maldives",
-    "Netherlands",
-    "Philippines",
-    "Republic",
-    "Territory",
-    "United ",
-];
+/// The calling codes of Italy, Britain, Norway, Australia, Finland and Guadeloupe: the other
+/// countries that have them are territories in the numbering plan of the main one.
+const WITH_TERRITORIES: [u16; 6] = [39, 44, 47, 61, 358, 590];
 
 impl Region {
     /// The country whose numbering plan a territory is part of: `--countries GB`
     /// also allows Guernsey, whose mobile numbers look like Britain's. Countries
     /// that merely share a calling code (+1, +7) are not part of each other.
     pub(super) fn plan_holder(self) -> Region {
-        use rlibphonenumber::Region as R;
-        Region(match self.0 {
-            R::GG | R::IM | R::JE => R::GB,
-            R::AX => R::FI,
-            R::BL | R::MF => R::GP,
-            R::CC | R::CX => R::AU,
-            R::SJ => R::NO,
-            R::VA => R::IT,
-            own => own,
-        })
+        let plan = CallingCode::of(self);
+        let has_territories = WITH_TERRITORIES.contains(&plan.code);
+        plan.country(0).filter(|_| has_territories).unwrap_or(self)
     }
 
     /// Finds a country by its code (of two or three letters), by its name in English
@@ -58,18 +38,19 @@ impl Region {
         let (name, rest) = text.split_at(at);
         let rest = rest.trim_matches(|c: char| matches!(c, '(' | ')') || c.is_whitespace());
         let name = name.trim_end_matches(|c: char| !c.is_alphanumeric());
-        match rest.strip_prefix('+').map(CallingCode::written) {
-            Some(code) if name.is_empty() => code?.regions.first().copied().map(Region),
-            Some(code) => country_name::find(name)
-                .filter(|region| code.is_some_and(|code| code.is_of(*region))),
-            None => {
-                country_name::find(name).filter(|region| country_name::find(rest) == Some(*region))
+        let named = country_name::find(name);
+        match rest.strip_prefix('+') {
+            Some(code) if name.is_empty() => CallingCode::written(code)?.country(0),
+            Some(code) => {
+                let plan = CallingCode::written(code)?;
+                named.filter(|region| plan.is_of(*region))
             }
+            None => named.filter(|region| country_name::find(rest) == Some(*region)),
         }
     }
 
     pub fn calling_code(self) -> Option<u16> {
-        CallingCode::of(self).map(|code| code.code)
+        Some(CallingCode::of(self).code).filter(|code| *code > 0)
     }
 
     /// Whether both have the same calling code. If so, a number in national
@@ -79,33 +60,26 @@ impl Region {
     }
 
     pub fn name(self) -> &'static str {
-        let list = &COUNTRIES.list;
-        match list.binary_search_by_key(&self, |(region, _)| *region) {
-            Ok(at) => list[at].1,
-            // Every region comes from this list or from the table of
-            // calling codes, and a test compares the two.
-            Err(_) => "another country",
-        }
+        let name = self.in_sentence();
+        name.strip_prefix("the ").unwrap_or(name)
     }
 
     /// All countries with their codes, by name.
     pub fn all_by_name() -> Vec<(String, &'static str)> {
         let list = COUNTRIES.list.iter();
-        let mut all: Vec<_> = list
-            .map(|(region, name)| (region.to_string(), *name))
-            .collect();
+        let named = list.map(|(region, _)| (region.to_string(), region.name()));
+        let mut all: Vec<_> = named.collect();
         all.sort_by_key(|(_, name)| *name);
         all
     }
 
     /// The name within a sentence: `the United Kingdom`, `Germany`.
-    pub fn in_sentence(self) -> String {
-        let name = self.name();
-        if PARTS_WITH_ARTICLE.iter().any(|part| name.contains(part)) {
-            format!("the {name}")
-        } else {
-            name.to_owned()
-        }
+    pub fn in_sentence(self) -> &'static str {
+        let mut listed = COUNTRIES.list.iter();
+        let own = listed.find(|(region, _)| *region == self);
+        // Every region comes from this list or from the table of
+        // calling codes, and a test compares the two.
+        own.map_or("another country", |(_, name)| *name)
     }
 
     pub fn nearest(text: &str) -> Option<String> {

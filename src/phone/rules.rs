@@ -1,11 +1,11 @@
 //! The user's rules for phone numbers, and whether a number meets them.
 
 use super::plan::{CallingCode, National};
-use super::problem::Origin;
+use super::problem::{Origin, Result};
 use super::{LineKind, LineKinds, NumberKind, PhoneNumber, PhoneProblem, Region};
 
 /// How good a number must be to be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum PhoneRule {
     /// `+` and 7 to 15 digits, whatever they are
     E164,
@@ -29,18 +29,7 @@ pub struct PhoneRules {
 impl PhoneRules {
     /// Returns the kind of the number if it is good enough and allowed. `national` is the number,
     /// split.
-    pub(super) fn judge(&self, national: Option<National>) -> Result<NumberKind, PhoneProblem> {
-        let takes_any_country = self.countries.is_empty();
-        let Some(national) = national else {
-            return match self.rule {
-                PhoneRule::E164 if !self.kinds.has(LineKind::Unknown) => {
-                    Err(PhoneProblem::KindNotAllowed(LineKind::Unknown))
-                }
-                PhoneRule::E164 if takes_any_country => Ok(NumberKind::default()),
-                PhoneRule::E164 => Err(PhoneProblem::CountryNotAllowed(Origin::default())),
-                PhoneRule::Possible | PhoneRule::Valid => Err(PhoneProblem::NoSuchCallingCode),
-            };
-        };
+    pub(super) fn judge(&self, national: National) -> Result<NumberKind> {
         if self.rule != PhoneRule::E164 {
             national.check_length()?;
         }
@@ -48,7 +37,7 @@ impl PhoneRules {
         if self.rule == PhoneRule::Valid && kind.line == LineKind::Unknown {
             return Err(PhoneProblem::NotInUse(national.plan.origin()));
         }
-        if !takes_any_country && !self.allows(kind, national.plan) {
+        if !self.countries.is_empty() && !self.allows(kind, national.plan) {
             return Err(PhoneProblem::CountryNotAllowed(Origin {
                 country: kind.country,
                 is_shared: false,
@@ -64,10 +53,9 @@ impl PhoneRules {
     /// Whether the country is allowed. If the digits do not show the country,
     /// it is enough that one country with the calling code is allowed.
     fn allows(&self, kind: NumberKind, code: &CallingCode) -> bool {
+        let has = |country| self.countries.contains(&country);
         match kind.country {
-            Some(country) => {
-                self.countries.contains(&country) || self.countries.contains(&country.plan_holder())
-            }
+            Some(country) => has(country) || has(country.plan_holder()),
             None => self.countries.iter().any(|region| code.is_of(*region)),
         }
     }
@@ -76,14 +64,19 @@ impl PhoneRules {
 /// Checks that a number that was dialled within its country is a full number. Google
 /// keeps the zero for such calls if too few digits follow it: with that zero, `020 7946`
 /// has as many digits as some British numbers. So the length is checked without the zero.
-pub(super) fn check_trunk_zero(national: National) -> Result<(), PhoneProblem> {
+pub(super) fn check_trunk_zero(national: National) -> Result<()> {
     match national.without_trunk_zero() {
         Some(rest) if national.kind().line == LineKind::Unknown => rest.check_length(),
         _ => Ok(()),
     }
 }
 
+/// Whether the number has as many digits as numbers of its country can have.
+pub(super) fn is_possible(number: PhoneNumber) -> bool {
+    National::of(number).check_length().is_ok()
+}
+
 /// Whether the number is in use, as Google's `isValidNumber` says: its line is known.
 pub(super) fn is_valid(number: PhoneNumber) -> bool {
-    National::of(number).is_some_and(|national| national.kind().line != LineKind::Unknown)
+    NumberKind::of(number).line != LineKind::Unknown
 }

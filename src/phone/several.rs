@@ -1,31 +1,34 @@
 //! Detects more than one number in a cell.
 
 use super::dialled::bracketed_zero;
-use super::extension;
+use super::digits::{self, split_behind};
 use super::number::MAX_DIGITS;
+use super::{extension, words};
 
 /// The fewest digits that may be a number of their own.
 const FEWEST: usize = 7;
 
-/// Words between two numbers, in the languages of western Europe.
-const WORDS: [&str; 9] = ["or", "and", "oder", "und", "ou", "et", "o", "y", "e"];
+/// As they are dialled in Australia, in North America, in Russia and nearly everywhere.
+const PREFIXES_ABROAD: [&str; 4] = ["0011", "011", "810", "00"];
 
 /// Splits a text that holds more than one number into the first number and
 /// the text after it. `None` if the text is one number.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
-    // The digits of a `00` prefix and a zero in brackets do not count.
-    let prefix = if text.starts_with("00") { 2 } else { 0 };
+    // The digits of a prefix for calls abroad and a zero in brackets do not count.
+    let start = text.len() - text.trim_start_matches('(').len();
+    let prefixes = PREFIXES_ABROAD.iter();
+    let mut prefixes = prefixes.filter(|prefix| text[start..].starts_with(**prefix));
+    let prefix = prefixes.next().map_or(0, |prefix| start + prefix.len());
     let zero = bracketed_zero(text).unwrap_or_default();
-    let is_counted = |at: usize, c: char| c.is_ascii_digit() && at >= prefix && !zero.contains(&at);
-    let total = text
-        .char_indices()
-        .filter(|(at, c)| is_counted(*at, *c))
-        .count();
+    let is_counted =
+        |(at, c): &(usize, char)| c.is_ascii_digit() && *at >= prefix && !zero.contains(at);
+    let total = text.char_indices().filter(is_counted).count();
     let mut seen = 0;
     let mut in_group = 0;
     for (at, c) in text.char_indices() {
-        seen += usize::from(is_counted(at, c));
-        in_group += usize::from(is_counted(at, c));
+        let digits = usize::from(is_counted(&(at, c)));
+        seen += digits;
+        in_group += digits;
         let is_full = seen >= FEWEST;
         let rest = &text[at..];
         let separates = match c {
@@ -39,8 +42,9 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
             c if is_full && c.is_alphabetic() => is_word_between(text, at),
             _ => false,
         };
-        if separates && rest.contains(|c: char| c.is_ascii_digit()) {
-            return Some((&text[..at], without_separator(rest)));
+        if separates && digits::count(rest) > 0 {
+            let is_between = |c: char| c.is_alphabetic() || " ;,|&\n/\\~:".contains(c);
+            return Some((&text[..at], rest.trim_start_matches(is_between)));
         }
         if matches!(c, '/' | '\\') {
             in_group = 0;
@@ -53,27 +57,17 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
 /// before it: one to three digits behind a slash. `0461/1234/35` may be two numbers.
 pub(super) fn before_other_ending(text: &str) -> Option<&str> {
     let (before, ending) = text.rsplit_once(['/', '\\'])?;
-    let digits = ending.chars().filter(char::is_ascii_digit).count();
-    (1..=MOST_OF_ENDING).contains(&digits).then_some(before)
+    let is_ending = (1..=MOST_OF_ENDING).contains(&digits::count(ending));
+    is_ending.then_some(before)
 }
 
 /// The most digits by which two numbers of one office differ.
 const MOST_OF_ENDING: usize = 3;
 
-fn without_separator(rest: &str) -> &str {
-    rest.trim_start_matches(|c: char| c.is_alphabetic() || " ;,|&\n/\\~:".contains(c))
-}
-
 fn is_word_between(text: &str, at: usize) -> bool {
     let begins_here = !text[..at].ends_with(char::is_alphabetic);
-    let rest = &text[at..];
-    let end = rest
-        .find(|c: char| !c.is_alphabetic())
-        .unwrap_or(rest.len());
-    begins_here
-        && WORDS
-            .iter()
-            .any(|word| rest[..end].eq_ignore_ascii_case(word))
+    let (word, _) = split_behind(&text[at..], char::is_alphabetic);
+    begins_here && words::has("between numbers", word)
 }
 
 #[cfg(test)]

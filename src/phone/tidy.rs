@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::words;
+
 /// The text with every space as ` `, every dash as `-`, every digit in ASCII, and without
 /// invisible characters. A line break stays a line break: another number may follow.
 pub(super) fn plain_characters(cell: &str) -> Cow<'_, str> {
@@ -24,7 +26,7 @@ fn plain_character(c: char) -> Option<char> {
         '\u{2010}'..='\u{2015}' | '\u{2043}' | '\u{2212}' => '-',
         '\u{30FC}' | '\u{FE58}' | '\u{FE63}' => '-',
         '\u{301C}' | '\u{2053}' => '~',
-        '\u{B7}' | '\u{2022}' | '\u{2024}' | '\u{2027}' | '\u{2219}' | '\u{30FB}' => '.',
+        _ if is_bullet(c) => '.',
         '\u{2044}' | '\u{2215}' => '/',
         '\u{FE62}' => '+',
         '\u{3001}' => ',',
@@ -36,6 +38,14 @@ fn plain_character(c: char) -> Option<char> {
     })
 }
 
+/// Signs that are as usual between groups of digits as in place of a digit.
+pub(super) fn is_bullet(c: char) -> bool {
+    matches!(
+        c,
+        '\u{B7}' | '\u{2022}' | '\u{2024}' | '\u{2027}' | '\u{2219}' | '\u{30FB}'
+    )
+}
+
 /// The zeros of scripts with ten consecutive digits: Arabic, Persian, N'Ko,
 /// ten scripts of India, Thai, Lao, Tibetan, Burmese, Khmer, Mongolian.
 const ZEROS: [u32; 19] = [
@@ -44,11 +54,8 @@ const ZEROS: [u32; 19] = [
 ];
 
 fn ascii_digit(c: char) -> Option<char> {
-    let code = u32::from(c);
-    let zero = ZEROS
-        .iter()
-        .find(|zero| (**zero..**zero + 10).contains(&code))?;
-    char::from_digit(code - zero, 10)
+    let digit = |zero: &u32| char::from_digit(u32::from(c).checked_sub(*zero)?, 10);
+    ZEROS.iter().find_map(digit)
 }
 
 /// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, and a label such as `tel:`
@@ -57,14 +64,13 @@ pub(super) fn unwrapped(text: &str) -> &str {
     const QUOTES: [char; 15] = [
         '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»', '<', '>',
     ];
-    let mut text = text.trim();
-    if let Some(formula) = text.strip_prefix("=\"") {
-        text = formula;
-    }
-    text = text.trim_matches(QUOTES).trim();
-    text = without_label(text).trim_matches(QUOTES);
-    // Separators that remain of a list of numbers.
-    text = text.trim_matches([',', ';', ' ', '\n']);
+    let text = text.trim();
+    let text = text.strip_prefix("=\"").unwrap_or(text);
+    let text = without_label(text.trim_matches(QUOTES).trim());
+    // Separators may remain of a list of numbers.
+    let text = text
+        .trim_matches(QUOTES)
+        .trim_matches([',', ';', ' ', '\n']);
     if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
         text.trim_end_matches(['>', ' '])
     } else {
@@ -76,25 +82,9 @@ pub(super) fn unwrapped(text: &str) -> &str {
 /// elsewhere; `None` if there is no such mark. Several are no mark, but hide digits.
 pub(super) fn without_mark(text: &str) -> Option<&str> {
     let number = text.strip_suffix(['*', '+'])?.trim_end();
-    number
-        .ends_with(|c: char| c.is_ascii_digit() || c == ')')
-        .then_some(number)
+    let is_number = number.ends_with(|c: char| c.is_ascii_digit() || c == ')');
+    is_number.then_some(number)
 }
-
-/// Labels that come before a number, with a colon: `p:` in Facebook's lead
-/// forms, `whatsapp:` in Twilio, `tel:` and `callto:` in links.
-const LABELS: [&str; 10] = [
-    "p",
-    "tel",
-    "phone",
-    "telephone",
-    "mobile",
-    "mob",
-    "cell",
-    "whatsapp",
-    "callto",
-    "sms",
-];
 
 /// The text without a label and its colon. After `tel` there may be a dot or a space instead.
 fn without_label(text: &str) -> &str {
@@ -104,12 +94,11 @@ fn without_label(text: &str) -> &str {
     let (label, rest) = text.split_at(end);
     let number = rest.trim_start_matches(['.', ':', ' ']);
     let has_colon = rest[..rest.len() - number.len()].contains(':');
-    let known = LABELS
-        .iter()
-        .find(|known| label.eq_ignore_ascii_case(known));
-    match known {
-        Some(label) if has_colon || *label == "tel" => number,
-        _ => text,
+    let is_label = words::has("before a number", label);
+    if is_label && (has_colon || label.eq_ignore_ascii_case("tel")) {
+        number
+    } else {
+        text
     }
 }
 

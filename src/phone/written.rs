@@ -1,12 +1,14 @@
 //! The form in which a number was written, and what it shows about the country.
 
 use super::dialled::Dialled;
+use super::digits::{self, is_digits};
+use super::plan::{CallingCode, National};
 use super::rules::is_valid;
 use super::{LineKind, NumberKind, PhoneNumber, Region, google};
 
-/// Countries whose prefix for calls within the country is a zero, and
-/// Google's metadata says that it may be left out.
-const ZERO_IS_OPTIONAL: [&str; 7] = ["AR", "CN", "IN", "LT", "SY", "TR", "VN"];
+/// The calling codes of Turkey, Vietnam, China, India, Argentina, Lithuania and Syria: the prefix
+/// for calls within these countries is a zero, and Google's metadata says that it may be left out.
+pub(super) const ZERO_IS_OPTIONAL: [u16; 7] = [90, 84, 86, 91, 54, 370, 963];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
@@ -36,44 +38,35 @@ impl Written {
         let Some(region) = region.filter(|_| !dialled.has_plus) else {
             return Written::International;
         };
+        let lacks_zero = || {
+            let code = CallingCode::of(region).code;
+            let is_usual = dialled.digits.starts_with('0') || ZERO_IS_OPTIONAL.contains(&code);
+            // A spreadsheet that drops the zero leaves only digits, no signs.
+            let is_bare = is_digits(text.trim());
+            let has_other_code = dialled.digits.len() >= FEWEST_WITH_CODE
+                && PhoneNumber::from_digits(&dialled.digits).is_some_and(is_valid);
+            !is_usual && (!is_bare || has_other_code) && is_written_with_zero(number)
+        };
         match dialled.digits.strip_suffix(&digits) {
-            Some("") => return Written::WithCode,
-            Some(_) => return Written::International,
+            Some("") => Written::WithCode,
+            Some(_) => Written::International,
             // The prefix for calls within the country is between the code and the number.
-            None if has_own_code(&dialled.digits, &digits, number) => return Written::WithCode,
-            None => {}
-        }
-        let lacks_zero = !dialled.digits.starts_with('0') && !zero_is_optional(region);
-        // A spreadsheet that drops the zero leaves only digits, no signs.
-        let is_bare = text.trim().bytes().all(|byte| byte.is_ascii_digit());
-        let has_other_code = dialled.digits.len() >= FEWEST_WITH_CODE
-            && PhoneNumber::from_digits(&dialled.digits).is_some_and(is_valid);
-        let is_foreign = lacks_zero && (!is_bare || has_other_code) && is_written_with_zero(number)
-            || is_american(text, number);
-        if is_foreign {
-            Written::Foreign
-        } else {
-            Written::National
+            None if has_own_code(&dialled.digits, &digits, number) => Written::WithCode,
+            None if lacks_zero() || is_american(text, number) => Written::Foreign,
+            None => Written::National,
         }
     }
 }
 
 fn has_own_code(dialled: &str, digits: &str, number: PhoneNumber) -> bool {
-    let code = number.calling_code().to_string();
-    let behind = |digits: &'_ str| digits.strip_prefix(&code).map(str::to_owned);
-    match (behind(dialled), behind(digits)) {
-        (Some(rest), Some(national)) => rest.starts_with('0') && rest.ends_with(&national),
-        _ => false,
-    }
+    let plan = National::of(number).plan;
+    let behind = plan.behind(dialled).zip(plan.behind(digits));
+    behind.is_some_and(|(rest, national)| rest.starts_with('0') && rest.ends_with(national))
 }
 
 /// At least this many digits alone, which would be a number in use with a plus before them,
 /// have lost the plus: in countries that write a zero first, no national number is this long.
 const FEWEST_WITH_CODE: usize = 11;
-
-pub(super) fn zero_is_optional(region: Region) -> bool {
-    ZERO_IS_OPTIONAL.contains(&region.to_string().as_str())
-}
 
 fn is_written_with_zero(number: PhoneNumber) -> bool {
     let national = google::national_format(number);
@@ -84,25 +77,22 @@ fn is_written_with_zero(number: PhoneNumber) -> bool {
 /// `(203) 555-0130` or `203-555-0130`. Elsewhere mobile numbers have no
 /// brackets, and landlines have groups of other sizes.
 pub(super) fn is_american(text: &str, number: PhoneNumber) -> bool {
-    if number.calling_code() == AMERICA || !american_groups(text) {
-        return false;
-    }
-    let national = google::national_format(number);
-    let usual = national.split(|c: char| !c.is_ascii_digit());
-    let usual = usual.filter(|group| !group.is_empty()).map(str::len);
     let in_brackets = text.trim_start().starts_with('(');
-    !usual.eq(AMERICAN_GROUPS) && (in_brackets || NumberKind::of(number).line != LineKind::Mobile)
+    number.calling_code() != AMERICA
+        && american_groups(text)
+        && !has_american_groups(&google::national_format(number))
+        && (in_brackets || NumberKind::of(number).line != LineKind::Mobile)
 }
 
 /// Whether the digits are in groups as in North America: the first group in
 /// brackets, or dashes or dots between the groups.
 pub(super) fn american_groups(text: &str) -> bool {
-    let groups = text.split(|c: char| !c.is_ascii_digit());
-    let groups = groups.filter(|group| !group.is_empty()).map(str::len);
-    groups.eq(AMERICAN_GROUPS) && (text.trim_start().starts_with('(') || text.contains(['-', '.']))
+    has_american_groups(text) && (text.trim_start().starts_with('(') || text.contains(['-', '.']))
 }
 
-const AMERICAN_GROUPS: [usize; 3] = [3, 3, 4];
+fn has_american_groups(text: &str) -> bool {
+    digits::groups(text).map(str::len).eq([3, 3, 4])
+}
 
 const AMERICA: u16 = 1;
 
