@@ -10,7 +10,7 @@ use crate::import::campaign_list::{CampaignList, no_campaign};
 use crate::import::{Request, inputs};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::lead::CampaignId;
-use crate::mapping::{MappingError, PhoneCandidate, RegionColumns};
+use crate::mapping::{ColumnChoice, MappingError, NamedMark, PhoneCandidate, Unclear};
 use crate::options::{Given, Options};
 use crate::phone::{PhoneRule, Region};
 use crate::report::{DoubtError, Width, campaigns_to_choose, console, fitting, paragraph};
@@ -83,13 +83,67 @@ async fn ask_about(
                 sheet(&sheets.collect::<Vec<_>>(), terminal).await
             }
             Some(error @ MappingError::HiddenRows { .. }) => hidden_rows(error, terminal).await,
+            Some(error @ MappingError::UnknownMarks { .. }) => {
+                note(&format!("{}.", error.message().what));
+                let unclear = left_out_or_called("Enter cancels", terminal).await?;
+                Ok(unclear.map(|unclear| {
+                    let mut answer = Options::default();
+                    answer.mapping.unclear_marks = Some(unclear);
+                    answer
+                }))
+            }
             _ => Ok(None),
         },
         Ok(intake) => match &intake.doubt {
             Some(doubt) if doubt.refuses => doubtful_region(intake, doubt, terminal).await,
-            None if is_missing_region => missing_region(intake, terminal).await,
-            _ => Ok(None),
+            None if is_missing_region => match missing_region(intake, terminal).await? {
+                Some(answer) => Ok(Some(answer)),
+                None => empty_consents(intake, terminal).await,
+            },
+            _ => empty_consents(intake, terminal).await,
         },
+    }
+}
+
+/// Asks about people whose cell in a consent column is empty.
+async fn empty_consents(intake: &Intake, terminal: &Terminal) -> Result<Option<Options>, Failure> {
+    let columns = intake.marked.columns.iter();
+    let empty: Vec<_> = columns
+        .filter(|column| column.empty_consents() > 0)
+        .collect();
+    for marked in &empty {
+        let NamedMark { input, header, .. } = &marked.column;
+        let (input, header) = (printable(input), shown_name(header));
+        let rows = counted(marked.empty_consents(), "row");
+        note(&format!(
+            "The column `{header}` of `{input}` is empty in {rows}."
+        ));
+    }
+    if empty.is_empty() {
+        return Ok(None);
+    }
+    let unclear = left_out_or_called("Enter calls them", terminal).await?;
+    Ok(unclear.map(|unclear| {
+        let mut answer = Options::default();
+        answer.mapping.empty_consent = Some(unclear);
+        answer
+    }))
+}
+
+/// `enter` says what becomes of an empty answer.
+async fn left_out_or_called(
+    enter: &str,
+    terminal: &Terminal,
+) -> Result<Option<Given<Unclear>>, Failure> {
+    let question =
+        format!("Leave these people out, or call them? Type `leave-out` or `call` ({enter}):");
+    loop {
+        let Some(text) = line(&question, terminal).await? else {
+            return Ok(None);
+        };
+        if let Ok(answer) = text.to_lowercase().parse() {
+            return Ok(Some(answer));
+        }
     }
 }
 
@@ -230,7 +284,7 @@ async fn country_or_column(
             return Ok(Some(answer));
         }
         if intake.inputs.iter().all(has_column) {
-            let column = RegionColumns::Named(text.clone());
+            let column = ColumnChoice::Named(text.clone());
             answer.phones.region_column = Some(Given::new(column, text));
             return Ok(Some(answer));
         }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::campaign::CampaignBook;
 use crate::intake::{Intake, PlannedInput};
+use crate::mapping::MarkKind;
 use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
 
@@ -77,6 +78,8 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
         json!(has_some.then_some("not counted"))
     });
     add("region_columns", |i| columns(i, &i.mapping.countries.used));
+    add("do_not_call_columns", |i| marks(i, MarkKind::DoNotCall));
+    add("consent_columns", |i| marks(i, MarkKind::Consent));
     found
 }
 
@@ -158,6 +161,16 @@ fn phone_columns(input: &PlannedInput) -> Value {
 fn columns(input: &PlannedInput, columns: &[usize]) -> Value {
     let names = columns.iter().map(|column| column_name(input, *column));
     json!(names.collect::<Vec<_>>())
+}
+
+/// The columns that say who must not be called, or who agrees to be, where there are some.
+fn marks(input: &PlannedInput, kind: MarkKind) -> Value {
+    let marks = input.mapping.marks.iter().filter(|mark| mark.kind == kind);
+    let marks: Vec<usize> = marks.map(|mark| mark.column).collect();
+    match marks[..] {
+        [] => Value::Null,
+        _ => columns(input, &marks),
+    }
 }
 
 /// The variables in order, each with the header of its column.

@@ -19,7 +19,7 @@ use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTot
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
 };
-use crate::screen::{SuppressionList, SuppressionLists};
+use crate::screen::{MarkedColumn, SuppressionList, SuppressionLists};
 use crate::settings::{
     ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
 };
@@ -115,12 +115,13 @@ pub async fn plan(
             doubts: settings.doubts,
             doubted: settings.doubted,
             doubt: None,
+            marked: Arc::default(),
             suppression: Arc::default(),
             allow_duplicates: settings.allow_duplicates,
             once: settings.once,
         };
         refuse_too_few_rows(&intake, settings.min_rows)?;
-        intake.look_for_doubt()?;
+        intake.look_ahead()?;
         Ok::<_, Failure>(intake)
     })
     .await
@@ -130,11 +131,12 @@ pub async fn plan(
 pub async fn protect(mut intake: Intake, settings: &ImportSettings) -> Result<Intake, Failure> {
     // Not earlier: after a question the inputs may be planned again.
     intake.inputs.iter().for_each(warn_of_new_columns);
+    intake.marked.columns.iter().for_each(warn_of_marks);
     let (paths, ledger) = (settings.reading.suppress.clone(), settings.ledger.clone());
     service::on_a_thread(move || {
         let region = intake.region.as_ref().map(|given| given.region);
         let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
-        let lists = lists.or_stopped(StoppedBy::Usage)?;
+        let mut lists = lists.or_stopped(StoppedBy::Usage)?;
         for warning in lists.lists.iter().filter_map(SuppressionList::too_old) {
             let hint = warning.hint.unwrap_or_default();
             warn!(event = "warning", "{}: {hint}", warning.what);
@@ -144,6 +146,7 @@ pub async fn protect(mut intake: Intake, settings: &ImportSettings) -> Result<In
             let all = ledger.suppressed_after(ListPosition::default())?;
             lists.kept.add(&all);
         }
+        lists.marked = Arc::clone(&intake.marked);
         intake.suppression = Arc::new(lists);
         Ok::<_, Failure>(intake)
     })
@@ -314,6 +317,25 @@ fn warn_of_new_columns(planned: &PlannedInput) {
             event = "warning",
             "`{}` has new columns since its mapping was saved, which are not sent: {new}",
             planned.input.name()
+        );
+    }
+}
+
+/// Warns of people who may be called although the list may say that they must not be.
+fn warn_of_marks(marked: &MarkedColumn) {
+    let (says, empty) = (marked.column.says(), marked.empty_consents());
+    if let Some((rows, line)) = marked.unread {
+        warn!(
+            event = "warning",
+            "{says}, but {} marked there (the first in line {line}) with a number that cannot be read: other rows with that number are sent",
+            counted(rows, "row") + if rows == 1 { " is" } else { " are" }
+        );
+    }
+    if empty > 0 {
+        warn!(
+            event = "warning",
+            "{says}, and is empty in {}, which are sent like the others; `--only` with this column and its word for yes leaves them out",
+            counted(empty, "row")
         );
     }
 }

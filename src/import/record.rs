@@ -20,7 +20,7 @@ use crate::ledger::{
     Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError, LedgerPlace,
     ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
 };
-use crate::mapping::RegionColumns;
+use crate::mapping::ColumnChoice;
 use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::RateController;
@@ -432,7 +432,12 @@ fn defaults(given: &Options, intake: &Intake) -> String {
         && inputs
             .all(|i| i.mapping.countries.used.is_empty() && !i.mapping.countries.vague.is_empty())
     {
-        handed.phones.region_column = Some(Given::new(RegionColumns::None, "none"));
+        handed.phones.region_column = Some(Given::new(ColumnChoice::None, "none"));
+    }
+    // A profile may be another one then.
+    let mapping = &mut handed.mapping;
+    for column in [&mut mapping.do_not_call_column, &mut mapping.consent_column] {
+        column.get_or_insert_with(|| Given::new(ColumnChoice::Auto, "auto"));
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {

@@ -135,7 +135,7 @@ impl TestLead {
 fn on_a_list(listing: Listing<'_>) -> Failure {
     let (list, hint, on_page) = match listing {
         Listing::List { name, line } => (
-            format!("the do-not-call list `{name}`, line {line}"),
+            format!("on the do-not-call list `{name}`, line {line}"),
             "test with another number, or leave that list out",
             "Test with another number, or remove that list under “Columns”.",
         ),
@@ -144,12 +144,14 @@ fn on_a_list(listing: Listing<'_>) -> Failure {
             "test with another number, or take it off the list with `leadload suppress remove --number`",
             "Test with another number, or take yours off the list under “Do not call”.",
         ),
+        Listing::Marked { .. } => (
+            listing.to_string(),
+            "test with another number",
+            "Test with another number.",
+        ),
     };
-    let message = Message::new(
-        format!("the number that `--test-to` names is on {list}"),
-        hint,
-    );
-    let on_page = message.on_page(format!("Your number is on {list}"), on_page);
+    let message = Message::new(format!("the number that `--test-to` names is {list}"), hint);
+    let on_page = message.on_page(format!("Your number is {list}"), on_page);
     Failure::new(StoppedBy::Usage, on_page)
 }
 

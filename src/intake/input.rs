@@ -85,16 +85,23 @@ impl InspectedInput {
             return Err(several);
         }
         let planned = Mapping::plan(self.input.name(), &self.header, &self.sample, spec);
-        let mapping = planned.map_err(|mut error| {
+        let mut mapping = planned.map_err(|mut error| {
             if let MappingError::NoPhoneColumn { sheets, .. } = &mut error {
                 *sheets = self.other_sheets_with_phones(spec);
             }
             error
         })?;
-        match self.question(spec.hidden_rows) {
-            Some(hidden) => Err(hidden),
-            None => Ok(mapping),
+        if let Some(hidden) = self.question(spec.hidden_rows) {
+            return Err(hidden);
         }
+        // An input that cannot be read is reported when its rows are read.
+        if mapping.compares_dates()
+            && let Ok(list) = self.input.read_list(&self.form, &self.header)
+        {
+            let rows = list.batches().map_while(Result::ok);
+            mapping.order_dates(self.input.name(), &self.header, rows)?;
+        }
+        Ok(mapping)
     }
 
     /// The names of the input's own columns. For a rejects file these are the columns of the input

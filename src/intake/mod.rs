@@ -37,7 +37,7 @@ use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
 use crate::lead::{RowId, RowOutcome};
 use crate::phone::{PhoneNumber, PhoneRules, Region, RoundNumbers};
-use crate::screen::{Doubt, Evidence, SuppressionLists};
+use crate::screen::{Doubt, Evidence, MarkedNumbers, SuppressionLists};
 use crate::source::{RowBatch, SourceError};
 use numbers::{NumberReader, Reading};
 use preparer::Preparer;
@@ -93,6 +93,8 @@ pub struct Intake {
     pub doubted: Option<Region>,
     /// Which numbers are doubtful; `None` until all inputs have been read.
     pub doubt: Option<Arc<Doubt>>,
+    /// Whom the inputs mark as not to be called; empty until all inputs have been read.
+    pub marked: Arc<MarkedNumbers>,
     pub suppression: Arc<SuppressionLists>,
     pub allow_duplicates: bool,
     pub once: Once,
@@ -178,19 +180,63 @@ impl Intake {
         Ok((round, numbers.take_evidence()))
     }
 
-    /// If there is a region and the doubt rule applies, reads all inputs to the end to judge
-    /// whether the numbers that the region completes are of that country.
-    pub fn look_for_doubt(&mut self) -> Result<(), Failure> {
-        let Some(given) = self.region.as_ref().filter(|_| self.doubts) else {
-            return Ok(());
-        };
-        for batch in Readings::start(self, Purpose::Sending) {
-            batch?;
-        }
+    /// Reads all inputs to the end where the first row depends on the last: if the doubt rule
+    /// applies to a region, to judge whether the numbers that it completes are of that country, and
+    /// if columns say who must not be called, to find all their numbers.
+    pub fn look_ahead(&mut self) -> Result<(), Failure> {
+        let given = self.region.as_ref().filter(|_| self.doubts);
         let inputs = self.inputs.iter();
-        let lists: Vec<&Evidence> = inputs.filter_map(PlannedInput::evidence).collect();
-        self.doubt = Some(Arc::new(Doubt::of(given.region, &lists)));
+        let marks = inputs.map(|list| (list.input.name(), &list.header, &list.mapping));
+        let mut marked = MarkedNumbers::new(marks);
+        if given.is_none() && marked.columns.is_empty() {
+            return Ok(());
+        }
+        let mut numbers = NumberReader::new(self.clone());
+        for batch in Readings::start(self, Purpose::Sending) {
+            let ReadBatch { rows, readings, .. } = batch?;
+            let planned = &self.inputs[rows.file()];
+            for (row, reading) in rows.rows().zip(&readings) {
+                let is_whole = !matches!(reading, Reading::Misshapen(_));
+                marked.note(&planned.mapping, row, is_whole, || {
+                    numbers.all(planned, row)
+                });
+            }
+        }
+        if let Some(limit) = self.limit.filter(|_| !marked.columns.is_empty()) {
+            self.mark_beyond(limit, &mut marked, &mut numbers)?;
+        }
+        if let Some(given) = given {
+            let inputs = self.inputs.iter();
+            let lists: Vec<&Evidence> = inputs.filter_map(PlannedInput::evidence).collect();
+            self.doubt = Some(Arc::new(Doubt::of(given.region, &lists)));
+        }
+        marked.refuse_unclear()?;
+        self.marked = Arc::new(marked);
         Ok(())
+    }
+
+    /// Somebody in the first rows may be marked in a later one, which is not sent anyway.
+    fn mark_beyond(
+        &self,
+        limit: u64,
+        marked: &mut MarkedNumbers,
+        numbers: &mut NumberReader,
+    ) -> Result<(), SourceError> {
+        let all = Intake {
+            limit: None,
+            ..self.clone()
+        };
+        let mut seen = 0;
+        all.read(Purpose::Checking, |planned, rows| {
+            let is_limited = planned.mapping.rejects_form.is_none();
+            for row in rows.rows().filter(|_| is_limited) {
+                seen += 1;
+                if seen > limit {
+                    marked.note(&planned.mapping, row, false, || numbers.all(planned, row));
+                }
+            }
+            true
+        })
     }
 
     /// The number of one row of the input `file` (from 0), as it would be read if these were its

@@ -147,6 +147,27 @@ impl NumberReader {
         })
     }
 
+    /// All numbers in the phone columns of a row, whatever speaks against sending to them: also
+    /// several in a cell, and those beside an extension or a word.
+    pub(super) fn all(&mut self, planned: &PlannedInput, row: Row<'_>) -> Vec<PhoneNumber> {
+        let mapping = &planned.mapping;
+        let (columns, codes) = (&mapping.countries.used, &mapping.countries.codes);
+        let of_row = self.regions.read(columns, codes, row);
+        let (phones, region) = self.reader_for(of_row);
+        let mut numbers = Vec::new();
+        for column in &mapping.phone_columns {
+            if let Ok(read) = column.read(row, phones, region) {
+                numbers.push(read.number);
+                continue;
+            }
+            let cell = column.cell(row);
+            let parts = cell.split(|c: char| !c.is_numeric() && !"+ .-()".contains(c));
+            let read = parts.filter_map(|part| phones.read(part, region).ok());
+            numbers.extend(read);
+        }
+        numbers
+    }
+
     fn of_allowed_kind(&self, read: Read) -> Result<Read, Wrong> {
         let line = read.kind.line;
         if self.kinds.has(line) {

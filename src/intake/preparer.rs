@@ -15,19 +15,34 @@ use crate::source::Row;
 
 const HIDDEN: &str = "hidden in the sheet";
 
-/// The outcome of a row whose number is on a do-not-call list.
+/// The outcome of a row whose number is on a do-not-call list, or marked by its own list.
 pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
-    let text = match listing {
+    let listing = match listing {
         Listing::List { name, line } => {
-            // Results go to others too, to whom a path of this computer says nothing.
-            let path = Path::new(name);
-            let file = path.is_absolute().then(|| path.file_name()).flatten();
-            let name = file.map_or(name.into(), OsStr::to_string_lossy);
-            format!("on {}", Listing::List { name: &name, line })
+            let name = file_name(name);
+            Listing::List { name, line }
         }
-        kept @ Listing::Kept(_) => format!("on {kept}"),
+        Listing::Marked {
+            kind,
+            column,
+            line,
+            input,
+        } => Listing::Marked {
+            kind,
+            column,
+            line,
+            input: input.map(file_name),
+        },
+        kept @ Listing::Kept(_) => kept,
     };
-    RowOutcome::not_sent(Status::Suppressed, None, Some(text))
+    RowOutcome::not_sent(Status::Suppressed, None, Some(listing.to_string()))
+}
+
+/// Results go to others too, to whom a path of this computer says nothing.
+fn file_name(name: &str) -> &str {
+    let path = Path::new(name);
+    let file = path.is_absolute().then(|| path.file_name()).flatten();
+    file.and_then(OsStr::to_str).unwrap_or(name)
 }
 
 pub(super) struct Preparer {

@@ -29,11 +29,12 @@ fn intake(text: &str, region: Option<&str>, phones: PhoneRules) -> Intake {
         doubts: true,
         doubted: None,
         doubt: None,
+        marked: Arc::default(),
         suppression: Arc::default(),
         allow_duplicates: false,
         once: Once::default(),
     };
-    intake.look_for_doubt().unwrap();
+    intake.look_ahead().unwrap();
     intake
 }
 

@@ -4,6 +4,7 @@
 
 use super::columns::Columns;
 use super::header_words::folded;
+use super::mark::MarkKind;
 use super::plan::{Mapping, name_and_column};
 use super::spec::{VAR, VarNames};
 use crate::source::Header;
@@ -16,6 +17,9 @@ pub struct AllowList {
     pub campaign_column: Option<String>,
     /// `--region-column`; `None` unless exactly one is used. Several are detected again.
     pub region_column: Option<String>,
+    /// `--do-not-call-column` and `--consent-column`, likewise.
+    pub do_not_call_column: Option<String>,
+    pub consent_column: Option<String>,
     pub variables: Vec<String>,
     pub columns: Vec<String>,
 }
@@ -47,6 +51,8 @@ impl AllowList {
             phone_columns: phone_columns.collect::<Option<_>>()?,
             campaign_column: optional(mapping.campaign_column)?,
             region_column: optional(only_region)?,
+            do_not_call_column: optional(only_mark(mapping, MarkKind::DoNotCall))?,
+            consent_column: optional(only_mark(mapping, MarkKind::Consent))?,
             variables: variables.collect::<Option<_>>()?,
             columns: header.names.clone(),
         })
@@ -73,6 +79,13 @@ impl AllowList {
         let no_longer_sent = self.columns.iter().filter(is_left_out).cloned().collect();
         (newly_sent, no_longer_sent)
     }
+}
+
+/// The column with these marks, if there is exactly one.
+fn only_mark(mapping: &Mapping, kind: MarkKind) -> Option<usize> {
+    let mut marks = mapping.marks.iter().filter(|mark| mark.kind == kind);
+    let first = marks.next()?.column;
+    marks.next().is_none().then_some(first)
 }
 
 /// The headers that `--var` names.
@@ -111,7 +124,7 @@ fn variable(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{MappingSpec, RegionColumns};
+    use crate::mapping::{ColumnChoice, MappingSpec};
     use crate::source::RowBatch;
 
     /// Saves the mapping of a list, and plans the list again with what was saved.
@@ -128,8 +141,8 @@ mod tests {
             phone_columns: kept.phone_columns.clone(),
             campaign_column: kept.campaign_column.clone(),
             region_columns: match &kept.region_column {
-                Some(column) => RegionColumns::Named(column.clone()),
-                None => RegionColumns::Auto,
+                Some(column) => ColumnChoice::Named(column.clone()),
+                None => ColumnChoice::Auto,
             },
             variables: kept.variables.clone(),
             var_names: spec.var_names,

@@ -1,12 +1,14 @@
 //! A mismatch between a header and the flags: what is wrong, in which file, and what to do next.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
+use super::mark::NamedMark;
 use super::spec::PHONE_COLUMN;
 use crate::exit::{Failure, StoppedBy};
 use crate::message::Message;
 use crate::shell::quoted;
-use crate::text::{counted, grouped, listed, nearest, shown_name};
+use crate::text::{counted, grouped, listed, nearest, quoted_value, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MappingError {
@@ -45,6 +47,17 @@ pub enum MappingError {
         first: u64,
         input: String,
     },
+    /// A column that says who must not be called has words that are not known.
+    UnknownMarks {
+        column: NamedMark,
+        words: Vec<UnknownMark>,
+    },
+    /// Columns that nobody has named say that most people must not be called.
+    MostMarked {
+        columns: Vec<NamedMark>,
+        marked: u64,
+        rows: u64,
+    },
     /// Anything else, and what to do about it.
     Other {
         /// The flag that is wrong, if it is a single one.
@@ -60,6 +73,14 @@ pub struct PhoneCandidate {
     pub name: String,
     /// How many of the examined rows have a number in this column.
     pub numbers: usize,
+}
+
+/// A word that says neither yes nor no, and the line where it is first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownMark {
+    pub text: String,
+    pub rows: u64,
+    pub line: u64,
 }
 
 /// A sheet with phone numbers, and how many data rows it has.
@@ -175,6 +196,12 @@ impl MappingError {
                 first,
                 input,
             } => hidden_rows(*rows, *hidden, *first, input),
+            E::UnknownMarks { column, words } => unknown_marks(column, words),
+            E::MostMarked {
+                columns,
+                marked,
+                rows,
+            } => most_marked(columns, *marked, *rows),
             E::Other { message, .. } => message.clone(),
         }
     }
@@ -210,6 +237,53 @@ fn hidden_rows(rows: u64, hidden: u64, first: u64, input: &str) -> Message {
         "leave hidden rows out with `--hidden-rows skip`, or send them too with `--hidden-rows send`",
     )
     .hint_on_page("Choose whether they are left out or sent too.")
+}
+
+fn unknown_marks(column: &NamedMark, words: &[UnknownMark]) -> Message {
+    let words = words.iter().map(|word| {
+        let (text, rows) = (quoted_value(&word.text), counted(word.rows, "row"));
+        format!("{text} ({rows}, the first in line {})", word.line)
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    let NamedMark { name, kind, .. } = column;
+    let what = format!(
+        "{}, but leadload does not know these words: {words}",
+        column.says()
+    );
+    let hint = format!(
+        "write yes or no there; or choose the rows to send with `--only {}`; if the column says something else, use `{} none`",
+        quoted(&format!("{name}=…")),
+        kind.flag()
+    );
+    Message::new(what, hint).hint_on_page("Choose whether these people are left out.")
+}
+
+fn most_marked(columns: &[NamedMark], marked: u64, rows: u64) -> Message {
+    let says: Vec<String> = columns.iter().map(NamedMark::says).collect();
+    let (marked, rows, says) = (grouped(marked), counted(rows, "row"), says.join(", and "));
+    let what = format!("{marked} of {rows} would be left out, because {says}; nothing was sent");
+    let flags = columns.iter().map(|column| column.kind.flag());
+    let (hint, on_page) = match columns {
+        [NamedMark { kind, name, .. }] => {
+            let (flag, name) = (kind.flag(), quoted(name));
+            let hint = format!(
+                "if it does, use `{flag} {name}`; if the column says something else, `{flag} none`"
+            );
+            (hint, "Choose what the column says.")
+        }
+        _ => (
+            format!(
+                "if they do, put what they say into one column and name it with `{}`; a flag with `none` uses no such column",
+                flags
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect::<Vec<_>>()
+                    .join("` or `")
+            ),
+            "Put what they say into one column, and choose the list again.",
+        ),
+    };
+    Message::new(what, hint).hint_on_page(on_page)
 }
 
 fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {

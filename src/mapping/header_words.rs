@@ -79,6 +79,10 @@ pub(super) fn is_not_to_call(header: &str) -> bool {
 
 /// The words of a header in two ways, since `WhatsApp` is one word and `HomePhone` is two.
 fn readings(header: &str) -> [String; 2] {
+    // Salesforce marks fields that a company has added.
+    let header = header.trim();
+    let own = header.strip_suffix("__c").or(header.strip_suffix("__C"));
+    let header = own.unwrap_or(header);
     [words(header), snake(header)]
 }
 
@@ -197,6 +201,11 @@ pub fn is_private(header: &str) -> bool {
 
 pub(super) fn has_calling_code(header: &str) -> bool {
     has_any(&words(header), "calling code")
+}
+
+/// Whether the list has this word, or this name in snake form.
+pub(super) fn is_in_list(list: &str, word: &str) -> bool {
+    LISTS.has(list, word)
 }
 
 /// Whether a word of a name in snake form is in the list.

@@ -7,12 +7,13 @@ use super::columns::Columns;
 use super::country_columns::CountryColumns;
 use super::error::MappingError;
 use super::header_words::{folded, snake};
+use super::mark::{self, MarkColumn};
 use super::only::{OnlyRule, only_rules};
 use super::phone_column::PhoneColumn;
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::{
-    EmptyCells, HiddenRows, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, RegionColumns,
+    ColumnChoice, EmptyCells, HiddenRows, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN,
     SKIP_COLUMN, VAR,
 };
 use super::{beside, detect, extension_column, header_row, test_leads};
@@ -34,6 +35,8 @@ pub struct Mapping {
     pub countries: CountryColumns,
     /// A row is sent only if all of these rules hold.
     pub only: Vec<OnlyRule>,
+    /// The columns that say who must not be called.
+    pub marks: Vec<MarkColumn>,
     /// Whether rows that are hidden in a sheet are left out.
     pub skips_hidden: bool,
     /// Names of variables and the columns (from 0) that they come from.
@@ -63,7 +66,7 @@ pub struct Note {
 }
 
 impl Note {
-    fn new(flag: &'static str, what: String) -> Note {
+    pub(super) fn new(flag: &'static str, what: String) -> Note {
         let hint = None;
         Note { what, hint, flag }
     }
@@ -88,6 +91,8 @@ pub enum ColumnRole {
     Phone,
     Campaign,
     Region,
+    /// A column that says who must not be called.
+    Mark,
     /// A column that `leadload` added to a rejects file.
     Ours,
     None,
@@ -143,6 +148,7 @@ impl Mapping {
         used.flat_map(|phone| phone.columns().chain(phone.extension))
             .chain(self.campaign_column)
             .chain(self.countries.used.iter().copied())
+            .chain(self.marks.iter().map(|mark| mark.column))
             .chain(self.variables.iter().map(|(_, column)| *column))
             .max()
     }
@@ -186,6 +192,10 @@ impl Mapping {
             .filter_map(move |column| row.cell(column))
     }
 
+    fn is_mark(&self, column: usize) -> bool {
+        self.marks.iter().any(|mark| mark.column == column)
+    }
+
     pub fn uses(&self, column: usize) -> ColumnUse<'_> {
         let is_ours = |form: &RejectsForm| !form.input_columns.contains(&column);
         let from_column = self.variables.iter().filter(|(_, of)| *of == column);
@@ -196,6 +206,8 @@ impl Mapping {
                 ColumnRole::Campaign
             } else if self.countries.used.contains(&column) {
                 ColumnRole::Region
+            } else if self.is_mark(column) {
+                ColumnRole::Mark
             } else if self.rejects_form.as_ref().is_some_and(is_ours) {
                 ColumnRole::Ours
             } else {
@@ -312,6 +324,7 @@ impl Planner<'_> {
             campaign_column: campaign_column.transpose()?,
             countries: self.countries(&area_codes)?,
             only: only_rules(columns, &spec.only)?,
+            marks: Vec::new(),
             variables: Vec::new(),
             constants: spec.constants.clone(),
             kept: self.kept_columns()?,
@@ -322,6 +335,8 @@ impl Planner<'_> {
             new_columns: Vec::new(),
             lost_columns: Vec::new(),
         };
+        let in_use = |column| mapping.uses(column).role != ColumnRole::None;
+        mapping.marks = mark::columns(columns, sample, spec, &mapping.only, in_use)?;
         mapping.variables = if spec.no_variables || !spec.variables.is_empty() {
             self.named_columns(&skipped, &mut lost_columns)?
         } else {
@@ -393,12 +408,12 @@ impl Planner<'_> {
     fn countries(&self, area_codes: &AreaCodes) -> Result<CountryColumns, MappingError> {
         let (columns, sample) = (&self.columns, self.sample);
         Ok(match &self.spec.region_columns {
-            RegionColumns::None => CountryColumns::default(),
-            RegionColumns::Named(name) => {
+            ColumnChoice::None => CountryColumns::default(),
+            ColumnChoice::Named(name) => {
                 let column = columns.find(REGION_COLUMN, name)?;
                 CountryColumns::named(columns, sample, column)
             }
-            RegionColumns::Auto => {
+            ColumnChoice::Auto => {
                 let columns = columns.without(&area_codes.columns());
                 CountryColumns::find(&columns, sample, self.rejects_form.is_some())
             }
@@ -441,6 +456,7 @@ impl Planner<'_> {
             mapping.is_phone_column(*column)
                 || mapping.campaign_column == Some(*column)
                 || !mapping.countries.are_found && mapping.countries.used.contains(column)
+                || mapping.is_mark(*column)
                 || skipped.contains(column)
                 // In a rejects file that has lost some of the added columns.
                 || snake(&columns.headers[*column]).starts_with("leadload_")

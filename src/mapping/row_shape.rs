@@ -107,6 +107,8 @@ impl RowShape {
                 ErrorCode::FieldCount,
                 if self.is_like_footer(row) {
                     format!("{LIKE_FOOTER}; if it is a contact, {HOW_TO_FIX}")
+                } else if row.len() == self.cells {
+                    format!("the row has a cell in a column without a header; {HOW_TO_FIX}")
                 } else {
                     format!(
                         "the row has {}, the header has {}; {HOW_TO_FIX}",

@@ -45,7 +45,7 @@ impl SavedMapping {
 mod tests {
     use super::*;
     use crate::mapping::spec::PHONE_COLUMN;
-    use crate::mapping::{Mapping, MappingSpec, PhoneColumn, RegionColumns};
+    use crate::mapping::{ColumnChoice, Mapping, MappingSpec, PhoneColumn};
     use crate::source::{Header, RowBatch};
 
     fn plan(names: &[&str], saved: &MappingSpec) -> Result<Mapping, MappingError> {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_missing_column_that_decides_about_rows_is_an_error() {
         let mut spec = saved(&[], &["Phone", "Land"]);
-        spec.region_columns = RegionColumns::Named("Land".into());
+        spec.region_columns = ColumnChoice::Named("Land".into());
         let saved = spec.saved.as_mut().unwrap();
         saved.is_saved_again = true;
         saved.flags.push("--region-column".into());

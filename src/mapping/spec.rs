@@ -8,6 +8,8 @@ pub(super) const REGION_COLUMN: &str = "--region-column";
 pub(super) const KEEP: &str = "--keep";
 pub(super) const SKIP_COLUMN: &str = "--skip-column";
 pub(super) const ONLY: &str = "--only";
+pub(super) const DO_NOT_CALL_COLUMN: &str = "--do-not-call-column";
+pub(super) const CONSENT_COLUMN: &str = "--consent-column";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VarNames {
@@ -36,13 +38,21 @@ pub enum EmptyCells {
     Send,
 }
 
+/// Which columns are used for what only some lists have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum RegionColumns {
-    /// Every column whose header and cells mean countries.
+pub enum ColumnChoice {
+    /// Every column whose header, and perhaps its cells, mean that.
     #[default]
     Auto,
     None,
     Named(String),
+}
+
+/// What becomes of people about whom the list says nothing that is understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unclear {
+    LeaveOut,
+    Call,
 }
 
 /// What becomes of rows that are hidden in a sheet.
@@ -58,7 +68,15 @@ pub struct MappingSpec {
     /// `--phone-column`, in the order given; detected if empty.
     pub phone_columns: Vec<String>,
     pub campaign_column: Option<String>,
-    pub region_columns: RegionColumns,
+    pub region_columns: ColumnChoice,
+    /// Who must not be called, as the list itself says.
+    pub do_not_call: ColumnChoice,
+    /// Who agrees to be called, as the list itself says.
+    pub consent: ColumnChoice,
+    /// What becomes of words in these columns that are not known; `None` if nobody has said it.
+    pub unclear_marks: Option<Unclear>,
+    /// The same for empty cells of a consent column.
+    pub empty_consent: Option<Unclear>,
     /// `--var`, `COL` or `NAME=COL`. Which of the two it is depends on the header, because a
     /// column's name may contain `=`. If any is given, only these columns are sent.
     pub variables: Vec<String>,
@@ -66,7 +84,7 @@ pub struct MappingSpec {
     pub no_variables: bool,
     pub skipped: Vec<String>,
     pub constants: Vec<(String, String)>,
-    /// `--only`, `COL=VALUE`.
+    /// `--only`, `COL=VALUE`, or `COL>=DATE` and `COL<=DATE`.
     pub only: Vec<String>,
     /// What becomes of rows that are hidden in a sheet; `None` if nobody has said it.
     pub hidden_rows: Option<HiddenRows>,

@@ -3,16 +3,13 @@
 
 use super::columns::Columns;
 use super::header_words::words;
+use super::mark::yes_or_no;
 use super::only::OnlyRule;
 use super::spec::ONLY;
 use crate::shell::quoted;
 use crate::source::RowBatch;
 
 const HEADERS: [&str; 5] = ["is_test", "test", "test_lead", "is_test_lead", "testlead"];
-
-const YES: [&str; 5] = ["true", "yes", "1", "y", "test"];
-
-const NO: [&str; 5] = ["false", "no", "0", "n", ""];
 
 /// Says that some of the first rows are marked as tests, and which flag leaves them out; `None` if
 /// `--only` already uses the column.
@@ -28,12 +25,13 @@ pub(super) fn found(
     }
     let rows = sample.rows();
     let cells = rows.map(|row| row.text(column).unwrap_or_default().trim().to_owned());
-    let has = |words: &[&str], cell: &str| words.contains(&&*cell.to_lowercase());
-    let (tests, mut others): (Vec<String>, Vec<String>) = cells.partition(|cell| has(&YES, cell));
+    let is_test =
+        |cell: &String| cell.eq_ignore_ascii_case("test") || yes_or_no(cell) == Some(true);
+    let (tests, mut others): (Vec<String>, Vec<String>) = cells.partition(is_test);
     others.sort_unstable();
     others.dedup();
     // A column with other values is not such a mark, and its cells are not shown.
-    let is_mark = !others.is_empty() && others.iter().all(|cell| has(&NO, cell));
+    let is_mark = !others.is_empty() && others.iter().all(|cell| yes_or_no(cell) == Some(false));
     if tests.is_empty() || !is_mark {
         return None;
     }

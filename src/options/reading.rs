@@ -7,7 +7,7 @@ use clap::ValueHint;
 use super::Given;
 use super::declare::options;
 use super::value::{Constant, Delimiter, Value};
-use crate::mapping::{EmptyCells, HiddenRows, RegionColumns, VarNames};
+use crate::mapping::{ColumnChoice, EmptyCells, HiddenRows, Unclear, VarNames};
 use crate::phone::{KindChoice, PhoneRule, Region};
 use crate::source::Encoding;
 
@@ -84,9 +84,32 @@ options! {
         /// Send only rows with this value in this column; the others are `excluded`. Repeatable
         ///
         /// In upper or lower case, spaces trimmed. Several columns must all match; several values
-        /// for one column are alternatives.
+        /// for one column are alternatives. COL>=2025-01-31 and COL<=2025-12-31 compare dates.
         #[arg(long, value_name = "COL=VALUE")]
         only: Vec<Given<Constant>> => Mapping { is_identity: true, names_columns: true };
+
+        /// Column that says who must not be called, `auto` or `none` [default: auto]
+        ///
+        /// A number that any row marks is `suppressed` in all its rows. `auto` uses columns whose
+        /// header says do not call, opt-out, blocked and the like, and names no other channel.
+        #[arg(long, value_name = "COL")]
+        do_not_call_column: Given<ColumnChoice> => Mapping { names_columns: true, default: Some("auto") };
+
+        /// Column that says who agrees to be called, `auto` or `none` [default: auto]
+        ///
+        /// Where it says no, the number is `suppressed` in all its rows. `auto` uses columns whose
+        /// header says consent or opt-in, and names no other channel.
+        #[arg(long, value_name = "COL")]
+        consent_column: Given<ColumnChoice> => Mapping { names_columns: true, default: Some("auto") };
+
+        /// What becomes of rows with words in these columns that are not known, as somebody has
+        /// answered.
+        #[arg(skip)]
+        unclear_marks: Given<Unclear> => Mapping { has_flag: false };
+
+        /// What becomes of rows without anything in a consent column, as somebody has answered.
+        #[arg(skip)]
+        empty_consent: Given<Unclear> => Mapping { has_flag: false };
 
         /// How headers become names of variables [default: snake]
         #[arg(long, value_name = "FORM")]
@@ -124,7 +147,7 @@ options! {
         /// code such as +49. `auto` uses columns whose header means country and whose cells are
         /// mostly countries; they are still sent as variables.
         #[arg(long, value_name = "COL")]
-        region_column: Given<RegionColumns> => Mapping { names_columns: true, default: Some("auto") };
+        region_column: Given<ColumnChoice> => Mapping { names_columns: true, default: Some("auto") };
 
         /// Read digits without + and without a country as international numbers
         #[arg(long, action = clap::ArgAction::SetTrue)]

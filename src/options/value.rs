@@ -15,7 +15,7 @@ use secrecy::SecretString;
 
 use crate::api::wire::VariablesShape;
 use crate::intake::{KnownBad, OnUncertain, Once};
-use crate::mapping::{EmptyCells, HiddenRows, RegionColumns, VarNames};
+use crate::mapping::{ColumnChoice, EmptyCells, HiddenRows, Unclear, VarNames};
 use crate::phone::{KindChoice, LineKind, PhoneRule, Region};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::{Rate, RateChoice};
@@ -324,12 +324,12 @@ impl Value for Option<Region> {
     }
 }
 
-impl Value for RegionColumns {
-    fn parse(text: &str) -> Result<RegionColumns, String> {
+impl Value for ColumnChoice {
+    fn parse(text: &str) -> Result<ColumnChoice, String> {
         Ok(match text.trim().to_lowercase().as_str() {
-            "auto" => RegionColumns::Auto,
-            NONE => RegionColumns::None,
-            _ => RegionColumns::Named(text.to_owned()),
+            "auto" => ColumnChoice::Auto,
+            NONE => ColumnChoice::None,
+            _ => ColumnChoice::Named(text.to_owned()),
         })
     }
 }
@@ -386,6 +386,10 @@ words! {
     HiddenRows {
         Send = "send", "Send them too";
         Skip = "skip", "Leave them out; their status is `excluded`";
+    }
+    Unclear {
+        LeaveOut = "leave-out", "Leave these people out";
+        Call = "call", "Call them";
     }
     PhoneRule {
         E164 = "e164", "`+` and 7 to 15 digits, whatever they are";

@@ -117,8 +117,10 @@ impl LineKinds {
     /// The kinds that these choices are together: the usual ones, unless some are named by themselves.
     pub fn chosen(choices: &[KindChoice]) -> LineKinds {
         let is_only = |choice: &KindChoice| matches!(choice, KindChoice::Only(_));
-        let is_list = choices.iter().any(is_only);
-        let first = is_list.then_some(LineKinds::NONE).unwrap_or_default();
+        let first = match choices.iter().any(is_only) {
+            true => LineKinds::NONE,
+            false => LineKinds::default(),
+        };
         choices.iter().fold(first, |kinds, choice| match choice {
             KindChoice::All => LineKinds::ALL,
             KindChoice::Only(line) | KindChoice::Also(line) => kinds.and(*line),

@@ -354,7 +354,7 @@ pub fn meaning(status: Status) -> &'static str {
         Status::Repeated => "the number is in an earlier row; not sent",
         Status::AlreadyImported => "an earlier run has imported it; not sent",
         Status::Excluded => "left out by --only or --hidden-rows; not sent",
-        Status::Suppressed => "on a do-not-call list; not sent by this run",
+        Status::Suppressed => "must not be called; not sent by this run",
         Status::Invalid => "cannot be sent as it is",
         Status::Rejected => "the service refused the row",
         Status::Failed => "not delivered, and safe to send again",

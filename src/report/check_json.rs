@@ -7,8 +7,8 @@ use super::json::{line, summary, text};
 use super::later_columns::later_columns_json;
 use super::tally::Tally;
 use crate::campaign::UnclearNames;
-use crate::intake::PlannedInput;
-use crate::mapping::{ColumnRole, Note};
+use crate::intake::{Intake, PlannedInput};
+use crate::mapping::{ColumnRole, MarkKind, Note};
 use crate::source::Content;
 
 pub fn check_json(checked: &Checked<'_>) -> String {
@@ -37,6 +37,7 @@ pub fn check_json(checked: &Checked<'_>) -> String {
     check["inputs"] = intake.inputs.iter().map(input).collect();
     check["lists"] = lists.collect();
     check["later_phone_columns"] = later_columns_json(&ended.list_notes.later_columns);
+    check["marks"] = marks(intake);
     check["kept_do_not_call"] = json!(intake.suppression.kept.len());
     check["lead_bodies"] = bodies
         .filter_map(|body| serde_json::from_str::<Value>(body).ok())
@@ -93,6 +94,24 @@ fn input(planned: &PlannedInput) -> Value {
     })
 }
 
+/// What the inputs themselves say about calling.
+fn marks(intake: &Intake) -> Value {
+    let columns = intake.marked.columns.iter();
+    let marks = columns.map(|marked| {
+        json!({
+            "input": marked.column.input,
+            "column": marked.column.header,
+            "says": match marked.column.kind {
+                MarkKind::DoNotCall => "do_not_call",
+                MarkKind::Consent => "consent",
+            },
+            "rows": marked.rows,
+            "empty_consents": marked.empty_consents(),
+        })
+    });
+    marks.collect()
+}
+
 fn columns(planned: &PlannedInput) -> Value {
     let headers = planned.header.names.iter().enumerate();
     headers
@@ -105,6 +124,7 @@ fn columns(planned: &PlannedInput) -> Value {
                     ColumnRole::Phone => Some("phone_number"),
                     ColumnRole::Campaign => Some("campaign_id"),
                     ColumnRole::Region => Some("region"),
+                    ColumnRole::Mark => Some("mark"),
                     ColumnRole::Ours => Some("leadload"),
                     ColumnRole::None => None,
                 },

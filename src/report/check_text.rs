@@ -145,6 +145,7 @@ fn sent_as(mapping: &Mapping, column: usize) -> String {
     match (names.is_empty(), used.role) {
         (false, _) => printable(&names.join(", ")).into_owned(),
         (true, ColumnRole::Region) => "not sent: the number's country".to_owned(),
+        (true, ColumnRole::Mark) => "not sent: who is called".to_owned(),
         (true, ColumnRole::Ours) => "not sent: added by leadload".to_owned(),
         (true, _) => "not sent".to_owned(),
     }

@@ -9,7 +9,7 @@ use super::width::{Width, labelled};
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{Begun, Unfinished};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, MarkKind, NamedMark};
 use crate::source::{Certainty, Content, FooterLine, TextForm};
 use crate::text::{counted, listed, printable};
 
@@ -151,6 +151,7 @@ fn input(
     let later = later.and_then(|evidence| by_line(&evidence.later_columns));
     lines.extend(later.map(|later| ("note", later)));
     lines.extend(only(planned).map(|only| ("only", only)));
+    lines.extend(marks(intake, planned));
     lines.push(("variables", variables(planned)));
     if let Some(rows @ 1..) = planned.blank_rows() {
         lines.push(("blank", format!("{}, not counted", counted(rows, "row"))));
@@ -197,6 +198,36 @@ fn only(planned: &PlannedInput) -> Option<String> {
     });
     let rules: Vec<String> = rules.collect();
     (!rules.is_empty()).then(|| format!("{} (--only)", rules.join(", and ")))
+}
+
+/// What the list itself says about calling.
+fn marks(intake: &Intake, planned: &PlannedInput) -> Vec<(&'static str, String)> {
+    let columns = intake.marked.columns.iter();
+    let here = columns.filter(|marked| marked.column.input == planned.input.name());
+    let lines = here.map(|marked| {
+        let NamedMark { kind, header, .. } = &marked.column;
+        let (header, rows) = (listed(&[header]), marked.rows);
+        let (label, rows) = match kind {
+            MarkKind::DoNotCall => ("no calls", marked_rows(rows, "says so", "say so")),
+            MarkKind::Consent => ("consent", marked_rows(rows, "says no", "say no")),
+        };
+        let empty = match marked.empty_consents() {
+            0 => String::new(),
+            empty => format!(", {} nothing", marked_rows(empty, "says", "say")),
+        };
+        let unread = marked.unread.map_or_else(String::new, |(rows, line)| {
+            let rows = counted(rows, "row");
+            format!("; {rows} without a number that can be read (the first in line {line})")
+        });
+        let flag = kind.flag();
+        (label, format!("{header}: {rows}{empty}{unread} ({flag})"))
+    });
+    lines.collect()
+}
+
+fn marked_rows(rows: u64, one: &str, several: &str) -> String {
+    let does = if rows == 1 { one } else { several };
+    format!("{} {does}", counted(rows, "row"))
 }
 
 fn form(planned: &PlannedInput, has_examples: bool) -> Vec<(&'static str, String)> {

@@ -1,5 +1,5 @@
-//! Numbers that are not sent: repeats within the import, numbers on a do-not-call list, and numbers
-//! that the region for the whole list may have completed wrongly.
+//! Numbers that are not sent: repeats within the import, numbers on a do-not-call list or marked by
+//! the list itself, and numbers that the region for the whole list may have completed wrongly.
 //!
 //! Rule: bounded memory, at most 16 bytes for each distinct number.
 
@@ -8,6 +8,7 @@ mod doubt;
 mod evidence;
 mod first_rows;
 mod kept_list;
+mod marked;
 mod numbers;
 mod suppression;
 
@@ -16,4 +17,5 @@ pub use doubt::{Against, Doubt, Fitting, ListDoubt, are_many, is_wrong_for};
 pub use evidence::{Completed, Evidence, LaterColumns, Sample};
 pub use first_rows::FirstRows;
 pub use kept_list::KeptList;
+pub use marked::{MarkedColumn, MarkedNumbers};
 pub use suppression::{Listing, SuppressionList, SuppressionLists};

@@ -7,17 +7,18 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use jiff::Zoned;
 use jiff::civil::Date;
 
-use super::KeptList;
 use super::evidence::Evidence;
 use super::is_wrong_for;
 use super::numbers::Numbers;
+use super::{KeptList, MarkedNumbers};
 use crate::lead::RowId;
-use crate::mapping::{ListColumns, PhoneColumn, RowRegion, RowRegions};
+use crate::mapping::{ListColumns, MarkKind, PhoneColumn, RowRegion, RowRegions};
 use crate::message::Message;
 use crate::phone::{
     PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written, is_surely_number,
@@ -26,7 +27,7 @@ use crate::phone::{
 use crate::source::{
     Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError, Survey,
 };
-use crate::text::counted;
+use crate::text::{counted, shown_name};
 
 const SAMPLE_ROWS: usize = 1000;
 
@@ -39,9 +40,10 @@ pub struct SuppressionLists {
     /// In the order of the command line.
     pub lists: Vec<SuppressionList>,
     pub kept: KeptList,
+    pub marked: Arc<MarkedNumbers>,
 }
 
-/// Where a number is on a do-not-call list.
+/// Where a number is on a do-not-call list, or is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing<'a> {
     List {
@@ -50,14 +52,38 @@ pub enum Listing<'a> {
     },
     /// On the list that leadload keeps, since this day.
     Kept(Date),
+    /// In a column of the import's own lists; `input` where there are several.
+    Marked {
+        kind: MarkKind,
+        column: &'a str,
+        line: u32,
+        input: Option<&'a str>,
+    },
 }
 
 impl fmt::Display for Listing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Listing::List { name, line } => write!(f, "the list {name}, line {line}"),
+            Listing::List { name, line } => write!(f, "on the list {name}, line {line}"),
             Listing::Kept(since) => {
-                write!(f, "the do-not-call list that leadload keeps, since {since}")
+                write!(
+                    f,
+                    "on the do-not-call list that leadload keeps, since {since}"
+                )
+            }
+            Listing::Marked {
+                kind,
+                column,
+                line,
+                input,
+            } => {
+                let says = match kind {
+                    MarkKind::DoNotCall => "marked as not to be called",
+                    MarkKind::Consent => "without consent",
+                };
+                let column = shown_name(column);
+                write!(f, "{says}: the column `{column}`, line {line}")?;
+                input.map_or(Ok(()), |input| write!(f, " of {input}"))
             }
         }
     }
@@ -161,7 +187,7 @@ impl SuppressionLists {
             .collect::<Result<_>>()?;
         Ok(SuppressionLists {
             lists,
-            kept: KeptList::default(),
+            ..SuppressionLists::default()
         })
     }
 
@@ -181,7 +207,7 @@ impl SuppressionLists {
         keys.filter_map(PhoneNumber::from_key)
     }
 
-    /// The first list that has this number.
+    /// The first list that has this number, or the column that marks it.
     pub fn find(&self, number: PhoneNumber) -> Option<Listing<'_>> {
         let mut lists = self.lists.iter();
         let given = lists.find_map(|list| {
@@ -189,7 +215,9 @@ impl SuppressionLists {
             let name = list.input.name();
             Some(Listing::List { name, line })
         });
-        given.or_else(|| self.kept.since(number).map(Listing::Kept))
+        given
+            .or_else(|| self.kept.since(number).map(Listing::Kept))
+            .or_else(|| self.marked.find(number))
     }
 
     /// The lists as inputs: no output may overwrite them.

@@ -62,6 +62,7 @@ fn two_values(declared: &Declaration) -> [Json; 2] {
         [json!(";"), json!("|")],
         [json!("a=b"), json!("c=d")],
         [json!("mobile"), json!("+premium")],
+        [json!("call"), json!("leave-out")],
         [json!("a"), json!("b")],
     ];
     let takes = |json: &Json| {

@@ -11,7 +11,7 @@ use super::server::FormFields;
 use super::trouble::Trouble;
 use super::words;
 use crate::intake::PlannedInput;
-use crate::mapping::{PhoneColumn, RegionColumns, VarNames, is_private};
+use crate::mapping::{ColumnChoice, PhoneColumn, VarNames, is_private};
 use crate::options::{Constant, Given, Options};
 use crate::phone::{PhoneRule, Region};
 
@@ -310,11 +310,11 @@ impl ColumnForm {
         let phones = &mut options.phones;
         let column = self.country_column().and_then(|at| columns.text(at));
         phones.region_column = match column {
-            Some(text) => Some(Given::new(RegionColumns::Named(text.to_owned()), text)),
+            Some(text) => Some(Given::new(ColumnChoice::Named(text.to_owned()), text)),
             None => phones
                 .region_column
                 .take()
-                .filter(|chosen| **chosen == RegionColumns::None),
+                .filter(|chosen| **chosen == ColumnChoice::None),
         };
         // Beside a column the country of the profile holds, for cells that are empty.
         phones.region = match (Region::parse(&self.country), column) {
@@ -385,7 +385,7 @@ fn phone_of(text: &str, column: impl Fn(&str) -> Option<usize>) -> Option<PhoneC
 }
 
 fn country(options: &Options, columns: &FormColumns) -> String {
-    if let Some(RegionColumns::Named(text)) = options.phones.region_column.as_deref()
+    if let Some(ColumnChoice::Named(text)) = options.phones.region_column.as_deref()
         && let Some(at) = columns.find(text)
     {
         return format!("column-{at}");
@@ -469,7 +469,7 @@ fn used(phones: &[PhoneColumn], options: &Options, columns: &FormColumns) -> Vec
     let campaign = options.mapping.campaign_column.as_deref();
     let campaign = campaign.and_then(|text| columns.find(text));
     let country = match options.phones.region_column.as_deref() {
-        Some(RegionColumns::Named(text)) => columns.find(text),
+        Some(ColumnChoice::Named(text)) => columns.find(text),
         _ => None,
     };
     let phones = phones.iter().flat_map(|phone| phone.columns());

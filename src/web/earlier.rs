@@ -35,6 +35,7 @@ pub async fn take_settings(
         record.options = earlier.options;
         record.options.reading.sheet = said.sheet;
         record.options.reading.hidden_rows = said.hidden_rows;
+        record.forget_answers();
         record.options.phones.suppress = lists;
         record.has_columns = true;
         record.taken_from = Some(earlier.name);

@@ -134,6 +134,12 @@ impl JobRecord {
             .chain(self.earlier_runs.iter().copied())
     }
 
+    /// Forgets what was said about words of a list, since another list has other words.
+    pub fn forget_answers(&mut self) {
+        let mapping = &mut self.options.mapping;
+        (mapping.unclear_marks, mapping.empty_consent) = (None, None);
+    }
+
     /// What is sent from now on belongs to another run.
     pub fn end_run(&mut self) {
         self.earlier_runs.extend(self.run.take());

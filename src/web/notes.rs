@@ -35,6 +35,7 @@ fn notes(checked: &Checked) -> Vec<String> {
         .chain(lookup)
         .chain(limit(checked))
         .chain(columns(checked))
+        .chain(marks(checked))
         .chain(later_columns(checked))
         .chain(old_lists(checked))
         .chain(round_numbers(checked))
@@ -69,6 +70,24 @@ fn columns(checked: &Checked) -> impl Iterator<Item = String> {
             }
             None => what,
         }
+    })
+}
+
+/// Whom the list itself says must not be called, and about whom it says nothing.
+fn marks(checked: &Checked) -> impl Iterator<Item = String> {
+    let columns = checked.intake.marked.columns.iter();
+    let columns = columns.filter(|column| column.rows + column.empty_consents() > 0);
+    columns.map(|marked| {
+        let rows = counted(marked.rows, "row");
+        let empty = match marked.empty_consents() {
+            0 => String::new(),
+            empty => format!(
+                " {} nothing there: these people are called too.",
+                counted(empty, "row") + if empty == 1 { " has" } else { " have" }
+            ),
+        };
+        let says = sentence(&format!("{}: {rows} left out", marked.column.says()));
+        says + &empty
     })
 }
 

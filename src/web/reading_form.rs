@@ -11,7 +11,8 @@ use super::server::FormFields;
 use super::steps::not_changed;
 use super::trouble::Question;
 use super::visit::{CurrentJob, Visit};
-use crate::mapping::HiddenRows;
+use super::work::WorkState;
+use crate::mapping::{ColumnChoice, HiddenRows, MarkKind, Unclear};
 use crate::options::{Given, Options};
 use crate::source::{Certainty, Content};
 use crate::text::{counted, grouped, shortened};
@@ -80,8 +81,8 @@ pub fn section(visit: &Visit, job: &Job, facts: &ListFacts, asks_for_sheet: bool
     }
 }
 
-/// Only a question about the sheet: which one is meant, or what becomes of its hidden rows. The
-/// answer leads to the columns or to the step `then`.
+/// Only a question about the list: which sheet is meant, or who of it is left out. The answer leads
+/// to the columns or to the step `then`.
 pub fn question(visit: &Visit, job: &Job, question: &Question, then: Option<&str>) -> Markup {
     let (asks, field, button) = match question {
         Question::Sheet(sheets) => {
@@ -91,6 +92,15 @@ pub fn question(visit: &Visit, job: &Job, question: &Question, then: Option<&str
         }
         Question::HiddenRows(hidden) => {
             ("hidden-rows", hidden_rows(*hidden, visit, job), "Continue")
+        }
+        Question::UnknownMarks => (
+            "unclear-marks",
+            marks("Leave them out", "Call them"),
+            "Continue",
+        ),
+        Question::MostMarked(..) => {
+            let field = marks("Who must not be called", "Something else");
+            ("most-marked", field, "Continue")
         }
         _ => return html! {},
     };
@@ -159,6 +169,42 @@ fn hidden_rows(hidden: u64, visit: &Visit, job: &Job) -> Markup {
     )
 }
 
+/// What a column says about calling; nothing is chosen before somebody has said it.
+fn marks(leave_out: &str, call: &str) -> Markup {
+    labelled(
+        "marks",
+        "What it says",
+        html! {
+            select #marks name="marks" required {
+                option value="" selected { "Choose" }
+                option value="leave-out" { (leave_out) }
+                option value="call" { (call) }
+            }
+        },
+    )
+}
+
+/// Keeps what somebody has said about a column that seems to say who must not be called.
+fn keep_marks(options: &mut Options, question: Option<&Question>, answer: Given<Unclear>) {
+    let mapping = &mut options.mapping;
+    match question {
+        Some(Question::UnknownMarks) => {
+            mapping.unclear_marks = Some(answer);
+        }
+        Some(Question::MostMarked(kind, name)) => {
+            let column = match *answer {
+                Unclear::LeaveOut => Given::new(ColumnChoice::Named(name.clone()), name),
+                Unclear::Call => Given::new(ColumnChoice::None, "none"),
+            };
+            match kind {
+                MarkKind::DoNotCall => mapping.do_not_call_column = Some(column),
+                MarkKind::Consent => mapping.consent_column = Some(column),
+            }
+        }
+        _ => {}
+    }
+}
+
 fn sheet_field<'n>(
     sheets: impl Iterator<Item = (&'n String, Option<u64>)>,
     chosen: &str,
@@ -215,6 +261,10 @@ pub async fn choose(
     let given = |name: &str| fields.get(name).filter(|text| !text.is_empty());
     let facts = job.state().read.done();
     let sheet_before = facts.as_ref().and_then(|facts| facts.inspected.sheet());
+    let trouble = match &job.state().check {
+        WorkState::Failed(trouble) => trouble.question.clone(),
+        _ => None,
+    };
     let changed = job.change(fields.version(), |record| {
         let reading = &mut record.options.reading;
         let asks = fields.get("asks");
@@ -229,6 +279,10 @@ pub async fn choose(
             && (asks.is_some() || given("sheet") == sheet_before)
         {
             reading.hidden_rows = text.parse().ok();
+        }
+        if let Some(answer) = given("marks").and_then(|text| text.parse().ok()) {
+            keep_marks(&mut record.options, trouble.as_ref(), answer);
+            return;
         }
         if asks.is_none() {
             reading.encoding = given("encoding").and_then(|text| text.parse().ok());

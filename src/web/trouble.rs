@@ -5,7 +5,7 @@ use std::path::Path;
 use super::words::names;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::WasUndone;
-use crate::mapping::{MappingError, PhoneCandidate};
+use crate::mapping::{MappingError, MarkKind, NamedMark, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
 use crate::screen::Doubt;
@@ -29,6 +29,10 @@ pub enum Question {
     Sheet(Vec<SheetChoice>),
     /// So many rows are hidden in the sheet.
     HiddenRows(u64),
+    /// A column that says who must not be called has words that are not known.
+    UnknownMarks,
+    /// A column that was found, by its name, seems to say that most people must not be called.
+    MostMarked(MarkKind, String),
     /// The phone column is not known.
     PhoneColumn,
     /// The numbers may be of another country.
@@ -203,6 +207,22 @@ impl Trouble {
                 "Choose which one is called. If it is empty in a row, another one can be used.".to_owned(),
                 Question::PhoneColumns(candidates.clone()),
             ),
+            MappingError::UnknownMarks { .. } | MappingError::MostMarked { .. } => {
+                let trouble = Trouble::of_message(StoppedBy::Usage, &error.message());
+                let question = match error {
+                    MappingError::MostMarked { columns, .. } => match &columns[..] {
+                        [NamedMark { kind, name, .. }] => {
+                            Some(Question::MostMarked(*kind, name.clone()))
+                        }
+                        _ => None,
+                    },
+                    _ => Some(Question::UnknownMarks),
+                };
+                return Trouble {
+                    question,
+                    ..trouble
+                };
+            }
             MappingError::Other { message, .. } => {
                 return Trouble {
                     question: Some(Question::Columns),

@@ -111,9 +111,10 @@ fn every_key_of_an_import_is_in_the_table_and_every_key_of_the_table_is_printed(
 
 #[test]
 fn every_key_of_a_check_is_in_the_tables_and_every_key_of_the_tables_is_printed() {
-    let folder = Folder::with_leads(
-        &(contacts_of(&[101, 102], 3) + "x,101\n07911 100009,101\n+447911000099,Zzz\n"),
-    );
+    let list = contacts_of(&[101, 102], 3) + "x,101\n07911 100009,101\n+447911000099,Zzz\n";
+    let (header, rows) = list.split_once('\n').unwrap();
+    let rows: String = rows.lines().map(|row| format!("{row},no\n")).collect();
+    let folder = Folder::with_leads(&format!("{header},Do Not Call\n{rows}"));
     let service = service();
     folder.write("do-not-call.txt", "+447911999999\n");
     let line = "check leads.csv --region GB --campaign-column list --suppress do-not-call.txt --report r.html";

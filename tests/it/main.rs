@@ -48,6 +48,7 @@ mod link;
 #[path = "../support/listen.rs"]
 mod listen;
 mod manual;
+mod marks;
 mod max_new;
 mod messages;
 mod metrics;

@@ -114,7 +114,9 @@ fn a_profile_and_a_saved_mapping_keep_the_choice() {
 
 #[test]
 fn a_choice_that_is_typed_names_the_one_that_it_replaces() {
-    let folder = Folder::with_leads("name,phone,consent,lang\nAda,+447911000001,no,de\n");
+    let folder = Folder::with_leads(
+        "name,phone,consent,lang\nAda,+447911000001,no,de\nBob,+447911000002,yes,de\n",
+    );
     folder.write("dnc.txt", "+447911000009\n");
     folder.write(
         "config.toml",

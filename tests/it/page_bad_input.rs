@@ -519,6 +519,47 @@ fn hidden_people_are_asked_about_and_stay_left_out_in_a_corrected_copy() {
 }
 
 #[test]
+fn words_of_a_column_that_says_who_is_called_are_asked_about() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list = "phone,Do Not Call\n+447911123456,\n+447911123457,perhaps\n+447911123458,x\n+447911123459,no\n";
+    for (answer, name, leads) in [("Leave them out", "a.csv", 2), ("Call them", "b.csv", 3)] {
+        let screen = go_on(&visitor, &columns(&visitor, name, list));
+        let asked = [
+            "says who must not be called",
+            "does not know these words: “perhaps”",
+        ];
+        says(&screen, &asked);
+        // Nobody is sent before somebody has said so.
+        let unsaid = visitor.send(&screen.form("reading"));
+        let screen = go_on(&visitor, &unsaid);
+        says(&screen, &asked);
+        let screen = visitor.send(&screen.form("reading").choose("marks", answer));
+        let screen = go_on(&visitor, &screen);
+        let text = screen.text();
+        assert!(text.contains(&format!("Send {leads} leads")), "{text}");
+        assert!(text.contains("The column “Do Not Call”"), "{text}");
+    }
+}
+
+#[test]
+fn a_column_that_would_leave_out_most_people_is_asked_about() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list = "phone,Blocked\n+447911123456,1\n+447911123457,1\n+447911123458,0\n";
+    for (answer, name, button) in [
+        ("Who must not be called", "a.csv", "Send 1 lead"),
+        ("Something else", "b.csv", "Send 3 leads"),
+    ] {
+        let screen = go_on(&visitor, &columns(&visitor, name, list));
+        says(&screen, &["2 of 3 rows would be left out", "“Blocked”"]);
+        let screen = visitor.send(&screen.form("reading").choose("marks", answer));
+        let screen = go_on(&visitor, &screen);
+        assert!(screen.text().contains(button), "{}", screen.text());
+    }
+}
+
+#[test]
 fn numbers_without_a_country_ask_for_it_once_and_then_can_go_without() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);

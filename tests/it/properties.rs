@@ -388,6 +388,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         doubts: false,
         doubted: None,
         doubt: None,
+        marked: Arc::default(),
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
         once: Once::Campaign,

@@ -700,7 +700,7 @@ fn a_list_is_read_by_its_own_country_column_and_that_is_said() {
     output.shows(
         "dnc.csv: do-not-call list, 3 numbers in `Phone`: 3 numbers without a country code: 1 taken as Germany (by row), 1 taken as United Kingdom (by row), 1 taken as United Kingdom (--region)\n",
     );
-    output.shows("  suppressed               2  on a do-not-call list; not sent by this run\n");
+    output.shows("  suppressed               2  must not be called; not sent by this run\n");
     // A line with an unknown country would suppress nobody.
     folder.write("dnc.csv", list.replace("Deutschland", "Neverland"));
     let refused = folder.leadload(&args).expect(2);

@@ -45,7 +45,8 @@ def known():
     for line in lines:
         if not line.startswith("#"):
             code, long_code, names = line.split(" ", 2)
-            yield code, {plain(name) for name in [code, long_code, *names.split("; ")]}
+            names = names.removeprefix("the ").split("; ")
+            yield code, {plain(name) for name in [code, long_code, *names]}
 
 
 def main():

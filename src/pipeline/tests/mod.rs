@@ -212,6 +212,7 @@ pub(super) fn prepare_list(
         doubts: false,
         doubted: None,
         doubt: None,
+        marked: Arc::default(),
         suppression: Arc::default(),
         allow_duplicates: policy.form.allow_duplicates,
         once: Once::Campaign,

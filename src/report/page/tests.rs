@@ -36,6 +36,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
         doubts: false,
         doubted: None,
         doubt: None,
+        marked: Arc::default(),
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
         once: Once::Campaign,

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Profile;
 use super::edit::{edit, file_to_edit};
 use super::table::{flags_for, table_of};
-use crate::mapping::{AllowList, RegionColumns};
+use crate::mapping::{AllowList, ColumnChoice};
 use crate::options::{Given, Options, texts};
 use crate::settings::Layers;
 use crate::settings::layers::home_of_token;
@@ -100,9 +100,18 @@ fn mapping(given: Options, list: &AllowList, before: &Options) -> Result<Options
     let phones = Given::list_of(&list.phone_columns);
     options.mapping.phone_column = (!phones.is_empty()).then_some(phones);
     options.mapping.campaign_column = column(&list.campaign_column);
-    if let Some(region) = &list.region_column {
-        let named = RegionColumns::Named(region.clone());
-        options.phones.region_column = Some(Given::new(named, region));
+    let found = [
+        (&list.region_column, &mut options.phones.region_column),
+        (
+            &list.do_not_call_column,
+            &mut options.mapping.do_not_call_column,
+        ),
+        (&list.consent_column, &mut options.mapping.consent_column),
+    ];
+    for (column, option) in found {
+        if let Some(name) = column {
+            *option = Some(Given::new(ColumnChoice::Named(name.clone()), name));
+        }
     }
     // Columns that `var` does not name are skipped. `var` is written
     // even if it is empty: without it every column would be sent.

@@ -106,7 +106,7 @@ async fn shown(
         errors,
         body: Some(html! {
             @if facts.inspected.runs.is_some() && !record.has_earlier_settings && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
-            @if let (Some(_), Some(question)) = (sheets, question) { (reading_form::question(visit, job, question, None)) }
+            @if let Some(question) = question.filter(|asked| is_about_list(asked)) { (reading_form::question(visit, job, question, None)) }
             (sections.form(is_asking))
             (reading_form::section(visit, job, &facts, sheets.is_some()))
         }),
@@ -166,9 +166,18 @@ fn field_of(trouble: &Trouble) -> &'static str {
         Some(Question::PhoneColumns(_) | Question::PhoneColumn) => "phone",
         Some(Question::Sheet(_)) => "sheet",
         Some(Question::HiddenRows(_)) => "hidden-rows",
+        Some(Question::UnknownMarks | Question::MostMarked(..)) => "marks",
         Some(Question::Country) => "country",
         Some(Question::Columns | Question::Again) | None => "columns",
     }
+}
+
+/// Whether it is asked above the choice of columns.
+fn is_about_list(question: &Question) -> bool {
+    matches!(
+        question,
+        Question::Sheet(_) | Question::UnknownMarks | Question::MostMarked(..)
+    )
 }
 
 struct Sections<'a> {

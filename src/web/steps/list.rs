@@ -252,6 +252,7 @@ pub async fn replace(visit: Visit, CurrentJob(job): CurrentJob, request: Request
         record.is_corrected = false;
         // It may be the rows to fix of another run, whose do-not-call lists apply too.
         record.has_earlier_settings = false;
+        record.forget_answers();
         record.end_run();
     });
     if let Err(why) = changed {

@@ -98,8 +98,8 @@ corpus! {
     emails_with_a_delimiter_that_is_in_no_quotes: "email;phone;optin\nada@example.com;+447400123456;yes, please\nbob@example.com;+447400123457;no\n", "" => "
         exit 0
         UTF-8, semicolon, header in line 1
-        2 | +447400123456 | ready | email=ada@example.com | optin=yes, please
-        3 | +447400123457 | ready | email=bob@example.com | optin=no
+        2 | +447400123456 | ready | email=ada@example.com
+        3 | +447400123457 | suppressed
     ";
     two_numbers_with_commas_in_a_semicolon_file: "name;phone\nAda;+447400123456, +447400123457\nBob;+447400123458, +447400123459\n", "" => "
         exit 1
