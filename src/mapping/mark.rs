@@ -102,13 +102,20 @@ impl MarkKind {
         };
         let name = words(header);
         let has = |list: &str| name.split('_').any(|word| is_in_list(list, word));
-        // A header such as `No consent` says the opposite.
-        if self == MarkKind::Consent && has("no or yes") && !has("yes or no") {
+        // Headers such as `No consent` and `No opt-out` say the opposite, unless that is known too.
+        let is_negative = match self {
+            MarkKind::Consent => has("no or yes"),
+            MarkKind::DoNotCall => {
+                let (first, rest) = name.split_once('_').unwrap_or_default();
+                is_in_list("no or yes", first) && is_in_list(self.list(), rest)
+            }
+        };
+        if is_negative && !has("yes or no") && !is_in_list(self.list(), &name) {
             return false;
         }
         let is_beside = |word: &String| {
             let is = |list: &str| is_in_list(list, word);
-            let is_number = word.starts_with(char::is_numeric);
+            let is_number = word.chars().all(char::is_numeric);
             // A date of being blocked says so too; the date of a consent does not say who refused.
             let is_date = self == MarkKind::DoNotCall && is("when");
             // Blocked by somebody is not blocked by phone.
@@ -203,27 +210,31 @@ pub(super) fn columns(
         (MarkKind::Consent, &spec.consent),
     ];
     for (kind, choice) in choices {
-        let (found, is_found) = match choice {
-            ColumnChoice::None => continue,
-            ColumnChoice::Named(name) => (vec![columns.find(kind.flag(), name)?], false),
-            ColumnChoice::Auto if columns.has_header => {
-                (columns.that(|header| kind.is_meant_by(header)), true)
-            }
-            ColumnChoice::Auto => continue,
+        let named = match choice {
+            ColumnChoice::Named(name) => Some(columns.find(kind.flag(), name)?),
+            ColumnChoice::Auto | ColumnChoice::None => None,
         };
-        let found = found.into_iter().map(|column| MarkColumn {
+        // A saved mapping names the column that was found: the list may have another one by now.
+        let is_saved = columns.saved.is_some_and(|saved| saved.has(kind.flag()));
+        let is_auto = *choice == ColumnChoice::Auto || named.is_some() && is_saved;
+        let mut found = match is_auto && columns.has_header {
+            true => columns.that(|header| kind.is_meant_by(header)),
+            false => Vec::new(),
+        };
+        found.retain(|column| named != Some(*column));
+        let all = named.into_iter().chain(found);
+        let found = all.map(|column| MarkColumn {
             column,
             kind,
-            is_found,
+            is_found: named != Some(column),
             unknown: spec.unclear_marks,
             empty: spec.empty_consent.filter(|_| kind == MarkKind::Consent),
         });
         marks.extend(found.filter(|mark| {
             let is_only = only.iter().any(|rule| rule.column == mark.column);
-            let is_consent = || kind == MarkKind::Consent && is_found;
-            let is_other =
-                || is_found && in_use(mark.column) || is_consent() && !mark.has_known_words(sample);
-            !is_only && !is_other()
+            let is_consent = kind == MarkKind::Consent;
+            let is_other = || in_use(mark.column) || is_consent && !mark.has_known_words(sample);
+            !is_only && !(mark.is_found && is_other())
         }));
     }
     Ok(marks)

@@ -105,12 +105,14 @@ fn assert_kind(code: u16, national: &str) {
 }
 
 /// Whether digits without a plus begin with the region's calling code, and are a number with it, or
-/// have it twice or with a prefix behind it: our reader decides on purpose what is meant.
+/// have it twice or with a prefix behind or before it: our reader decides on purpose what is meant.
 fn begins_with_own_code(digits: &str, region: Region) -> bool {
     let is_decided = |plan: &CallingCode| {
         let code = plan.code.to_string();
         let rest = digits.strip_prefix(&code);
+        let behind_prefix = plan.without_prefix(digits);
         rest.is_some_and(|rest| rest.starts_with(&code) || plan.without_prefix(rest).is_some())
+            || behind_prefix.is_some_and(|rest| rest.starts_with(&code))
     };
     lost_plus(digits, region).is_some() || is_decided(CallingCode::of(region))
 }

@@ -44,7 +44,16 @@ fn is_scientific(text: &str) -> bool {
 
 /// The digits before the zeros of a number that was stored as a decimal, `491713920003.000`; `None`
 /// if the text is none.
+///
+/// A single zero counts behind other signs too: programs put a country code before a number that
+/// they have stored as a decimal, `+49 1713920003.0`.
 pub(super) fn before_zeros(text: &str) -> Option<&str> {
+    if let Some(number) = text.strip_suffix(".0").or(text.strip_suffix(",0"))
+        && number.trim_end().ends_with(|c: char| c.is_ascii_digit())
+        && !number.contains(['.', ','])
+    {
+        return Some(number.trim_end());
+    }
     let (_, zeros) = decimal(text.strip_prefix('+').unwrap_or(text))?;
     let whole = text.strip_suffix(zeros)?.strip_suffix(['.', ','])?;
     zeros.bytes().all(|byte| byte == b'0').then_some(whole)
@@ -117,13 +126,14 @@ mod tests {
             ("491713920003.00000", "491713920003"),
             ("1.000", "1"),
             ("0171.0", "0171"),
+            ("+49 171 123 .0", "+49 171 123"),
         ] {
             assert_eq!(before_zeros(text), Some(whole), "{text}");
         }
         for text in [
             "0171.1234",
             "030.10.00",
-            "0171 123.0",
+            "0171 123.00",
             "4471.5",
             "100",
             ".",

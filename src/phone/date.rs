@@ -17,9 +17,10 @@ pub(super) fn is_date(text: &str) -> bool {
 /// `2024-05`, `2023/24`, `9.15-17.45`
 fn is_month_or_hours((first, second): (&str, &str)) -> bool {
     let is_next_year = value(first) % 100 + 1 == value(second);
-    let is_month = second.len() <= 2 && (1..=12).contains(&value(second)) || is_next_year;
+    let is_month = |text: &str| text.len() <= 2 && (1..=12).contains(&value(text));
     let (from, to) = (first.trim_end(), second.trim_start());
-    is_year(first) && is_digits(second) && is_month
+    is_year(first) && is_digits(second) && (is_month(second) || is_year(second) || is_next_year)
+        || is_year(second) && is_digits(first) && is_month(first)
         || is_whole_time(from, ":.") && is_whole_time(to, ":.")
 }
 

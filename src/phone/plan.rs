@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 use rlibphonenumber::Region as LibraryRegion;
 
+use std::sync::LazyLock;
+
 use super::plans::{CALLING_CODES, NODES};
 use super::problem::Origin;
 use super::{LineKind, NumberKind, PhoneNumber, PhoneProblem, Region};
@@ -53,6 +55,10 @@ static NO_PLAN: CallingCode = CallingCode {
     prefix_beginnings: &[],
     roots: [LineKind::Unknown as u16; 15],
 };
+
+/// The calling code of each beginning of three digits: every number is looked up here.
+static BY_BEGINNING: LazyLock<Vec<Option<&CallingCode>>> =
+    LazyLock::new(|| (0..1000).map(CallingCode::found_by).collect());
 
 /// A number behind its calling code; without digits if no country has the calling code.
 #[derive(Debug, Clone, Copy)]
@@ -138,10 +144,16 @@ impl CallingCode {
     /// The calling code at the beginning of these digits; `None` if no
     /// country has it. Missing digits of the first three count as 0.
     pub fn beginning(digits: &str) -> Option<&'static CallingCode> {
-        CallingCode::first_of(format!("{digits:0<3}").get(..3)?.parse().ok()?)
+        let padded = digits.bytes().chain([b'0'; 3]).take(3);
+        let value = padded.fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
+        CallingCode::first_of(value)
     }
 
     fn first_of(three_digits: u64) -> Option<&'static CallingCode> {
+        *BY_BEGINNING.get(usize::try_from(three_digits).ok()?)?
+    }
+
+    fn found_by(three_digits: u64) -> Option<&'static CallingCode> {
         // No calling code begins with a zero, and none with another one.
         let is_number = three_digits >= 100;
         let mut codes = [100, 10, 1].iter().map(|tens| three_digits / tens);
@@ -208,6 +220,11 @@ impl National {
         self.length <= self.plan.usual_length
     }
 
+    /// Whether the number has at least as many digits as numbers of its country usually have.
+    pub fn has_usual_length(&self) -> bool {
+        self.length >= self.plan.usual_length
+    }
+
     /// Whether no number of the country has more digits, so that none of this one can be missing.
     pub fn is_longest(&self) -> bool {
         let is_full = self.without_trunk_zero().is_none();
@@ -251,10 +268,15 @@ impl National {
     }
 
     pub fn kind(&self) -> NumberKind {
-        let mut answer = self.plan.roots[self.length as usize];
-        for place in (0..self.length).rev() {
-            answer = next(answer, (self.value / 10_u64.pow(place) % 10) as u8);
+        let (mut digits, mut value) = ([0; 15], self.value);
+        let digits = &mut digits[..self.length as usize];
+        for digit in digits.iter_mut().rev() {
+            (*digit, value) = ((value % 10) as u8, value / 10);
         }
+        let root = self.plan.roots[self.length as usize];
+        let answer = digits
+            .iter()
+            .fold(root, |answer, digit| next(answer, *digit));
         let country = usize::from(answer >> 4).checked_sub(1);
         NumberKind {
             country: country.and_then(|at| self.plan.country(at)),

@@ -129,7 +129,9 @@ impl PhoneRules {
         if (unmarked.len() < text.len() || extension::is_glued(plain, unmarked)) && !is_longest() {
             return Err(PhoneProblem::Masked);
         }
-        if may_be_date(text) && !is_valid(number) {
+        // Where numbers have so few digits, they are written like dates.
+        let is_full = || is_valid(number) && National::of(number).has_usual_length();
+        if may_be_date(text) && !is_full() {
             return Err(PhoneProblem::Date);
         }
         Ok((number, Written::of(plain, &dialled, number, region)))
@@ -173,6 +175,9 @@ impl PhoneRules {
             return without;
         }
         let is_italian = without.is_ok_and(|number| number.calling_code() == KEEPS_ZERO);
+        if !is_italian && without.is_ok_and(is_valid) {
+            return without;
+        }
         let with = self.dialled(dialled.has_plus, &dialled.with_zero(), region);
         let (usual, other) = if is_italian {
             (with, without)
@@ -238,6 +243,11 @@ impl PhoneRules {
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber> {
         let as_written = self.dialled_within(digits, region);
         let plan = CallingCode::of(region);
+        if let Some(rest) = plan.without_prefix(digits)
+            && plan.behind(rest).is_some()
+        {
+            return with_or_without_code(as_written, self.after_plus(rest));
+        }
         match plan.behind(digits) {
             Some(rest) if plan.behind(rest).is_some() => {
                 with_or_without_code(as_written, self.after_plus(rest))
@@ -276,12 +286,13 @@ impl PhoneRules {
             return here;
         };
         match (self.international(behind), here) {
-            (Ok(abroad), Ok(other)) if is_valid(abroad) && is_valid(other) => {
+            (Ok(abroad), Ok(other)) if is_valid(other) && is_possible(abroad) => {
                 // Nobody writes another country's prefix before a number at home.
-                let is_same = abroad == other || CallingCode::of(region).behind(behind).is_some();
-                is_same.then_some(abroad).ok_or(PhoneProblem::TwoPrefixes)
+                let is_home = CallingCode::of(region).behind(behind).is_some();
+                let is_meant = abroad == other || is_home && is_valid(abroad);
+                is_meant.then_some(abroad).ok_or(PhoneProblem::TwoPrefixes)
             }
-            (Ok(abroad), _) if is_valid(abroad) => Ok(abroad),
+            (Ok(abroad), _) if is_possible(abroad) => Ok(abroad),
             _ => here,
         }
     }

@@ -226,6 +226,8 @@ fn dates_and_amounts_are_numbers_in_no_country() {
             "2023/24",
             "09.15-17.45",
             "9:15 - 17:45",
+            "12/2025",
+            "2025/2026",
         ] {
             let read = rules(PhoneRule::Possible).read(cell, region);
             assert_eq!(read, Err(PhoneProblem::Date), "{cell}");
@@ -245,6 +247,52 @@ fn dates_and_amounts_are_numbers_in_no_country() {
             assert_eq!(read, Err(PhoneProblem::Amount), "{cell}");
         }
     }
+}
+
+#[test]
+fn a_zero_behind_a_point_is_dropped_from_a_number_with_other_signs() {
+    let mut tally = Tally::default();
+    for example in examples() {
+        let (code, digits) = (example.code(), example.digits());
+        let region = Some(example.region);
+        for cell in [
+            format!("+{code} {digits}"),
+            example.international.replace(['.', ','], " "),
+        ] {
+            let plain = rules(PhoneRule::Possible).read(&cell, region);
+            for zero in [".0", ",0", " .0"] {
+                let cell = format!("{cell}{zero}");
+                let read = rules(PhoneRule::Possible).read(&cell, region);
+                let errors = ["phone_damaged", "phone_ambiguous", "phone_impossible"];
+                tally.note(&cell, read, plain.as_ref().ok().copied(), &errors);
+            }
+        }
+    }
+    eprintln!("{tally:?}");
+    assert!(tally.refused * 20 < tally.right, "{tally:?}");
+}
+
+#[test]
+fn the_own_code_behind_the_trunk_zero_never_calls_somebody_else() {
+    let mut tally = Tally::default();
+    for example in examples() {
+        if !plan::CallingCode::of(example.region).has_trunk_zero() {
+            continue;
+        }
+        let (code, digits) = (example.code(), example.digits());
+        let cell = format!("0{code}{digits}");
+        let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
+        let as_it_stands = PhoneNumber::from_e164(&format!("+{code}{code}{digits}"));
+        let stays = read.as_ref().is_ok_and(|number| {
+            let is_usual = plan::National::of(*number).is_usual();
+            as_it_stands == Ok(*number) && rules::is_valid(*number) && is_usual
+        });
+        if !stays {
+            let errors = ["phone_ambiguous", "phone_impossible"];
+            tally.note(&cell, read, Some(example.number), &errors);
+        }
+    }
+    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -269,6 +317,10 @@ fn two_zeros_before_a_country_code_never_call_another_country() {
     }
     eprintln!("{tally:?}");
     assert!(tally.refused * 100 < tally.right, "{tally:?}");
+    for (cell, region) in [("0096265123456", "SG"), ("0056 9 1234567", "CO")] {
+        let read = rules(PhoneRule::Possible).read(cell, Region::parse(region));
+        assert!(read.is_err(), "{cell}: {read:?}");
+    }
     let us = Region::parse("US");
     for cell in [
         "011 49 1512 3456789",

@@ -247,6 +247,30 @@ fn a_saved_mapping_misses_the_columns_that_say_who_is_called() {
 }
 
 #[test]
+fn a_column_that_is_new_since_the_mapping_was_saved_counts_too() {
+    let list = "phone,DNC\n+447911000001,x\n+447911000002,\n+447911000003,\n+447911000004,\n";
+    let folder = Folder::with_leads(list);
+    let save = [
+        "check",
+        "leads.csv",
+        "--save-mapping",
+        "crm",
+        "--config",
+        "c.toml",
+    ];
+    folder.leadload(&save).expect(0);
+    let list = "phone,DNC,Opt-out\n+447911000001,x,\n+447911000002,,yes\n+447911000003,,\n+447911000004,,\n";
+    folder.write("leads.csv", list);
+    let (phones, output) = import(&folder, "--config c.toml --profile crm --ledger none");
+    assert_eq!(
+        phones,
+        ["+447911000003", "+447911000004"],
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
 fn several_columns_that_leave_out_most_rows_are_all_named() {
     let folder = Folder::with_leads(
         "phone,Unsubscribed,Do Not Call\n+447911000001,1,no\n+447911000002,1,no\n+447911000003,0,yes\n+447911000004,0,no\n",
