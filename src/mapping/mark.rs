@@ -234,7 +234,7 @@ pub(super) fn columns(
             let is_only = only.iter().any(|rule| rule.column == mark.column);
             let is_consent = kind == MarkKind::Consent;
             let is_other = || in_use(mark.column) || is_consent && !mark.has_known_words(sample);
-            !is_only && !(mark.is_found && is_other())
+            !(is_only || mark.is_found && is_other())
         }));
     }
     Ok(marks)

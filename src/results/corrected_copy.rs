@@ -85,6 +85,9 @@ impl CorrectedCopy<'_> {
         for batch in list.read()?.batches() {
             for row in batch?.rows() {
                 let mut cells = self.corrected(row);
+                if are_blank(&cells) {
+                    continue;
+                }
                 // Where the list may be cut off, so may the copy.
                 if row.ends_open() && matches!(cells.last(), Some(Cow::Borrowed(_))) {
                     csv.flush()?;
@@ -127,6 +130,7 @@ impl CorrectedCopy<'_> {
                             cells: self.sheet_row(row),
                             is_hidden: row.is_hidden(),
                         });
+                        let rows = rows.filter(|row| !are_blank(&row.cells));
                         ready = rows.collect::<Vec<_>>().into_iter();
                     }
                     Some(Err(error)) => return Some(Err(error.into())),
@@ -184,6 +188,14 @@ impl CorrectedCopy<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a row has nothing in it any more. It is left out: a blank row is none, and would make a
+/// footer of a short one below it. DOS ends files with 1A.
+fn are_blank(cells: &[impl AsRef<[u8]>]) -> bool {
+    let is_blank = |c: char| c.is_whitespace() || c == '\u{1A}';
+    let mut cells = cells.iter();
+    cells.all(|cell| String::from_utf8_lossy(cell.as_ref()).chars().all(is_blank))
 }
 
 fn not_in_list(row: RowId) -> ListError {

@@ -252,7 +252,7 @@ proptest! {
         }
         // A row whose cells are all corrected to nothing is no row any more; the first one says how
         // many columns there are.
-        let is_blank = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
+        let is_blank = |row: &Vec<String>| are_blank(row);
         prop_assume!(!(no_header && expected.first().is_some_and(is_blank)));
         expected.retain(|row| !is_blank(row));
         let copy = folder.copy(&list, &corrections);
