@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// Lists of words from a file next to the code: `[name]` begins a list, `#`
 /// begins a comment, and white space separates words.
@@ -31,6 +33,13 @@ impl WordLists {
     pub fn has(&self, list: &str, word: &str) -> bool {
         self.of(list).contains(word)
     }
+}
+
+/// The name of the file, if the text is an absolute path.
+pub fn file_name(text: &str) -> &str {
+    let path = Path::new(text);
+    let name = path.is_absolute().then(|| path.file_name()).flatten();
+    name.and_then(OsStr::to_str).unwrap_or(text)
 }
 
 /// The text with every control character and direction mark replaced by `�`.

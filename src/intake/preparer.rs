@@ -1,7 +1,5 @@
 //! What can be decided about a row from the row itself and the rows before it.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::numbers::Reading;
@@ -12,11 +10,13 @@ use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
 use crate::screen::{FirstRows, Listing, SuppressionLists};
 use crate::source::Row;
+use crate::text::file_name;
 
 const HIDDEN: &str = "hidden in the sheet";
 
 /// The outcome of a row whose number is on a do-not-call list, or marked by its own list.
 pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
+    // Results go to others too, to whom a path of this computer says nothing.
     let listing = match listing {
         Listing::List { name, line } => {
             let name = file_name(name);
@@ -36,13 +36,6 @@ pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
         kept @ Listing::Kept(_) => kept,
     };
     RowOutcome::not_sent(Status::Suppressed, None, Some(listing.to_string()))
-}
-
-/// Results go to others too, to whom a path of this computer says nothing.
-fn file_name(name: &str) -> &str {
-    let path = Path::new(name);
-    let file = path.is_absolute().then(|| path.file_name()).flatten();
-    file.and_then(OsStr::to_str).unwrap_or(name)
 }
 
 pub(super) struct Preparer {

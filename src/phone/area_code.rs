@@ -144,12 +144,7 @@ impl PhoneRules {
     /// if the number with it is in use, and otherwise has more digits than is usual.
     fn with_area_code(&self, area: &str, number: &str, region: Region) -> Result<Read> {
         let joined = self.with_own_area_code(area, number, region);
-        if region
-            .calling_code()
-            .map(|code| code.to_string())
-            .as_deref()
-            != Some(area)
-        {
+        if CallingCode::of(region).code.to_string() != area {
             return joined;
         }
         let whole = self.read_as(&format!("+{area} {number}"), None);

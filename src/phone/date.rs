@@ -14,14 +14,14 @@ pub(super) fn is_date(text: &str) -> bool {
         || text.split_once(['-', '/']).is_some_and(is_month_or_hours)
 }
 
-/// `2024-05`, `2023/24`, `9.15-17.45`
+/// `2024-05`, `12/2025`, `2023/24`, `9.15-17.45`
 fn is_month_or_hours((first, second): (&str, &str)) -> bool {
     let is_next_year = value(first) % 100 + 1 == value(second);
     let is_month = |text: &str| text.len() <= 2 && (1..=12).contains(&value(text));
     let (from, to) = (first.trim_end(), second.trim_start());
     is_year(first) && is_digits(second) && (is_month(second) || is_year(second) || is_next_year)
         || is_year(second) && is_digits(first) && is_month(first)
-        || is_whole_time(from, ":.") && is_whole_time(to, ":.")
+        || is_whole_time(from) && is_whole_time(to)
 }
 
 /// Whether the text may be a date with its year in two digits, `12.03.85`. In some countries phone
@@ -78,8 +78,8 @@ fn is_time(text: &str, signs: &str) -> bool {
 }
 
 /// `9.15`, with nothing behind the minutes.
-fn is_whole_time(text: &str, signs: &str) -> bool {
-    is_time(text, signs) && (4..=5).contains(&text.len())
+fn is_whole_time(text: &str) -> bool {
+    is_time(text, ":.") && (4..=5).contains(&text.len())
 }
 
 #[cfg(test)]

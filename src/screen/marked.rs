@@ -10,10 +10,10 @@ use crate::phone::PhoneNumber;
 use crate::source::{Header, Row};
 use crate::text::shortened;
 
-/// How many of the words that are not known are told.
+/// How many unknown words a message names at most.
 const MAX_UNKNOWN: usize = 10;
 
-/// How long each of them may be in characters.
+/// How many characters of each it shows.
 const LONGEST_UNKNOWN: usize = 40;
 
 #[derive(Debug, Default)]

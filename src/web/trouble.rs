@@ -1,7 +1,5 @@
 //! What went wrong, in the words of the page: no flags, no commands, and what to do here.
 
-use std::path::Path;
-
 use super::words::names;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::WasUndone;
@@ -9,7 +7,7 @@ use crate::mapping::{MappingError, MarkKind, NamedMark, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
 use crate::screen::Doubt;
-use crate::text::{counted, grouped, shown_name};
+use crate::text::{counted, file_name, grouped, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
@@ -271,13 +269,6 @@ pub fn plain(text: &str) -> String {
         _ => format!("“{}”", file_name(part)),
     });
     parts.collect()
-}
-
-/// The name of the file, if the text is an absolute path.
-fn file_name(text: &str) -> &str {
-    let path = Path::new(text);
-    let name = path.is_absolute().then(|| path.file_name()).flatten();
-    name.and_then(|name| name.to_str()).unwrap_or(text)
 }
 
 /// `No space left on device (os error 28)` without the number, which helps nobody here.
