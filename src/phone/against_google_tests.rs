@@ -9,7 +9,7 @@ use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumberFormat, Ph
 
 use super::plan::{CallingCode, National};
 use super::plans::{CALLING_CODES, NODES};
-use super::reader::lost_plus;
+use super::reader::{behind_zero, lost_plus};
 use super::*;
 
 const FIRST_NODE: u16 = 512;
@@ -203,17 +203,42 @@ fn no_decision_takes_more_digits_than_the_number_has() {
     }
 }
 
+/// National numbers of a calling code, of every beginning and length.
+fn national_numbers(code: u16) -> impl Iterator<Item = String> {
+    let beginnings = lengths(code).flat_map(|length| (0..1000).map(move |first| (length, first)));
+    beginnings.map(move |(length, first)| {
+        let rest = filler(first << 16 | u64::from(code) << 4 | length as u64);
+        format!("{first:03}{}", &rest[..length - 3])
+    })
+}
+
 #[test]
 fn every_beginning_and_length_of_every_calling_code_is_read_as_the_library_reads_it() {
     for code in &CALLING_CODES {
-        for length in lengths(code.code) {
-            for beginning in 0..1000_u64 {
-                let rest = filler(beginning << 16 | u64::from(code.code) << 4 | length as u64);
-                let digits = format!("{}{beginning:03}{}", code.code, &rest[..length - 3]);
-                assert_reading(&digits);
+        for national in national_numbers(code.code) {
+            assert_reading(&format!("{}{national}", code.code));
+        }
+    }
+}
+
+#[test]
+fn a_zero_is_taken_off_without_the_library_only_if_it_takes_off_that_zero_too() {
+    let (mut taken, mut left) = (0, 0);
+    for code in CALLING_CODES.iter().filter(|code| code.has_plain_zero) {
+        for region in code.regions.iter().copied().map(Region) {
+            for national in national_numbers(code.code) {
+                let digits = format!("0{national}");
+                let Some(number) = behind_zero(&digits, region) else {
+                    left += 1;
+                    continue;
+                };
+                taken += 1;
+                let read = library(&digits, Some(region)).unwrap();
+                assert_eq!(read.e164, number.to_string(), "{digits} {region}");
             }
         }
     }
+    assert!(taken > 50_000 && left > 500_000, "{taken} {left}");
 }
 
 #[test]

@@ -8,11 +8,12 @@ use super::digits::{self, is_digits};
 pub(super) fn is_amount(text: &str) -> bool {
     let has_digits = digits::count(text) > 0;
     let text = text.trim_start_matches('-');
-    has_digits
-        && (text.contains(is_currency)
-            || has_thousands(text.trim_start_matches('+'), ',')
+    let has_marks = || {
+        has_thousands(text.trim_start_matches('+'), ',')
             || has_decimals(text)
-            || has_dash_for_cents(text))
+            || has_dash_for_cents(text)
+    };
+    has_digits && (text.contains(is_currency) || text.contains(['.', ',']) && has_marks())
 }
 
 /// The currency signs of Unicode that people use.

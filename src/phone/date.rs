@@ -35,8 +35,8 @@ pub(super) fn may_be_date(text: &str) -> bool {
 /// The text behind a date at its beginning: three groups of digits with the same sign between them,
 /// of which the first or the last is a year.
 fn behind_date(text: &str, is_year: fn(&str) -> bool) -> Option<&str> {
-    let sign = text.find(['-', '.', '/'])?;
-    let mut parts = text.splitn(3, &text[sign..=sign]);
+    let sign = text.chars().find(|c| matches!(c, '-' | '.' | '/'))?;
+    let mut parts = text.splitn(3, sign);
     let (first, second) = (parts.next()?.trim_end(), parts.next()?.trim());
     let (third, rest) = digits::split_behind(parts.next()?.trim_start(), |c| c.is_ascii_digit());
     let is_order = is_year(first) && are_day_and_month(second, third)

@@ -53,18 +53,23 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// Signs that only make a number readable.
-const SIGNS: &str = "+-.()/\\[]~ \n";
+/// Whether the sign only makes a number readable.
+fn is_sign(c: char) -> bool {
+    matches!(
+        c,
+        '+' | '-' | '.' | '(' | ')' | '/' | '\\' | '[' | ']' | '~' | ' ' | '\n'
+    )
+}
 
 fn check_characters(text: &str) -> Result<()> {
+    let Some(other) = text.chars().find(|c| !is_digit(*c) && !is_sign(*c)) else {
+        return Ok(());
+    };
     let has_letters = text.contains(char::is_alphabetic);
-    let mut others = text
-        .chars()
-        .filter(|c| !is_digit(*c) && !SIGNS.contains(*c));
-    match others.next() {
-        Some(_) if has_letters && text.contains(char::is_numeric) => Err(PhoneProblem::Letters),
-        Some(_) if has_letters => Err(PhoneProblem::NoDigits),
-        Some(symbol) if text.contains(is_digit) => Err(PhoneProblem::Symbol(symbol)),
+    match other {
+        _ if has_letters && text.contains(char::is_numeric) => Err(PhoneProblem::Letters),
+        _ if has_letters => Err(PhoneProblem::NoDigits),
+        symbol if text.contains(is_digit) => Err(PhoneProblem::Symbol(symbol)),
         _ => Ok(()),
     }
 }

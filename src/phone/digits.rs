@@ -13,7 +13,9 @@ pub(super) fn decimal(text: &str) -> Option<(&str, &str)> {
 
 /// The digits of a text, without what is between them.
 pub(super) fn of(text: &str) -> String {
-    text.chars().filter(char::is_ascii_digit).collect()
+    let mut digits = text.to_owned();
+    digits.retain(|c| c.is_ascii_digit());
+    digits
 }
 
 pub(super) fn count(text: &str) -> usize {

@@ -35,6 +35,9 @@ pub(super) struct CallingCode {
     pub usual_length: u32,
     /// The first three digits that such a prefix can begin with: inclusive ranges.
     pub prefix_beginnings: &'static [(u16, u16)],
+    /// Whether Google's library takes a zero off what is dialled within the main country, and
+    /// nothing else, if one zero is at its beginning.
+    pub has_plain_zero: bool,
     /// The start of the decision about country and line, indexed by the length of the national
     /// number. A value from [`FIRST_NODE`] on is the index of a node in [`NODES`] (counted from
     /// [`FIRST_NODE`]), where the next digit decides. A lower value is the answer: the low four
@@ -53,6 +56,7 @@ static NO_PLAN: CallingCode = CallingCode {
     prefixed_lengths: 0,
     usual_length: 0,
     prefix_beginnings: &[],
+    has_plain_zero: false,
     roots: [LineKind::Unknown as u16; 15],
 };
 
@@ -103,7 +107,9 @@ impl CallingCode {
 
     /// The digits behind the calling code; `None` if they do not begin with it.
     pub fn behind<'d>(&self, digits: &'d str) -> Option<&'d str> {
-        digits.strip_prefix(&self.code.to_string())
+        let width = self.code.checked_ilog10()? as usize + 1;
+        let (code, rest) = digits.split_at_checked(width)?;
+        (code.parse() == Ok(self.code)).then_some(rest)
     }
 
     /// The digits without the prefix for calls within the country; `None` if they do not begin with
@@ -268,15 +274,12 @@ impl National {
     }
 
     pub fn kind(&self) -> NumberKind {
-        let (mut digits, mut value) = ([0; 15], self.value);
-        let digits = &mut digits[..self.length as usize];
-        for digit in digits.iter_mut().rev() {
-            (*digit, value) = ((value % 10) as u8, value / 10);
+        let mut answer = self.plan.roots[self.length as usize];
+        let mut place = 10_u64.pow(self.length);
+        while answer >= FIRST_NODE && place > 1 {
+            place /= 10;
+            answer = next(answer, (self.value / place % 10) as u8);
         }
-        let root = self.plan.roots[self.length as usize];
-        let answer = digits
-            .iter()
-            .fold(root, |answer, digit| next(answer, *digit));
         let country = usize::from(answer >> 4).checked_sub(1);
         NumberKind {
             country: country.and_then(|at| self.plan.country(at)),

@@ -9,12 +9,14 @@ use super::amount::is_amount;
 use super::date::{is_date, may_be_date};
 use super::dialled::Dialled;
 use super::mask::is_masked;
-use super::number::FEWEST_DIGITS;
+use super::number::{FEWEST_DIGITS, MAX_DIGITS};
 use super::plan::{CallingCode, National};
 use super::problem::Result;
 use super::rules::{check_trunk_zero, is_possible, is_valid};
-use super::{LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region};
-use super::{Written, damage, extension, google, several, tidy};
+use super::{
+    LineKind, LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region,
+};
+use super::{Written, damage, digits, extension, google, several, tidy};
 
 /// The longest cell that is read, in characters: Google's limit for a number.
 const MAX_CHARACTERS: usize = 250;
@@ -46,13 +48,19 @@ impl PhoneRules {
 
     pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read> {
         let cell = cell.trim();
-        if let Ok(number) = PhoneNumber::from_e164(cell)
-            && !may_have_prefix(number)
-            && !National::of(number).repeats_code()
-        {
-            return self.judged(number, Written::International);
+        if let Ok(number) = PhoneNumber::from_e164(cell) {
+            let national = National::of(number);
+            if !national.may_have_prefix() && !national.repeats_code() {
+                let kind = self.judge(national)?;
+                let written = Written::International;
+                return Ok(Read {
+                    number,
+                    written,
+                    kind,
+                });
+            }
         }
-        if cell.chars().count() > MAX_CHARACTERS {
+        if cell.len() > MAX_CHARACTERS && cell.chars().count() > MAX_CHARACTERS {
             return Err(PhoneProblem::TooMuchText);
         }
         if is_masked(cell) {
@@ -104,6 +112,14 @@ impl PhoneRules {
             return Err(PhoneProblem::Damaged);
         }
         let text = tidy::unwrapped(text);
+        if is_plain(text) {
+            return self.one(text, region).map(|(parsed, _)| parsed);
+        }
+        self.with_signs(text, region)
+    }
+
+    /// The number in a text with signs that may show that it is something else than one number.
+    fn with_signs(&self, text: &str, region: Option<Region>) -> Result<Parsed> {
         if let Some(whole) = damage::before_zeros(text) {
             return self.decimal(whole, region);
         }
@@ -116,8 +132,7 @@ impl PhoneRules {
         }
         let unmarked = tidy::without_mark(text).unwrap_or(text);
         let plain = extension::without_extension(unmarked)?;
-        let dialled = Dialled::of(plain)?;
-        let number = self.number(&dialled, region)?;
+        let ((number, written), dialled) = self.one(plain, region)?;
         let is_longest = || {
             let national = National::of(number);
             let digits = number.key().to_string();
@@ -134,7 +149,14 @@ impl PhoneRules {
         if may_be_date(text) && !is_full() {
             return Err(PhoneProblem::Date);
         }
-        Ok((number, Written::of(plain, &dialled, number, region)))
+        Ok((number, written))
+    }
+
+    fn one(&self, text: &str, region: Option<Region>) -> Result<(Parsed, Dialled)> {
+        let dialled = Dialled::of(text)?;
+        let number = self.number(&dialled, region)?;
+        let written = Written::of(text, &dialled, number, region);
+        Ok(((number, written), dialled))
     }
 
     /// The digits before the zeros of a decimal, if they are a whole number: a spreadsheet makes
@@ -270,7 +292,16 @@ impl PhoneRules {
     /// `011` does not: with one digit too many, it would be the area code of Johannesburg or Buenos
     /// Aires.
     fn dialled_within(&self, digits: &str, region: Region) -> Result<PhoneNumber> {
-        if let Some(number) = lost_plus(digits, region) {
+        if let Some(number) = lost_plus(digits, region).or_else(|| behind_zero(digits, region)) {
+            return Ok(number);
+        }
+        let abroad = digits.strip_prefix("00");
+        let abroad = abroad.map(|digits| (digits, self.international(digits)));
+        // Nobody writes another country's prefix before a number at home.
+        if let Some((digits, Ok(number))) = abroad
+            && CallingCode::of(region).behind(digits).is_some()
+            && is_valid(number)
+        {
             return Ok(number);
         }
         let here = google::read_within(digits, region).and_then(|number| {
@@ -282,17 +313,12 @@ impl PhoneRules {
             check_trunk_zero(national)?;
             Ok(number)
         });
-        let Some(behind) = digits.strip_prefix("00") else {
-            return here;
-        };
-        match (self.international(behind), here) {
-            (Ok(abroad), Ok(other)) if is_valid(other) && is_possible(abroad) => {
-                // Nobody writes another country's prefix before a number at home.
-                let is_home = CallingCode::of(region).behind(behind).is_some();
-                let is_meant = abroad == other || is_home && is_valid(abroad);
-                is_meant.then_some(abroad).ok_or(PhoneProblem::TwoPrefixes)
+        match (abroad, here) {
+            (Some((_, Ok(abroad))), Ok(other)) if is_valid(other) && is_possible(abroad) => {
+                let is_same = abroad == other;
+                is_same.then_some(abroad).ok_or(PhoneProblem::TwoPrefixes)
             }
-            (Ok(abroad), _) if is_possible(abroad) => Ok(abroad),
+            (Some((_, Ok(abroad))), _) if is_possible(abroad) => Ok(abroad),
             _ => here,
         }
     }
@@ -314,6 +340,14 @@ impl PhoneRules {
         let has_code = PhoneNumber::from_digits(digits).is_some_and(is_valid);
         Err(PhoneProblem::NoCountry { has_code })
     }
+}
+
+/// Whether the text has only digits, spaces and brackets, perhaps behind a plus, and not too many
+/// digits: none of the signs that show something else than one number.
+fn is_plain(text: &str) -> bool {
+    let mut signs = text.strip_prefix('+').unwrap_or(text).bytes();
+    let is_plain = signs.all(|sign| matches!(sign, b'0'..=b'9' | b' ' | b'(' | b')'));
+    is_plain && digits::count(text) <= MAX_DIGITS
 }
 
 /// Refuses a text that a spreadsheet has damaged, or that is something else than a number or a part
@@ -363,6 +397,20 @@ pub(super) fn lost_plus(digits: &str, region: Region) -> Option<PhoneNumber> {
     undoubted(digits).filter(|_| is_long && !plan.prefix_beginnings.is_empty())
 }
 
+/// The number in use behind the zero for calls within the country, where the library would take off
+/// that zero and nothing else. Most national numbers are written so, and the library is slow.
+pub(super) fn behind_zero(digits: &str, region: Region) -> Option<PhoneNumber> {
+    let plan = CallingCode::of(region);
+    let national = digits.strip_prefix('0')?;
+    if !plan.has_plain_zero || plan.country(0) != Some(region) || national.starts_with('0') {
+        return None;
+    }
+    let number = PhoneNumber::from_digits(&format!("{}{national}", plan.code))?;
+    let kind = NumberKind::of(number);
+    let is_own = kind.country == Some(region);
+    (is_own && kind.line != LineKind::Unknown).then_some(number)
+}
+
 /// The number of a text with the plus after its digits, as in lists that were
 /// written from right to left. If that number is not in use the plus is ignored.
 fn with_plus_at_end(text: &str) -> Option<PhoneNumber> {
@@ -379,4 +427,30 @@ fn undoubted(digits: &str) -> Option<PhoneNumber> {
 /// Whether the library may read another number than the one that is written.
 fn may_have_prefix(number: PhoneNumber) -> bool {
     National::of(number).may_have_prefix()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::phone::plans::CALLING_CODES;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_plain_text_is_read_as_it_would_be_with_every_step(
+            cell in "\\+?[(]?[0-9]{1,3}[ ()]{0,2}[0-9]{3,5}[ )]?[0-9]{2,5}[ (0-9)]{0,3}",
+            at in 0..CALLING_CODES.len(),
+        ) {
+            let region = CALLING_CODES[at].regions.first().copied().map(Region);
+            let text = tidy::unwrapped(&cell);
+            if is_plain(text) {
+                let rules = PhoneRules::default();
+                let plain = rules.one(text, region).map(|(read, _)| read);
+                prop_assert_eq!(plain, rules.with_signs(text, region));
+            }
+        }
+    }
 }

@@ -61,21 +61,24 @@ fn ascii_digit(c: char) -> Option<char> {
 /// The text without what wraps it: `="…"`, quotes, apostrophes, `<…>`, and a label such as `tel:`
 /// before it.
 pub(super) fn unwrapped(text: &str) -> &str {
-    const QUOTES: [char; 15] = [
-        '"', '\'', '’', '‘', '‚', '‛', '“', '”', '„', '`', '´', '«', '»', '<', '>',
-    ];
     let text = text.trim();
     let text = text.strip_prefix("=\"").unwrap_or(text);
-    let text = without_label(text.trim_matches(QUOTES).trim());
+    let text = text.trim_matches(is_quote).trim();
+    let text = without_label(text).trim_matches(is_quote);
     // Separators may remain of a list of numbers.
-    let text = text
-        .trim_matches(QUOTES)
-        .trim_matches([',', ';', ' ', '\n']);
+    let text = text.trim_matches([',', ';', ' ', '\n']);
     if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '(')) {
         text.trim_end_matches(['>', ' '])
     } else {
         text
     }
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\'' | '`' | '´' | '«' | '»' | '<' | '>' | '\u{2018}'..='\u{201F}'
+    )
 }
 
 /// The text without a `*` or `+` after its digits, as people mark a number that they explain
@@ -88,6 +91,9 @@ pub(super) fn without_mark(text: &str) -> Option<&str> {
 
 /// The text without a label and its colon. After `tel` there may be a dot or a space instead.
 fn without_label(text: &str) -> &str {
+    if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return text;
+    }
     let Some(end) = text.find([':', '.', ' ']) else {
         return text;
     };

@@ -34,10 +34,10 @@ impl Written {
         number: PhoneNumber,
         region: Option<Region>,
     ) -> Written {
-        let digits = number.key().to_string();
         let Some(region) = region.filter(|_| !dialled.has_plus) else {
             return Written::International;
         };
+        let digits = number.key().to_string();
         let lacks_zero = || {
             let code = CallingCode::of(region).code;
             let is_usual = dialled.digits.starts_with('0') || ZERO_IS_OPTIONAL.contains(&code);

@@ -173,6 +173,18 @@ class Plan:
         walk(automaton.begin([first]), "")
         return _ranges(found)
 
+    def has_plain_zero(self):
+        """Whether `0` and another digit than `0` are this prefix and nothing else."""
+        pattern = self.main.national_prefix_for_parsing
+        if not pattern:
+            return False
+        automaton, abroad = Automaton(), Automaton()
+        first, last = automaton.add(pattern)
+        zero = automaton.after(automaton.begin([first]), 0)
+        zero_abroad = abroad.after(abroad.begin([abroad.add(self.main.international_prefix)[0]]), 0)
+        return (last in zero and not any(automaton.after(zero, d) for d in DIGITS)
+                and not any(abroad.after(zero_abroad, d) for d in DIGITS if d))
+
     def prefix_lengths(self):
         """Lengths of national numbers that lose or change a prefix in Google's reading."""
         pattern = self.main.national_prefix_for_parsing
@@ -257,5 +269,6 @@ def _plan_text(plan, roots):
         f"    CallingCode {{ code: {plan.code}, regions: &[{regions}],\n"
         f"        possible_lengths: {_mask(plan.lengths):#b}, prefixed_lengths: {_mask(plan.prefix_lengths()):#b},\n"
         f"        usual_length: {plan.usual}, prefix_beginnings: &[{beginnings}],\n"
+        f"        has_plain_zero: {str(plan.has_plain_zero()).lower()},\n"
         f"        roots: [{', '.join(map(str, padded))}] }},\n"
     )
