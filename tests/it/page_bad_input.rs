@@ -5,6 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::page_client::{Screen, Visitor};
+use crate::phone_columns::{REGISTRY, zipped};
 use crate::util::{Folder, contacts, scenario, service};
 
 /// Words that the page never uses: what is typed at a terminal, and names of files and statuses
@@ -368,6 +369,31 @@ fn an_area_code_in_a_column_of_its_own_stays_with_its_number() {
     visitor.send(&form.press("continue"));
     let screen = visitor.look(&screen.at);
     assert_eq!(screen.form("columns").get("phone"), Some("1+2"));
+}
+
+#[test]
+fn what_keeps_nobody_from_sending_is_said_before() {
+    let folder = Folder::new();
+    let visitor = Visitor::practice(&folder);
+    let list =
+        "Mobile,Phone,Consent\n+447911123456,,yes\n,+442079460001,\n+44791,+442079460002,yes\n";
+    let screen = columns(&visitor, "two.csv", list);
+    let old_registry = zipped(&[("2024-02-29_202.txt", REGISTRY)]);
+    let form = screen.form("columns").file("registry.zip", old_registry);
+    let screen = visitor.send(&form.choose("phone", "Mobile").press("block"));
+    let mut form = screen.form("columns").choose("phone", "Mobile");
+    form.fields.push(("phone".to_owned(), "1".to_owned()));
+    let screen = visitor.send(&form.set("nothing", "yes").press("continue"));
+    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_page(&screen);
+    for note in [
+        "2 rows take their number from a later phone column, 1 because the first is empty, 1 because it cannot be used (line 4).",
+        "1 row has nothing there: these people are called too.",
+        "a copy of the American registry must not be older than 31.",
+        "Send 3 leads",
+    ] {
+        assert!(screen.text().contains(note), "{note}: {}", screen.text());
+    }
 }
 
 #[test]

@@ -161,9 +161,10 @@ fn rows_that_take_their_number_from_the_second_column_are_counted_and_named() {
     assert_eq!(later["first_unusable"][1]["line"], 5);
 }
 
-const REGISTRY: &str = "202,4561000\n203,5550130\n";
+pub const REGISTRY: &str = "202,4561000\n203,5550130\n";
 
-fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
+/// An archive of files that were changed in 2024.
+pub fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let long_ago = zip::DateTime::from_date_and_time(2024, 2, 29, 12, 0, 0).unwrap();
     for (name, text) in files {
