@@ -2,13 +2,9 @@
 
 use super::Region;
 
-/// Two of these letters are a flag.
-const LETTERS: std::ops::RangeInclusive<char> = '\u{1F1E6}'..='\u{1F1FF}';
-
-/// A black flag with the code of a part of a country in invisible letters is the flag of that part:
-/// `gbeng` is England.
+/// Begins the flag of a part of a country, whose code follows in invisible letters: `gbeng` is
+/// England.
 const BLACK: char = '\u{1F3F4}';
-const TAGS: std::ops::RangeInclusive<char> = '\u{E0030}'..='\u{E007A}';
 const LAST_TAG: char = '\u{E007F}';
 
 /// How many letters of such a code are the country.
@@ -21,34 +17,23 @@ pub(super) fn split(text: &str) -> Option<(Option<Region>, String)> {
     if !text.as_bytes().contains(&0xF0) {
         return None;
     }
-    let ascii = |c: char, first: &char, to: char| {
-        char::from_u32(u32::from(c) - u32::from(*first) + u32::from(to))
-    };
-    let mut rest = String::new();
-    // The code of each, in lower case; empty where a flag is of no country.
-    let mut codes: Vec<String> = Vec::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if LETTERS.contains(&c) {
-            let second = chars.next_if(|next| LETTERS.contains(next));
-            let letters = [Some(c), second].into_iter().flatten();
-            codes.push(
-                letters
-                    .filter_map(|c| ascii(c, LETTERS.start(), 'a'))
-                    .collect(),
-            );
-        } else if c == BLACK {
-            let mut code = String::new();
-            while let Some(tag) = chars.next_if(|next| TAGS.contains(next) || *next == LAST_TAG) {
-                code.extend(ascii(tag, TAGS.start(), '0'));
+    let (mut letters, mut rest) = (String::new(), String::new());
+    let mut tags = 0;
+    for c in text.chars() {
+        let letter = |first: char| char::from_u32(u32::from(c) - u32::from(first) + u32::from('a'));
+        match c {
+            '\u{1F1E6}'..='\u{1F1FF}' => letters.extend(letter('\u{1F1E6}')),
+            BLACK => tags = 0,
+            '\u{E0061}'..='\u{E007A}' => {
+                tags += 1;
+                letters.extend(letter('\u{E0061}').filter(|_| tags <= COUNTRY));
             }
-            code.truncate(COUNTRY);
-            codes.push(code);
-        } else {
-            rest.push(c);
+            LAST_TAG => {}
+            _ => rest.push(c),
         }
     }
-    let (first, others) = codes.split_first()?;
-    let is_one = first.len() == COUNTRY && others.iter().all(|code| code == first);
-    Some((Region::parse(first).filter(|_| is_one), rest))
+    let first = letters.get(..COUNTRY).unwrap_or_default();
+    let is_one = letters == first.repeat(letters.len() / COUNTRY);
+    let country = Region::parse(first).filter(|_| is_one);
+    (rest.len() < text.len()).then_some((country, rest))
 }

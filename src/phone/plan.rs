@@ -61,8 +61,17 @@ static NO_PLAN: CallingCode = CallingCode {
 };
 
 /// The calling code of each beginning of three digits: every number is looked up here.
-static BY_BEGINNING: LazyLock<Vec<Option<&CallingCode>>> =
-    LazyLock::new(|| (0..1000).map(CallingCode::found_by).collect());
+static BY_BEGINNING: LazyLock<Vec<Option<&CallingCode>>> = LazyLock::new(|| {
+    // No calling code begins with a zero, and none with another one.
+    let found = |three: u16| {
+        [three, three / 10, three / 100]
+            .into_iter()
+            .find_map(CallingCode::known)
+    };
+    (0..1000)
+        .map(|three| found(three).filter(|_| three >= 100))
+        .collect()
+});
 
 /// A number behind its calling code; without digits if no country has the calling code.
 #[derive(Debug, Clone, Copy)]
@@ -159,15 +168,8 @@ impl CallingCode {
         *BY_BEGINNING.get(usize::try_from(three_digits).ok()?)?
     }
 
-    fn found_by(three_digits: u64) -> Option<&'static CallingCode> {
-        // No calling code begins with a zero, and none with another one.
-        let is_number = three_digits >= 100;
-        let mut codes = [100, 10, 1].iter().map(|tens| three_digits / tens);
-        codes.find_map(CallingCode::known).filter(|_| is_number)
-    }
-
-    fn known(code: u64) -> Option<&'static CallingCode> {
-        let place = CALLING_CODES.binary_search_by_key(&code, |plan| u64::from(plan.code));
+    fn known(code: u16) -> Option<&'static CallingCode> {
+        let place = CALLING_CODES.binary_search_by_key(&code, |plan| plan.code);
         CALLING_CODES.get(place.ok()?)
     }
 

@@ -265,25 +265,20 @@ impl PhoneRules {
     fn within(&self, digits: &str, region: Region) -> Result<PhoneNumber> {
         let as_written = self.dialled_within(digits, region);
         let plan = CallingCode::of(region);
-        if let Some(rest) = plan.without_prefix(digits)
-            && plan.behind(rest).is_some()
-        {
+        let behind = plan.behind(digits);
+        let mut rests = plan.without_prefix(digits).into_iter().chain(behind);
+        if let Some(rest) = rests.find(|rest| plan.behind(rest).is_some()) {
             return with_or_without_code(as_written, self.after_plus(rest));
         }
-        match plan.behind(digits) {
-            Some(rest) if plan.behind(rest).is_some() => {
-                with_or_without_code(as_written, self.after_plus(rest))
-            }
-            Some(rest) if plan.without_prefix(rest).is_some() => {
-                let without = self.after_plus(digits);
-                // Unless the prefix was taken off, nothing was too much.
-                if without.is_ok_and(|number| number.key().to_string() == digits) {
-                    return as_written;
-                }
-                with_or_without_code(as_written, without)
-            }
-            _ => as_written,
+        if behind.is_none_or(|rest| plan.without_prefix(rest).is_none()) {
+            return as_written;
         }
+        let without = self.after_plus(digits);
+        // Unless the prefix was taken off, nothing was too much.
+        if without.is_ok_and(|number| number.key().to_string() == digits) {
+            return as_written;
+        }
+        with_or_without_code(as_written, without)
     }
 
     /// Reads digits without a plus as dialled from a country. The prefix for calls abroad is the
