@@ -2,7 +2,7 @@
 
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::mapping::{LIKE_FOOTER, Mapping, RowRegion, RowRegions};
+use crate::mapping::{LIKE_FOOTER, Mapping, PhoneColumn, RowRegion, RowRegions};
 use crate::phone::{
     LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written,
 };
@@ -115,7 +115,7 @@ impl NumberReader {
             let (phones, region) = self.reader_for(of_row);
             let found = match column.read(row, phones, region) {
                 Ok(read) => self
-                    .completed(mapping, row, of_row, &column.cell(row), read)
+                    .completed(mapping, row, of_row, *column, read)
                     .map_err(Wrong::Doubtful)
                     .and_then(|read| self.of_allowed_kind(read)),
                 Err(problem) => Err(Wrong::Problem(problem)),
@@ -124,7 +124,7 @@ impl NumberReader {
                 first_is_empty = matches!(found, Err(Wrong::Problem(PhoneProblem::Missing)));
             }
             match (found, &wrong) {
-                (Ok(_), _) if mapping.is_still_cut_off(row, &column.cell(row)) => {
+                (Ok(_), _) if mapping.is_still_cut_off(row, *column) => {
                     return Err(cut_off(&column.cell(row)));
                 }
                 (Ok(read), _) => {
@@ -183,11 +183,13 @@ impl NumberReader {
         mapping: &Mapping,
         row: Row<'_>,
         of_row: RowRegion,
-        cell: &str,
+        column: PhoneColumn,
         read: Read,
     ) -> Result<Read, RowOutcome> {
         let country = of_row.known();
         let is_national = read.written != Written::International;
+        // Only national numbers are examples of something.
+        let cell = is_national.then(|| column.cell(row)).unwrap_or_default();
         let by_region = self.region.filter(|_| is_national && country.is_none());
         let is_contradicted = by_region.is_some_and(|region| {
             let vague = self.regions.read(&mapping.countries.vague, &[], row);
@@ -196,7 +198,7 @@ impl NumberReader {
         });
         let is_doubtful = self
             .evidence
-            .record(row.line(), cell, read, country, is_contradicted);
+            .record(row.line(), &cell, read, country, is_contradicted);
         let Some(region) = by_region.filter(|_| self.intake.doubts) else {
             return Ok(read);
         };

@@ -233,7 +233,7 @@ impl Mapping {
 
     /// Whether the row is from the end of a list that was cut off, and its phone cell is as it was.
     /// The error quotes that cell. A spreadsheet program may have dropped `+` and leading zeros.
-    pub fn is_still_cut_off(&self, row: Row<'_>, phone: &str) -> bool {
+    pub fn is_still_cut_off(&self, row: Row<'_>, phone: PhoneColumn) -> bool {
         if self.earlier_code(row) != Some(ErrorCode::CutOff) {
             return false;
         }
@@ -247,7 +247,7 @@ impl Mapping {
                 .filter(char::is_ascii_digit)
                 .collect::<String>()
         };
-        quoted.is_none_or(|quoted| digits(quoted).ends_with(&digits(phone)))
+        quoted.is_none_or(|quoted| digits(quoted).ends_with(&digits(&phone.cell(row))))
     }
 
     /// The error code of the row, if the input is a rejects file.

@@ -48,7 +48,7 @@ impl PhoneRules {
 
     pub fn read_as(&self, cell: &str, region: Option<Region>) -> Result<Read> {
         let cell = cell.trim();
-        if let Ok(number) = PhoneNumber::from_e164(cell) {
+        if let Some(number) = cell.strip_prefix('+').and_then(PhoneNumber::from_digits) {
             let national = National::of(number);
             if !national.may_have_prefix() && !national.repeats_code() {
                 let kind = self.judge(national)?;

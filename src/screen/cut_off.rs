@@ -26,15 +26,13 @@ struct Shortest {
 }
 
 impl Lengths {
-    pub fn record(&mut self, number: PhoneNumber) {
-        self.add_to(
-            number.calling_code(),
-            Shortest {
-                numbers: 1,
-                digits: digits(number),
-                with_it: 1,
-            },
-        );
+    pub fn record(&mut self, number: PhoneNumber, calling_code: u16) {
+        let one = Shortest {
+            numbers: 1,
+            digits: digits(number),
+            with_it: 1,
+        };
+        self.add_to(calling_code, one);
     }
 
     pub fn add(&mut self, later: &Lengths) {
@@ -93,7 +91,9 @@ mod tests {
 
     fn lengths(numbers: &[&str]) -> Lengths {
         let mut lengths = Lengths::default();
-        numbers.iter().for_each(|text| lengths.record(number(text)));
+        for number in numbers.iter().map(|text| number(text)) {
+            lengths.record(number, number.calling_code());
+        }
         lengths
     }
 

@@ -133,12 +133,12 @@ impl Evidence {
             kind,
         } = read;
         self.numbers += 1;
-        self.lengths.record(number);
+        self.lengths.record(number, kind.calling_code);
         if let Some(country) = country {
             *self.countries.entry(country).or_default() += 1;
         }
         if written == Written::International {
-            *self.international.entry(number.calling_code()).or_default() += 1;
+            *self.international.entry(kind.calling_code).or_default() += 1;
             return false;
         }
         let completed = match country {

@@ -535,7 +535,7 @@ impl Gathered<'_> {
         };
         read.is_some_and(|read| {
             let mut lengths = self.evidence.lengths.clone();
-            lengths.record(read.number);
+            lengths.record(read.number, read.kind.calling_code);
             lengths.show_cut(read.number, cell)
         })
     }
