@@ -190,7 +190,7 @@ impl PhoneRules {
     }
 
     /// The number that is dialled. One with `(0)` is read without the zero (in Italy with it),
-    /// unless only the other reading is a number in use.
+    /// unless only the other reading is a number in use. In Italy both may be.
     fn number(&self, dialled: &Dialled, region: Option<Region>) -> Result<PhoneNumber> {
         let without = self.dialled(dialled.has_plus, &dialled.digits, region);
         if dialled.zero_at.is_none() {
@@ -206,8 +206,10 @@ impl PhoneRules {
         } else {
             (without, with)
         };
-        match other {
-            Ok(number) if is_valid(number) && !usual.is_ok_and(is_valid) => other,
+        match (usual.is_ok_and(is_valid), other.is_ok_and(is_valid)) {
+            (false, true) => other,
+            // The longest landlines are as long as a mobile number with a zero too many.
+            (true, true) if !usual.is_ok_and(is_usual) => Err(PhoneProblem::CodeTwice),
             _ => usual,
         }
     }
@@ -367,7 +369,6 @@ fn with_or_without_code(
     as_written: Result<PhoneNumber>,
     without: Result<PhoneNumber>,
 ) -> Result<PhoneNumber> {
-    let is_usual = |number| National::of(number).is_usual();
     match (as_written, without) {
         (Ok(number), _) if is_valid(number) && is_usual(number) => as_written,
         (Ok(number), Ok(other)) if number == other => as_written,
@@ -378,6 +379,10 @@ fn with_or_without_code(
         }
         _ => as_written,
     }
+}
+
+fn is_usual(number: PhoneNumber) -> bool {
+    National::of(number).is_usual()
 }
 
 /// The phone number, if only its plus was lost. In a country where national

@@ -335,6 +335,37 @@ fn two_zeros_before_a_country_code_never_call_another_country() {
 /// How often the code twice, or before the trunk zero, gives the number, an error, or the number that
 /// it is as it stands.
 #[test]
+fn a_zero_in_brackets_never_calls_somebody_else() {
+    let mut tally = Tally::default();
+    let is_of_person = |example: &Example| {
+        use LineKind as L;
+        let line = NumberKind::of(example.number).line;
+        matches!(line, L::Fixed | L::Mobile | L::FixedOrMobile)
+    };
+    for example in examples().into_iter().filter(is_of_person) {
+        let (code, digits) = (example.code(), example.digits());
+        // The zero of an Italian landline is the one in brackets.
+        let behind = match code {
+            39 => digits.strip_prefix('0').unwrap_or(&digits),
+            _ => &digits,
+        };
+        for cell in [
+            format!("+{code} (0) {behind}"),
+            format!("+{code}[0]{behind}"),
+            format!("00{code} (0){behind}"),
+        ] {
+            for region in [None, Some(example.region)] {
+                let read = rules(PhoneRule::Possible).read(&cell, region);
+                let errors = ["phone_ambiguous", "phone_impossible"];
+                tally.note(&cell, read, Some(example.number), &errors);
+            }
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.cells > 2_000 && tally.refused * 100 < tally.cells);
+}
+
+#[test]
 fn a_code_too_much_never_calls_somebody_else() {
     let (mut right, mut stays, mut refused) = (0, 0, 0);
     for example in examples() {
