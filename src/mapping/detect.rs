@@ -26,6 +26,8 @@ struct CellStats {
     filled: usize,
     /// Cells that look like phone numbers.
     numbers: usize,
+    /// Of `numbers`, the cells with as many digits as a mobile number.
+    long: usize,
     /// Cells that can hardly be anything else.
     sure: usize,
     /// Of `sure`, the cells with a plus.
@@ -48,7 +50,9 @@ impl CellStats {
             let digits = cell.chars().filter(|c| c.is_numeric()).count();
             stats.filled += usize::from(!cell.is_empty());
             stats.with_digits += usize::from(digits >= FEWEST_DIGITS);
-            stats.numbers += usize::from(digits >= fewest_digits && looks_like_number(cell));
+            let is_number = digits >= fewest_digits && looks_like_number(cell);
+            stats.numbers += usize::from(is_number);
+            stats.long += usize::from(is_number && digits >= FEWEST_OF_MOBILE);
             let is_sure = is_surely_number(cell);
             stats.sure += usize::from(is_sure);
             stats.with_plus += usize::from(is_sure && cell.contains('+'));
@@ -65,6 +69,11 @@ impl CellStats {
     /// may be here because its row has shifted.
     fn are_phones(self) -> bool {
         self.with_plus > 1 && 10 * self.with_plus >= 8 * self.filled
+    }
+
+    /// Whether nearly all cells may be phone numbers of full length, whatever the header says.
+    fn may_be_phones(self) -> bool {
+        self.suffices() || self.filled > 0 && 10 * self.long >= 8 * self.filled
     }
 
     /// Whether the cells alone show that these are numbers.
@@ -132,7 +141,8 @@ impl<'a> Sampled<'a> {
 
     /// The column whose header is the most certain to mean a phone, unless its cells disagree. A
     /// header that only says number means nothing beside a phone column with digits: these are
-    /// numbers that cannot be used, and those are the numbers of customers.
+    /// numbers that cannot be used, and those are the numbers of customers. Nor does it win over any
+    /// other column that may hold phone numbers.
     fn by_header(&self, is_rejects: bool) -> Result<Found, MappingError> {
         let mut overruled: Vec<usize> = Vec::new();
         for fits in [is_phone, has_phone, may_be_phone] {
@@ -145,6 +155,16 @@ impl<'a> Sampled<'a> {
                 left.clone_from(&others);
             }
             if !left.is_empty() {
+                let is_vague = |column: &usize| {
+                    let header = &self.columns.headers[*column];
+                    !means_phone(header) && !may_be_postal_code(header)
+                };
+                if left.iter().all(is_vague) && !is_rejects {
+                    let mut others = self.columns.that(|header| !is_not_to_call(header));
+                    others.retain(|other| self.stats[*other].may_be_phones());
+                    others.retain(|other| !left.contains(other));
+                    left.extend(others);
+                }
                 return Ok(self.found(self.one_of(left)?, &overruled));
             }
             overruled.extend(others);

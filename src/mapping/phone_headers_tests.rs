@@ -119,6 +119,9 @@ const KNOWN: &[&str] = &[
     "DIDs",
     "WhatsApp",
     "WhatsApp Number",
+    "No. Telp",
+    "No WA",
+    "خلوي",
     "Whatsapp2",
     "WhatsApp Phone Number",
     "Phone Number 2",
@@ -279,6 +282,49 @@ fn a_phone_column_with_numbers_that_cannot_be_used_does_not_make_customers_be_ca
         several,
         Err(MappingError::SeveralPhoneColumns { .. })
     ));
+}
+
+#[test]
+fn a_header_that_only_says_number_wins_over_no_other_column_with_numbers() {
+    let numbers: [[&str; 3]; 5] = [
+        ["2125550134", "2025550135", "3035550136"],
+        ["212-555-0134", "(202) 555-0135", "303.555.0136"],
+        ["+6561234567", "+6561234568", ""],
+        ["020 7946 0134", "020 7946 0135", "020 7946 0136"],
+        ["49151123456789", "49151123456780", "49151123456781"],
+    ];
+    for vague in ["Number", "Nr.", "Contact", "Número", "номер", "Number 2"] {
+        for other in ["Account", "Ansprechpartner", "Ref 2", "x"] {
+            for cells in numbers {
+                let rows = [
+                    &["4951234567", "Ada", cells[0]][..],
+                    &["4951234568", "Bob", cells[1]],
+                    &["4951234569", "Cy", cells[2]],
+                ];
+                let found = plan(&[vague, "Name", other], &rows);
+                assert!(
+                    matches!(&found, Err(MappingError::SeveralPhoneColumns { candidates, .. }) if candidates.len() == 2),
+                    "{vague} {other} {cells:?}: {found:?}"
+                );
+            }
+        }
+        // Other columns with digits are no phone numbers.
+        for cells in [
+            ["2024-11-03", "2024-11-04", "2024-11-05"],
+            ["20241103", "20241104", "20241105"],
+            ["1234567.50", "2345678.90", "3456789.10"],
+            ["100234", "100235", "100236"],
+            ["SW1A 1AA", "10115", "75001"],
+        ] {
+            let rows = [
+                &["2125550134", "Ada", cells[0]][..],
+                &["2025550135", "Bob", cells[1]],
+                &["3035550136", "Cy", cells[2]],
+            ];
+            let mapping = plan(&[vague, "Name", "Ref"], &rows).unwrap();
+            assert_eq!(mapping.phone_columns, [PhoneColumn::from(0)], "{cells:?}");
+        }
+    }
 }
 
 #[test]
