@@ -1,5 +1,7 @@
 //! Reads the number of a row from its phone cells.
 
+use std::borrow::Cow;
+
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, PhoneColumn, RowRegion, RowRegions};
@@ -189,7 +191,10 @@ impl NumberReader {
         let country = of_row.known();
         let is_national = read.written != Written::International;
         // Only national numbers are examples of something.
-        let cell = is_national.then(|| column.cell(row)).unwrap_or_default();
+        let cell = match is_national {
+            true => column.cell(row),
+            false => Cow::default(),
+        };
         let by_region = self.region.filter(|_| is_national && country.is_none());
         let is_contradicted = by_region.is_some_and(|region| {
             let vague = self.regions.read(&mapping.countries.vague, &[], row);

@@ -152,6 +152,7 @@ impl PhoneRules {
         Ok((number, written))
     }
 
+    /// The number in a text that has nothing else in it. With the text as it is dialled.
     fn one(&self, text: &str, region: Option<Region>) -> Result<(Parsed, Dialled)> {
         let dialled = Dialled::of(text)?;
         let number = self.number(&dialled, region)?;
@@ -190,7 +191,8 @@ impl PhoneRules {
     }
 
     /// The number that is dialled. One with `(0)` is read without the zero (in Italy with it),
-    /// unless only the other reading is a number in use. In Italy both may be.
+    /// unless only the other reading is a number in use. If both are, an Italian number with more
+    /// digits than is usual stays in doubt.
     fn number(&self, dialled: &Dialled, region: Option<Region>) -> Result<PhoneNumber> {
         let without = self.dialled(dialled.has_plus, &dialled.digits, region);
         if dialled.zero_at.is_none() {
@@ -208,7 +210,7 @@ impl PhoneRules {
         };
         match (usual.is_ok_and(is_valid), other.is_ok_and(is_valid)) {
             (false, true) => other,
-            // The longest landlines are as long as a mobile number with a zero too many.
+            // As long as this are only few landlines, and every mobile number with a zero too many.
             (true, true) if !usual.is_ok_and(is_usual) => Err(PhoneProblem::CodeTwice),
             _ => usual,
         }
