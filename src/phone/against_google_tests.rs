@@ -444,8 +444,8 @@ proptest! {
         // Parts that our reader removes on purpose and Google does not.
         let digits: String = cell.chars().filter(char::is_ascii_digit).collect();
         let is_repaired = cell.contains("(0)")
-            || cell.ends_with(".0")
-            || cell.ends_with(".00")
+            || cell.ends_with(')')
+            || amount::decimals(&cell).is_some()
             || has_code_twice(&digits)
             || amount::is_amount(&cell)
             || date::is_date(&cell)

@@ -16,6 +16,14 @@ pub(super) fn is_amount(text: &str) -> bool {
     has_digits && (text.contains(is_currency) || text.contains(['.', ',']) && has_marks())
 }
 
+/// Splits off what may be decimals behind other signs than those of an amount: one digit, or zeros,
+/// behind the only point or comma.
+pub(super) fn decimals(text: &str) -> Option<(&str, &str)> {
+    let (before, decimals) = text.split_once(['.', ','])?;
+    let is_zero = decimals.bytes().all(|digit| digit == b'0');
+    (is_digits(decimals) && (is_zero || decimals.len() == 1)).then_some((before, decimals))
+}
+
 /// The currency signs of Unicode that people use.
 fn is_currency(c: char) -> bool {
     matches!(c, '$' | '\u{A2}'..='\u{A5}' | '\u{58F}' | '\u{60B}' | '\u{E3F}' | '\u{17DB}' | '\u{20A0}'..='\u{20CF}' | '\u{FDFC}' | '\u{FFE0}'..='\u{FFE6}')

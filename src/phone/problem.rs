@@ -45,19 +45,20 @@ pub enum PhoneProblem {
     Damaged,
     #[error("the phone cell holds more than one number: keep the one to call")]
     Several,
-    /// What is before the last slash is a number by itself.
-    #[error("the phone number has two endings, or a slash too many: keep the one to call")]
+    /// What is before the last slash or the brackets at the end is a number by itself.
+    #[error(
+        "the phone number has two endings, or a slash or bracket too many: keep the one to call"
+    )]
     TwoEndings,
     /// The country code seems to be there twice, or a 0 after it that does not belong there.
     #[error(
         "the phone number may have its country code twice, or a 0 too many after it: write it with `+` and the country code once"
     )]
     CodeTwice,
-    /// Both `00` and a longer prefix of its country make a number in use of it.
-    #[error(
-        "the phone number may be one of two countries, since calls abroad have several prefixes there: write it with `+` and the country code"
-    )]
-    TwoPrefixes,
+    /// It is a number in use in two ways: `00` and a longer prefix of its country both make one of
+    /// it, or a plus behind it and its region.
+    #[error("the phone number may be one of two countries: write it with `+` and the country code")]
+    TwoCountries,
     #[error("some digits of the phone number are hidden: write it in full")]
     Masked,
     #[error("the phone cell looks like a date or a time, not like a phone number")]
@@ -115,7 +116,7 @@ impl PhoneProblem {
             }
             P::Masked | P::Date | P::Amount => ErrorCode::PhoneNotE164,
             P::Damaged => ErrorCode::PhoneDamaged,
-            P::Several | P::TwoEndings | P::CodeTwice | P::TwoPrefixes | P::AreaCodeTwice => {
+            P::Several | P::TwoEndings | P::CodeTwice | P::TwoCountries | P::AreaCodeTwice => {
                 ErrorCode::PhoneAmbiguous
             }
             P::NoSuchCallingCode | P::TooShort(_) | P::TooLong(_) => ErrorCode::PhoneImpossible,

@@ -5,7 +5,6 @@
 //! Google's library reads them: the shortcuts here are used only if the table
 //! of calling codes shows that the library would not change the digits.
 
-use super::amount::is_amount;
 use super::date::{is_date, may_be_date};
 use super::dialled::Dialled;
 use super::mask::is_masked;
@@ -16,7 +15,7 @@ use super::rules::{check_trunk_zero, is_possible, is_valid};
 use super::{
     LineKind, LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRule, PhoneRules, Region,
 };
-use super::{Written, damage, digits, extension, google, several, tidy};
+use super::{Written, amount, damage, digits, extension, google, several, tidy};
 
 /// The longest cell that is read, in characters: Google's limit for a number.
 const MAX_CHARACTERS: usize = 250;
@@ -106,7 +105,13 @@ impl PhoneRules {
     /// The number in a text of plain characters, before the rules are applied.
     fn written(&self, text: &str, region: Option<Region>) -> Result<Parsed> {
         if let Some(number) = with_plus_at_end(text) {
-            return Ok((number, Written::International));
+            return match self.written(tidy::without_mark(text).unwrap_or_default(), region) {
+                // The plus may also be a mark behind a number of the region.
+                Ok((other, _)) if is_valid(other) && other != number => {
+                    Err(PhoneProblem::TwoCountries)
+                }
+                _ => Ok((number, Written::International)),
+            };
         }
         if damage::is_negative(text.trim()) {
             return Err(PhoneProblem::Damaged);
@@ -130,6 +135,16 @@ impl PhoneRules {
         if several::before_other_ending(text).is_some_and(|before| self.is_whole(before, region)) {
             return Err(PhoneProblem::TwoEndings);
         }
+        if let Some((before, decimals)) = amount::decimals(text)
+            && self.is_whole(before, region)
+        {
+            let is_number = |((number, _), _)| is_valid(number);
+            let is_zero = decimals.bytes().all(|digit| digit == b'0');
+            return match is_zero && !self.one(text, region).is_ok_and(is_number) {
+                true => self.written(before, region),
+                false => Err(PhoneProblem::Amount),
+            };
+        }
         let unmarked = tidy::without_mark(text).unwrap_or(text);
         let plain = extension::without_extension(unmarked)?;
         let ((number, written), dialled) = self.one(plain, region)?;
@@ -143,6 +158,13 @@ impl PhoneRules {
         // A sign after the digits may be there in place of one more.
         if (unmarked.len() < text.len() || extension::is_glued(plain, unmarked)) && !is_longest() {
             return Err(PhoneProblem::Masked);
+        }
+        let is_item = |behind| {
+            let read = self.written(behind, region);
+            read.is_ok_and(|(other, _)| is_valid(other) && other != number)
+        };
+        if several::behind_item(text).is_some_and(is_item) {
+            return Err(PhoneProblem::Several);
         }
         // Where numbers have so few digits, they are written like dates.
         let is_full = || is_valid(number) && National::of(number).has_usual_length();
@@ -315,7 +337,7 @@ impl PhoneRules {
         match (abroad, here) {
             (Some((_, Ok(abroad))), Ok(other)) if is_valid(other) && is_possible(abroad) => {
                 let is_same = abroad == other;
-                is_same.then_some(abroad).ok_or(PhoneProblem::TwoPrefixes)
+                is_same.then_some(abroad).ok_or(PhoneProblem::TwoCountries)
             }
             (Some((_, Ok(abroad))), _) if is_possible(abroad) => Ok(abroad),
             _ => here,
@@ -341,11 +363,14 @@ impl PhoneRules {
     }
 }
 
-/// Whether the text has only digits, spaces and brackets, perhaps behind a plus, and not too many
-/// digits: none of the signs that show something else than one number.
+/// Whether the text has only digits and spaces, perhaps behind a plus and with brackets before
+/// other digits, and not too many digits: none of the signs that show something else than one
+/// number.
 fn is_plain(text: &str) -> bool {
+    let has_brackets = text.starts_with(['+', '(']) && !text.ends_with(')');
+    let is_sign = |sign| sign == b' ' || has_brackets && matches!(sign, b'(' | b')');
     let mut signs = text.strip_prefix('+').unwrap_or(text).bytes();
-    let is_plain = signs.all(|sign| matches!(sign, b'0'..=b'9' | b' ' | b'(' | b')'));
+    let is_plain = signs.all(|sign| sign.is_ascii_digit() || is_sign(sign));
     is_plain && digits::count(text) <= MAX_DIGITS
 }
 
@@ -358,7 +383,7 @@ pub(super) fn check_part(text: &str) -> Result<()> {
     if is_date(text) {
         return Err(PhoneProblem::Date);
     }
-    if is_amount(text) {
+    if amount::is_amount(text) {
         return Err(PhoneProblem::Amount);
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Detects more than one number in a cell.
 
 use super::dialled::bracketed_zero;
-use super::digits::{self, split_behind};
+use super::digits::{self, is_digits, split_behind};
 use super::number::MAX_DIGITS;
 use super::{extension, words};
 
@@ -54,11 +54,22 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The text before the last group of digits, if that group may be another ending of the number
-/// before it: one to three digits behind a slash. `0461/1234/35` may be two numbers.
+/// before it: one to three digits behind a slash or in brackets. `0461/1234/35` may be two numbers.
 pub(super) fn before_other_ending(text: &str) -> Option<&str> {
-    let (before, ending) = text.rsplit_once(['/', '\\'])?;
+    let bracketed = text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once('('));
+    let bracketed = bracketed.filter(|(_, ending)| is_digits(ending.trim()));
+    let (before, ending) = bracketed.or_else(|| text.rsplit_once(['/', '\\']))?;
     let is_ending = (1..=MOST_OF_ENDING).contains(&digits::count(ending));
     is_ending.then_some(before)
+}
+
+/// The text behind the number of an item, as in a list that was pasted: `1. `, `12) `.
+pub(super) fn behind_item(text: &str) -> Option<&str> {
+    let (item, rest) = text.split_once(['.', ')'])?;
+    let is_item = item.len() <= 2 && is_digits(item) && !item.starts_with('0');
+    (is_item && rest.starts_with(' ')).then_some(rest)
 }
 
 /// The most digits by which two numbers of one office differ.

@@ -366,6 +366,58 @@ fn a_zero_in_brackets_never_calls_somebody_else() {
 }
 
 #[test]
+fn what_stands_behind_a_whole_number_never_makes_it_longer() {
+    let mut tally = Tally::default();
+    for example in examples() {
+        let number = example.number.to_string();
+        for written in [&example.international, &example.national, &number] {
+            for end in [
+                ".5", ",7", ".00", ",000", "(45)", " (7)", " ( 123 )", "+", "*",
+            ] {
+                let cell = format!("{written}{end}");
+                let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
+                // In countries that share a calling code some numbers cannot be read nationally.
+                let alone = rules(PhoneRule::Possible).read(written, Some(example.region));
+                let errors = [
+                    "phone_not_e164",
+                    "phone_ambiguous",
+                    "phone_damaged",
+                    "phone_impossible",
+                ];
+                if alone == Ok(example.number) {
+                    tally.note(&cell, read, Some(example.number), &errors);
+                }
+            }
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.cells > 20_000, "{tally:?}");
+}
+
+#[test]
+fn the_number_of_an_item_before_a_number_in_use_never_calls_somebody_else() {
+    let mut tally = Tally::default();
+    for example in examples() {
+        for item in ["1. ", "2) ", "12. ", "31) "] {
+            let cell = format!("{item}{}", example.national);
+            let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
+            let alone = rules(PhoneRule::Possible).read(&example.national, Some(example.region));
+            let errors = [
+                "phone_not_e164",
+                "phone_ambiguous",
+                "phone_impossible",
+                "phone_damaged",
+            ];
+            if alone == Ok(example.number) {
+                tally.note(&cell, read, Some(example.number), &errors);
+            }
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.cells > 4_000, "{tally:?}");
+}
+
+#[test]
 fn a_code_too_much_never_calls_somebody_else() {
     let (mut right, mut stays, mut refused) = (0, 0, 0);
     for example in examples() {
