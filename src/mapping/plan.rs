@@ -607,7 +607,7 @@ fn several_tables(input: &str, line: u64, second: u64) -> MappingError {
     )
 }
 
-/// What to do about settings that the page does not show.
+/// Refuses a variable that two columns, or a column and `--set`, would fill.
 fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
     let from_columns = mapping.variables.iter().map(|(name, column)| {
         let skip = format!("{SKIP_COLUMN} {}", quoted(&columns.flag_text(*column)));
