@@ -5,7 +5,8 @@
 use super::columns::Columns;
 use super::header_words::folded;
 use super::mark::MarkKind;
-use super::plan::{Mapping, name_and_column};
+use super::plan::Mapping;
+use super::planner::name_and_column;
 use super::spec::{VAR, VarNames};
 use crate::source::Header;
 

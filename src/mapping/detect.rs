@@ -155,15 +155,8 @@ impl<'a> Sampled<'a> {
                 left.clone_from(&others);
             }
             if !left.is_empty() {
-                let is_vague = |column: &usize| {
-                    let header = &self.columns.headers[*column];
-                    !means_phone(header) && !may_be_postal_code(header)
-                };
-                if left.iter().all(is_vague) && !is_rejects {
-                    let mut others = self.columns.that(|header| !is_not_to_call(header));
-                    others.retain(|other| self.stats[*other].may_be_phones());
-                    others.retain(|other| !left.contains(other));
-                    left.extend(others);
+                if !is_rejects {
+                    left.extend(self.rivals(&left));
                 }
                 return Ok(self.found(self.one_of(left)?, &overruled));
             }
@@ -176,6 +169,20 @@ impl<'a> Sampled<'a> {
             }
         }
         self.by_cells(&overruled)
+    }
+
+    /// The other columns that may hold phone numbers, if the headers of these only say number.
+    fn rivals(&self, chosen: &[usize]) -> Vec<usize> {
+        let only_says_number = |column: &usize| {
+            let header = &self.columns.headers[*column];
+            !means_phone(header) && !may_be_postal_code(header)
+        };
+        if !chosen.iter().all(only_says_number) {
+            return Vec::new();
+        }
+        let mut others = self.columns.that(|header| !is_not_to_call(header));
+        others.retain(|other| !chosen.contains(other) && self.stats[*other].may_be_phones());
+        others
     }
 
     fn is_postal_code(&self, column: usize) -> bool {

@@ -6,7 +6,7 @@
 //!
 //! From the bottom up: `header_words` and `spec`; `columns` finds a column by name or number;
 //! `country_columns`, `area_codes`, `extension_column`, `detect`, `mark` and `only` choose columns;
-//! `plan` puts these together, and `allow_list` turns a plan into what a profile saves.
+//! `planner` puts these together into a `plan`, and `allow_list` turns a plan into what a profile saves.
 
 mod allow_list;
 mod area_codes;
@@ -26,6 +26,7 @@ mod phone_column;
 #[cfg(test)]
 mod phone_headers_tests;
 mod plan;
+mod planner;
 mod rejects_form;
 mod row_region;
 mod row_shape;

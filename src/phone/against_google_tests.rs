@@ -7,9 +7,9 @@
 use proptest::prelude::*;
 use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType};
 
+use super::dialling::{behind_zero, lost_plus};
 use super::plan::{CallingCode, National};
 use super::plans::{CALLING_CODES, NODES};
-use super::reader::{behind_zero, lost_plus};
 use super::*;
 
 const FIRST_NODE: u16 = 512;

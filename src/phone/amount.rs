@@ -20,8 +20,8 @@ pub(super) fn is_amount(text: &str) -> bool {
 /// behind the only point or comma.
 pub(super) fn decimals(text: &str) -> Option<(&str, &str)> {
     let (before, decimals) = text.split_once(['.', ','])?;
-    let is_zero = decimals.bytes().all(|digit| digit == b'0');
-    (is_digits(decimals) && (is_zero || decimals.len() == 1)).then_some((before, decimals))
+    let may_be = is_digits(decimals) && (digits::are_zeros(decimals) || decimals.len() == 1);
+    may_be.then_some((before, decimals))
 }
 
 /// The currency signs of Unicode that people use.

@@ -3,14 +3,15 @@
 //! A number is joined with its area code only if it is not whole without it. Of two readings that
 //! both are numbers in use, none is guessed.
 
+use super::dialling::KEEPS_ZERO;
 use super::number::FEWEST_DIGITS;
 use super::plan::{CallingCode, National};
 use super::problem::Result;
-use super::reader::{KEEPS_ZERO, Read, check_part};
+use super::reader::{Read, check_part};
 use super::rules::is_valid;
 use super::written::is_american;
 use super::{LineKind, PhoneNumber, PhoneProblem, PhoneRules, Region, Written};
-use super::{damage, digits, tidy};
+use super::{amount, damage, digits, several, tidy};
 
 /// An area code as it is written.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,6 +66,25 @@ impl PhoneRules {
         let code = tidy::plain_characters(area.trim());
         for part in [number, damage::before_zeros(&code).unwrap_or(&code)] {
             check_part(part)?;
+        }
+        if several::behind_item(number).is_some() {
+            return Err(PhoneProblem::Several);
+        }
+        // As in one cell; but a local number and an ending may also look like a whole number.
+        for (before, problem) in [
+            (
+                several::before_other_ending(number),
+                PhoneProblem::TwoEndings,
+            ),
+            (
+                amount::decimals(number).map(|(whole, _)| whole),
+                PhoneProblem::Amount,
+            ),
+        ] {
+            let read = before.map(|before| self.with_any_area_code(area, before, region));
+            if read.and_then(in_use).is_some() {
+                return Err(problem);
+            }
         }
         let start = number.trim_start_matches(['(', '[', ' ']);
         let has_prefix = start.starts_with("00") && digits::count(number) > FEWEST_DIGITS;

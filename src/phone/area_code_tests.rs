@@ -166,6 +166,39 @@ fn what_a_spreadsheet_makes_of_two_cells_is_the_same_number_or_none() {
 }
 
 #[test]
+fn what_stands_beside_a_local_number_never_makes_another_one() {
+    let mut tally = Tally::default();
+    for (region, national, e164) in examples() {
+        let Some((area, number)) = split(&national) else {
+            continue;
+        };
+        // With a zero first, a number is whole.
+        if number.starts_with('0') {
+            continue;
+        }
+        for local in [number, &digits(number)] {
+            for cell in [
+                format!("1. {local}"),
+                format!("12) {local}"),
+                format!("{local} (45)"),
+                format!("{local}(7)"),
+                format!("{local}.5"),
+                format!("{local},000"),
+                format!("{local}/12"),
+                format!("{local}+"),
+                format!("{local}*"),
+            ] {
+                tally.note(area, &cell, region, &e164);
+            }
+        }
+    }
+    let Tally { right, wrong, lost } = &tally;
+    eprintln!("{right} right, {} stopped", lost.len());
+    assert_eq!(wrong, &[""; 0]);
+    assert!(right + lost.len() > 5_000);
+}
+
+#[test]
 fn a_calling_code_without_its_plus_is_no_area_code() {
     let read = |area: &str, number: &str, region: &str| {
         let read = rules().read_with_area_code(area, number, Region::parse(region));

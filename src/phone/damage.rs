@@ -1,6 +1,6 @@
 //! Recognizes phone numbers that a spreadsheet has damaged.
 
-use super::digits::{decimal, is_digits};
+use super::digits::{are_zeros, decimal, is_digits};
 
 /// Whether the text is what a spreadsheet shows instead of a number: an error, `####` for a column
 /// that is too narrow, scientific notation, which has lost the last digits, or a negative number.
@@ -56,7 +56,7 @@ pub(super) fn before_zeros(text: &str) -> Option<&str> {
     }
     let (_, zeros) = decimal(text.strip_prefix('+').unwrap_or(text))?;
     let whole = text.strip_suffix(zeros)?.strip_suffix(['.', ','])?;
-    zeros.bytes().all(|byte| byte == b'0').then_some(whole)
+    are_zeros(zeros).then_some(whole)
 }
 
 #[cfg(test)]

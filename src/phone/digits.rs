@@ -5,6 +5,11 @@ pub(super) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Whether the text has nothing but zeros.
+pub(super) fn are_zeros(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'0')
+}
+
 /// The digits before and after the point or comma of a text that has nothing else.
 pub(super) fn decimal(text: &str) -> Option<(&str, &str)> {
     let parts = text.split_once(['.', ','])?;

@@ -1,7 +1,8 @@
 //! Reads phone numbers: from a cell to a number that can be called.
 //!
-//! `reader` runs the steps from a cell to a number in order (`tidy`, `damage`, `several`,
-//! `extension`, `dialled`, then `google` and `rules`); `area_code` reads a number in two cells. `plan` and `plans` hold what Google's
+//! `reader` runs the steps from a cell to digits in order (`tidy`, `damage`, `several`, `extension`,
+//! `dialled`), and `dialling` those from digits to a number (`google`, `rules`); `area_code` reads a
+//! number in two cells. `plan` and `plans` hold what Google's
 //! metadata says about the digits. The modules `number`, `region`, `kind` and `plan` refer to
 //! each other: the country of a number is found in the plan, and the plan lists countries.
 //!
@@ -14,6 +15,7 @@ mod country_name;
 mod damage;
 mod date;
 mod dialled;
+mod dialling;
 mod digits;
 mod extension;
 mod fitting;

@@ -90,6 +90,22 @@ impl Tally {
             }
         }
     }
+
+    /// Counts a cell with something beside a written number, if that alone is the example's number.
+    /// In countries that share a calling code some cannot be read nationally.
+    #[track_caller]
+    fn note_beside(&mut self, example: &Example, written: &str, cell: &str) {
+        let read = |cell| rules(PhoneRule::Possible).read(cell, Some(example.region));
+        let errors = [
+            "phone_not_e164",
+            "phone_ambiguous",
+            "phone_damaged",
+            "phone_impossible",
+        ];
+        if read(written) == Ok(example.number) {
+            self.note(cell, read(cell), Some(example.number), &errors);
+        }
+    }
 }
 
 #[test]
@@ -375,18 +391,7 @@ fn what_stands_behind_a_whole_number_never_makes_it_longer() {
                 ".5", ",7", ".00", ",000", "(45)", " (7)", " ( 123 )", "+", "*",
             ] {
                 let cell = format!("{written}{end}");
-                let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
-                // In countries that share a calling code some numbers cannot be read nationally.
-                let alone = rules(PhoneRule::Possible).read(written, Some(example.region));
-                let errors = [
-                    "phone_not_e164",
-                    "phone_ambiguous",
-                    "phone_damaged",
-                    "phone_impossible",
-                ];
-                if alone == Ok(example.number) {
-                    tally.note(&cell, read, Some(example.number), &errors);
-                }
+                tally.note_beside(&example, written, &cell);
             }
         }
     }
@@ -400,17 +405,7 @@ fn the_number_of_an_item_before_a_number_in_use_never_calls_somebody_else() {
     for example in examples() {
         for item in ["1. ", "2) ", "12. ", "31) "] {
             let cell = format!("{item}{}", example.national);
-            let read = rules(PhoneRule::Possible).read(&cell, Some(example.region));
-            let alone = rules(PhoneRule::Possible).read(&example.national, Some(example.region));
-            let errors = [
-                "phone_not_e164",
-                "phone_ambiguous",
-                "phone_impossible",
-                "phone_damaged",
-            ];
-            if alone == Ok(example.number) {
-                tally.note(&cell, read, Some(example.number), &errors);
-            }
+            tally.note_beside(&example, &example.national, &cell);
         }
     }
     println!("{tally:?}");

@@ -1,0 +1,628 @@
+//! Makes the plan for one input from its header, its first rows and the user's choices.
+//!
+//! Whatever does not fit is an error here, before anything is sent.
+
+use super::area_codes::AreaCodes;
+use super::columns::Columns;
+use super::country_columns::CountryColumns;
+use super::error::MappingError;
+use super::header_words::{folded, snake};
+use super::only::only_rules;
+use super::phone_column::PhoneColumn;
+use super::plan::{ColumnRole, Mapping, Note};
+use super::rejects_form::RejectsForm;
+use super::row_shape::RowShape;
+use super::spec::{
+    ColumnChoice, HiddenRows, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, SKIP_COLUMN,
+    VAR,
+};
+use super::{beside, detect, extension_column, header_row, mark, test_leads};
+use crate::message::ASK_SETUP;
+use crate::shell::quoted;
+use crate::source::{Header, RowBatch};
+use crate::text::shown_name;
+
+impl Mapping {
+    /// Applies the flags to the header of `input`, whose first rows are in `sample`.
+    pub fn plan(
+        input: &str,
+        header: &Header,
+        sample: &RowBatch,
+        spec: &MappingSpec,
+    ) -> Result<Mapping, MappingError> {
+        if let Some(lost) = RejectsForm::lost_column(&header.names) {
+            return Err(MappingError::other(
+                format!("`{input}` has rejects, but no longer the column `{lost}`"),
+                "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the campaign, the columns and the do-not-call lists of the run known",
+            )
+            .on_page(
+                format!("`{input}` has rows to fix, but no longer the column `{lost}`"),
+                "Put the column back. Its cells may be empty. Only with all columns that begin with leadload_ are the settings of these rows known.",
+            ));
+        }
+        let rejects_form = RejectsForm::of(&header.names);
+        let columns = Columns {
+            saved: spec.saved.as_ref(),
+            ..Columns::of(input, header, rejects_form.as_ref())
+        };
+        let planner = Planner {
+            columns,
+            header,
+            sample,
+            spec,
+            rejects_form: rejects_form.as_ref(),
+        };
+        planner.plan().map_err(|error| {
+            let columns = Columns::of(input, header, None);
+            // If the header is really a contact, no column name is found in it, and its cells may
+            // be personal data. So they are not listed.
+            let is_unknown = matches!(&error, MappingError::NoSuchColumn { .. });
+            let is_data = is_unknown.then(|| header_is_data(&columns, header, sample, &[]));
+            let error = is_data.flatten().unwrap_or(error);
+            match &spec.saved {
+                Some(saved) => saved.explain(error),
+                None => error,
+            }
+        })
+    }
+}
+
+struct Planner<'a> {
+    columns: Columns<'a>,
+    header: &'a Header,
+    sample: &'a RowBatch,
+    spec: &'a MappingSpec,
+    rejects_form: Option<&'a RejectsForm>,
+}
+
+impl Planner<'_> {
+    fn plan(&self) -> Result<Mapping, MappingError> {
+        let Planner {
+            columns,
+            spec,
+            sample,
+            ..
+        } = self;
+        let mut lost_columns = Vec::new();
+        let named = spec.phone_columns.iter();
+        let named = named.map(|name| columns.find_phone(name));
+        let named: Vec<PhoneColumn> = named.collect::<Result<_, _>>()?;
+        let skipped = self.each(&mut lost_columns, SKIP_COLUMN, &spec.skipped, |name| {
+            columns.find(SKIP_COLUMN, name)
+        })?;
+        let is_rejects = self.rejects_form.is_some();
+        let area_codes = AreaCodes::find(columns, sample, is_rejects);
+        let found = self.phone_columns(named, &skipped, &area_codes);
+        let read = found
+            .as_ref()
+            .map(|(found, _)| found.iter().map(|phone| phone.number));
+        let read: Vec<usize> = read.into_iter().flatten().collect();
+        // Reported in place of the error that there is no phone column.
+        if let Some(error) = header_is_data(columns, self.header, self.sample, &read) {
+            return Err(error);
+        }
+        let (phone_columns, note) = found?;
+        let mut spare_phone_columns = beside::phone_headers(columns);
+        let is_used = |column: &usize| phone_columns.iter().any(|phone| phone.uses(*column));
+        spare_phone_columns
+            .retain(|column| !is_used(column) && !area_codes.columns().contains(column));
+        let campaign_column = spec.campaign_column.as_ref();
+        let campaign_column = campaign_column.map(|name| columns.find("--campaign-column", name));
+        let mut mapping = Mapping {
+            shape: RowShape::default(),
+            spare_phone_columns,
+            phone_columns,
+            campaign_column: campaign_column.transpose()?,
+            countries: self.countries(&area_codes)?,
+            only: only_rules(columns, &spec.only)?,
+            marks: Vec::new(),
+            variables: Vec::new(),
+            constants: spec.constants.clone(),
+            kept: self.kept_columns()?,
+            skips_hidden: spec.hidden_rows == Some(HiddenRows::Skip),
+            empty_cells: spec.empty_cells,
+            rejects_form: self.rejects_form.cloned(),
+            notes: Vec::new(),
+            new_columns: Vec::new(),
+            lost_columns: Vec::new(),
+        };
+        let in_use = |column| mapping.uses(column).role != ColumnRole::None;
+        mapping.marks = mark::columns(columns, sample, spec, &mapping.only, in_use)?;
+        mapping.variables = if spec.no_variables || !spec.variables.is_empty() {
+            self.named_columns(&skipped, &mut lost_columns)?
+        } else {
+            self.all_columns(&mapping, &skipped)
+        };
+        refuse_two_sources(&mapping, columns)?;
+        mapping.notes = self.notes(&mapping, note);
+        mapping.shape = RowShape::of(self.header, sample, mapping.last_used(), self.rejects_form);
+        mapping.new_columns = self.new_columns(&mapping);
+        mapping.lost_columns = lost_columns;
+        Ok(mapping)
+    }
+
+    /// Calls `find` for each text of a flag. If the mapping is being saved again, missing columns
+    /// that it may lose are collected in `lost`.
+    fn each<T>(
+        &self,
+        lost: &mut Vec<String>,
+        flag: &'static str,
+        texts: &[String],
+        find: impl Fn(&str) -> Result<T, MappingError>,
+    ) -> Result<Vec<T>, MappingError> {
+        let saved = self.spec.saved.as_ref();
+        let can_lose = saved.is_some_and(|saved| saved.can_lose(flag));
+        let mut found = Vec::with_capacity(texts.len());
+        for text in texts {
+            match find(text) {
+                Ok(column) => found.push(column),
+                Err(MappingError::NoSuchColumn { column, .. }) if can_lose => lost.push(column),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The phone columns, with a note on the choice: those that flags name, or else the one that is
+    /// detected among the columns that are not left out on purpose. Area codes and extensions count
+    /// wherever they are: without them somebody else is called.
+    fn phone_columns(
+        &self,
+        named: Vec<PhoneColumn>,
+        left_out: &[usize],
+        area_codes: &AreaCodes,
+    ) -> Result<(Vec<PhoneColumn>, Option<String>), MappingError> {
+        let Planner {
+            columns, sample, ..
+        } = self;
+        let is_rejects = self.rejects_form.is_some();
+        let extensions = extension_column::find(columns, sample);
+        let (mut phones, mut note) = (named, None);
+        if phones.is_empty() {
+            let others = extensions.iter().map(|(column, _)| *column);
+            let others: Vec<usize> = others
+                .chain(area_codes.columns())
+                .chain(left_out.iter().copied())
+                .collect();
+            let candidates = columns.without(&others);
+            let (column, why) = detect::phone_column(&candidates, sample, area_codes, is_rejects)?;
+            (phones, note) = (vec![PhoneColumn::from(column)], why);
+        }
+        for phone in &mut phones {
+            phone.area_code = phone.area_code.or_else(|| area_codes.of(phone.number));
+        }
+        extension_column::add_to(&mut phones, columns, &extensions);
+        Ok((phones, note))
+    }
+
+    /// The columns with each row's country: the one that a flag names, or those that are detected.
+    fn countries(&self, area_codes: &AreaCodes) -> Result<CountryColumns, MappingError> {
+        let (columns, sample) = (&self.columns, self.sample);
+        Ok(match &self.spec.region_columns {
+            ColumnChoice::None => CountryColumns::default(),
+            ColumnChoice::Named(name) => {
+                let column = columns.find(REGION_COLUMN, name)?;
+                CountryColumns::named(columns, sample, column)
+            }
+            ColumnChoice::Auto => {
+                let columns = columns.without(&area_codes.columns());
+                CountryColumns::find(&columns, sample, self.rejects_form.is_some())
+            }
+        })
+    }
+
+    fn notes(&self, mapping: &Mapping, on_phone: Option<String>) -> Vec<Note> {
+        let vague = mapping.countries.vague.iter().map(|column| {
+            format!(
+                "{} holds few countries that are known, so it is not used for the numbers",
+                self.columns.label(*column)
+            )
+        });
+        let tests = test_leads::found(&self.columns, &mapping.only, self.sample);
+        let tests = tests.filter(|_| self.rejects_form.is_none());
+        let tests = tests.map(|(what, hint)| Note {
+            hint: Some(hint),
+            ..Note::new(ONLY, what)
+        });
+        let joined = mapping.phone_columns.iter().filter_map(|phone| {
+            let area = phone.area_code?;
+            Some(format!(
+                "{} has the area codes of {}, so the two are one number",
+                self.columns.label(area),
+                self.columns.label(phone.number)
+            ))
+        });
+        let on_phone = on_phone.into_iter().chain(joined);
+        on_phone
+            .map(|what| Note::new(PHONE_COLUMN, what))
+            .chain(vague.map(|what| Note::new(REGION_COLUMN, what)))
+            .chain(tests)
+            .collect()
+    }
+
+    /// Every column with a header, except columns that have another use and skipped ones.
+    fn all_columns(&self, mapping: &Mapping, skipped: &[usize]) -> Vec<(String, usize)> {
+        let Planner { columns, spec, .. } = self;
+        let is_left_out = |column: &usize| {
+            mapping.is_phone_column(*column)
+                || mapping.campaign_column == Some(*column)
+                || !mapping.countries.are_found && mapping.countries.used.contains(column)
+                || mapping.is_mark(*column)
+                || skipped.contains(column)
+                // In a rejects file that has lost some of the added columns.
+                || snake(&columns.headers[*column]).starts_with("leadload_")
+        };
+        let own = columns.own.iter().copied();
+        own.filter(|column| !is_left_out(column))
+            .filter_map(|column| Some((spec.var_names.name(&columns.headers[column])?, column)))
+            .collect()
+    }
+
+    fn named_columns(
+        &self,
+        skipped: &[usize],
+        lost: &mut Vec<String>,
+    ) -> Result<Vec<(String, usize)>, MappingError> {
+        let Planner { columns, spec, .. } = self;
+        let input = columns.input;
+        let named = self.each(lost, VAR, &spec.variables, |var| {
+            name_and_column(columns, VAR, var)
+        })?;
+        let mut variables = Vec::with_capacity(named.len());
+        for (name, column) in named {
+            if skipped.contains(&column) {
+                // The flags that are typed narrow what was saved.
+                if spec.saved.as_ref().is_some_and(|saved| saved.has(VAR)) {
+                    continue;
+                }
+                let name = shown_name(&columns.headers[column]);
+                return Err(MappingError::other(
+                    format!(
+                        "column `{name}` of `{input}` is named by both `--var` and `--skip-column`"
+                    ),
+                    "drop one of the two",
+                )
+                .on_page(
+                    format!("The column `{name}` is to be sent, and left out too"),
+                    "Tick the columns again under “What the agent is told”.",
+                ));
+            }
+            let of_header = || spec.var_names.name(&columns.headers[column]);
+            let name = name.or_else(of_header).ok_or_else(|| {
+                let number = column + 1;
+                MappingError::other(
+                    format!(
+                        "column {number} of `{input}` has no header that could name a variable"
+                    ),
+                    format!("give it a name: `--var NAME={number}`"),
+                )
+                .on_page(
+                    format!("Column {number} of `{input}` has no header"),
+                    "Give it a name for the agent, or do not send it.",
+                )
+            })?;
+            variables.push((name, column));
+        }
+        Ok(variables)
+    }
+
+    fn kept_columns(&self) -> Result<Vec<(String, usize)>, MappingError> {
+        let mut kept: Vec<(String, usize)> = Vec::with_capacity(self.spec.kept.len());
+        for text in &self.spec.kept {
+            let (name, column) = name_and_column(&self.columns, KEEP, text)?;
+            let name = name.unwrap_or_else(|| match self.columns.headers[column].trim() {
+                "" => (column + 1).to_string(),
+                header => header.to_owned(),
+            });
+            if kept.iter().any(|(other, _)| *other == name) {
+                return Err(MappingError::other(
+                    format!(
+                        "`--keep` would give the results two columns called `{}`",
+                        shown_name(&name)
+                    ),
+                    "give one of them another name: `--keep NAME=COLUMN`",
+                )
+                .on_page(
+                    format!(
+                        "The results would have two columns called `{}`",
+                        shown_name(&name)
+                    ),
+                    ASK_SETUP,
+                ));
+            }
+            kept.push((name, column));
+        }
+        Ok(kept)
+    }
+
+    /// The unused columns (from 0) that did not exist when the mapping was saved.
+    fn new_columns(&self, mapping: &Mapping) -> Vec<usize> {
+        let saved = self.spec.saved.as_ref();
+        let Some(known) = saved.and_then(|saved| saved.columns_for(VAR)) else {
+            return Vec::new();
+        };
+        let mut known: Vec<String> = known.iter().map(|header| folded(header)).collect();
+        let mut new = Vec::new();
+        for column in self.columns.own.iter().copied() {
+            let header = folded(&self.columns.headers[column]);
+            let used = mapping.uses(column);
+            let is_used = used.role != ColumnRole::None || !used.variables.is_empty();
+            match known.iter().position(|known| *known == header) {
+                // Each header stands for one column: a second one of the same name is new.
+                Some(at) => drop(known.swap_remove(at)),
+                // Delimiters at the end of the lines are not a column.
+                None if column >= mapping.shape.empty_from || is_used => {}
+                None => new.push(column),
+            }
+        }
+        new
+    }
+}
+
+fn header_is_data(
+    columns: &Columns<'_>,
+    header: &Header,
+    sample: &RowBatch,
+    phone_columns: &[usize],
+) -> Option<MappingError> {
+    let line = header.line?;
+    let is_data = header_row::looks_like_data(columns, phone_columns);
+    is_data.then(|| {
+        let input = columns.input;
+        if let Some(second) = header_row::second_header(sample) {
+            return several_tables(input, line, second);
+        }
+        MappingError::other(
+            format!("the first row of `{input}` (line {line}) looks like a contact, not like column headers"),
+            "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on",
+        )
+        .on_page(
+            format!("The first row of `{input}` (line {line}) looks like a contact, not like the names of columns"),
+            "If the file has no names of columns, tick “The first row is a person” under “Does this look wrong?”.",
+        )
+    })
+}
+
+/// Neither with a header nor without one does such a file have one table.
+fn several_tables(input: &str, line: u64, second: u64) -> MappingError {
+    let found = format!(
+        "seems to have several tables: line {line} looks like a contact, line {second} like the header of a table"
+    );
+    MappingError::other(
+        format!("`{input}` {found}"),
+        "put each table into a file of its own, with its header in the first line",
+    )
+    .on_page(
+        format!("`{input}` {found}"),
+        "Put each table into a file of its own, with the names of its columns in the first row.",
+    )
+}
+
+/// Refuses a variable that two columns, or a column and `--set`, would fill.
+fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
+    let from_columns = mapping.variables.iter().map(|(name, column)| {
+        let skip = format!("{SKIP_COLUMN} {}", quoted(&columns.flag_text(*column)));
+        (name, columns.label(*column), Some(skip))
+    });
+    let from_flags = mapping.constants.iter();
+    let from_flags =
+        from_flags.map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
+    let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
+    for (name, source, skip) in from_columns.chain(from_flags) {
+        if let Some((_, first, skip_first)) = seen.iter().find(|(other, ..)| *other == name) {
+            let (name, input) = (shown_name(name), columns.input);
+            let hint = match skip.as_ref().or(skip_first.as_ref()) {
+                Some(skip) => format!(
+                    "leave one out with `{skip}`, or give it another name with `--var NAME=COLUMN`"
+                ),
+                None => "drop one of the two".to_owned(),
+            };
+            return Err(MappingError::other(
+                format!(
+                    "the variable `{name}` would come from {first} and from {source} in `{input}`"
+                ),
+                hint,
+            )
+            .on_page(
+                format!(
+                    "Two columns have the name `{name}`: the agent would know only one of them"
+                ),
+                "Give one of them another name for the agent, or do not send it.",
+            ));
+        }
+        seen.push((name, source, skip));
+    }
+    Ok(())
+}
+
+/// The column that `COL` or `NAME=COL` means, and the name, if the text gives one.
+pub(super) fn name_and_column(
+    columns: &Columns<'_>,
+    flag: &'static str,
+    text: &str,
+) -> Result<(Option<String>, usize), MappingError> {
+    // A header that equals the whole text wins: a column may be called `a=b`.
+    match (columns.named(flag, text)?, text.split_once('=')) {
+        (None, Some((name, column))) if !name.trim().is_empty() => {
+            Ok((Some(name.trim().to_owned()), columns.find(flag, column)?))
+        }
+        _ => Ok((None, columns.find(flag, text)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::VarNames;
+
+    fn header(names: &[&str]) -> Header {
+        Header {
+            names: names.iter().map(|n| (*n).to_owned()).collect(),
+            line: Some(1),
+        }
+    }
+
+    fn plan(names: &[&str], spec: &MappingSpec) -> Result<Mapping, MappingError> {
+        Mapping::plan("leads.csv", &header(names), &RowBatch::of_text(&[]), spec)
+    }
+
+    fn variables(mapping: &Mapping) -> Vec<(&str, usize)> {
+        mapping
+            .variables
+            .iter()
+            .map(|(name, column)| (name.as_str(), *column))
+            .collect()
+    }
+
+    fn vars(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn all_columns_with_a_header_are_sent_but_phone_campaign_and_skipped_ones() {
+        let spec = MappingSpec {
+            campaign_column: Some("List".into()),
+            skipped: vec!["notes".into()],
+            ..MappingSpec::default()
+        };
+        let mapping = plan(
+            &["Customer Name", "Phone", "List", "", "Notes", "City"],
+            &spec,
+        )
+        .unwrap();
+        assert_eq!(mapping.phone_columns, [PhoneColumn::from(1)]);
+        assert_eq!(mapping.campaign_column, Some(2));
+        assert_eq!(variables(&mapping), [("customer_name", 0), ("city", 5)]);
+    }
+
+    #[test]
+    fn when_var_is_given_only_these_are_sent_also_phone_columns() {
+        let spec = MappingSpec {
+            variables: vars(&["first=2", "Phone", "a=b"]),
+            ..MappingSpec::default()
+        };
+        let mapping = plan(&["Phone", "Name", "City", "a=b"], &spec).unwrap();
+        assert_eq!(
+            variables(&mapping),
+            [("first", 1), ("phone", 0), ("a_b", 3)]
+        );
+    }
+
+    #[test]
+    fn a_header_wins_over_a_number() {
+        let spec = MappingSpec {
+            phone_columns: vec!["1".into()],
+            ..MappingSpec::default()
+        };
+        assert_eq!(
+            plan(&["x", "1"], &spec).unwrap().phone_columns,
+            [PhoneColumn::from(1)]
+        );
+    }
+
+    #[test]
+    fn two_sources_for_one_variable_are_both_named() {
+        let error = plan(&["phone", "City", "city "], &MappingSpec::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the variable `city` would come from column 2 (`City`) and from column 3 (`city `) in `leads.csv`\n\n\
+             hint: leave one out with `--skip-column city`, or give it another name with `--var NAME=COLUMN`"
+        );
+        let spec = MappingSpec {
+            constants: vec![("city".into(), "Leeds".into())],
+            ..MappingSpec::default()
+        };
+        let error = plan(&["phone", "City"], &spec).unwrap_err().to_string();
+        assert!(error.contains("and from `--set city=…`"), "{error}");
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_named_with_the_nearest_header() {
+        let spec = MappingSpec {
+            variables: vars(&["name=Custmer"]),
+            ..MappingSpec::default()
+        };
+        let error = plan(&["phone", "Customer", "City"], &spec).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`--var Custmer` names no column of `leads.csv`\n\n\
+             hint: did you mean `Customer`? its columns are `phone`, `Customer`, `City`"
+        );
+    }
+
+    #[test]
+    fn no_phone_column_and_two_of_them_are_different_errors() {
+        assert!(matches!(
+            plan(&["name", "city"], &MappingSpec::default()),
+            Err(MappingError::NoPhoneColumn { .. })
+        ));
+        let error = plan(&["Mobile", "name", "Phone"], &MappingSpec::default()).unwrap_err();
+        assert!(
+            matches!(&error, MappingError::SeveralPhoneColumns { candidates, .. } if candidates.iter().map(|c| &*c.label).eq(["column 1 (`Mobile`)", "column 3 (`Phone`)"]))
+        );
+        assert_eq!(
+            plan(&["phone verified", "phone"], &MappingSpec::default())
+                .unwrap()
+                .phone_columns,
+            [PhoneColumn::from(1)]
+        );
+        for (names, column) in [(["number", "phone"], 1), (["name", "number"], 1)] {
+            assert_eq!(
+                plan(&names, &MappingSpec::default()).unwrap().phone_columns,
+                [PhoneColumn::from(column)]
+            );
+        }
+    }
+
+    #[test]
+    fn the_columns_of_a_rejects_file_are_never_sent() {
+        let names = [
+            "phone",
+            "city",
+            "leadload_row",
+            "leadload_status",
+            "leadload_error_code",
+            "leadload_error",
+            "leadload_run",
+        ];
+        let mapping = plan(&names, &MappingSpec::default()).unwrap();
+        assert_eq!(variables(&mapping), [("city", 1)]);
+        assert_eq!(mapping.rejects_form.unwrap().input_columns, [0, 1]);
+    }
+
+    #[test]
+    fn the_columns_of_a_rejects_file_are_known_wherever_they_were_moved_to() {
+        let names = [
+            "leadload_row",
+            "phone",
+            "Leadload_Status",
+            "leadload_error_code",
+            "leadload_error",
+            "leadload_run",
+            "leadload_surplus",
+            "city",
+        ];
+        let mapping = plan(&names, &MappingSpec::default()).unwrap();
+        assert_eq!(variables(&mapping), [("city", 7)]);
+        for name in ["leadload_row", "1"] {
+            let spec = MappingSpec {
+                variables: vars(&[name]),
+                ..MappingSpec::default()
+            };
+            assert!(matches!(
+                plan(&names, &spec),
+                Err(MappingError::NoSuchColumn { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn names_as_they_are_can_be_asked_for() {
+        let spec = MappingSpec {
+            var_names: VarNames::AsIs,
+            ..MappingSpec::default()
+        };
+        let mapping = plan(&["phone", "Customer Name"], &spec).unwrap();
+        assert_eq!(variables(&mapping), [("Customer Name", 1)]);
+    }
+}
