@@ -1,8 +1,8 @@
 //! What is done about runs that have ended, on threads of its own: their leads are removed again,
 //! and rows that may have arrived are looked up.
 //!
-//! Promise: it has the page's right to send while it lasts, and does not wait for it. So the page
-//! sends nothing meanwhile, and nobody who wants to take a list back waits hours for another one.
+//! Promise: it has the page's right to send while it lasts, and does not wait for another list. So
+//! the page sends nothing meanwhile, and nobody who wants to take a list back waits hours for another one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use jiff::Timestamp;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, SemaphorePermit, mpsc};
 
 use super::history::list_name;
 use super::live::clock_after;
@@ -174,16 +174,17 @@ async fn attempt(
     work: &FollowUp,
     stopped: mpsc::Receiver<()>,
 ) -> Result<String, Failure> {
-    let _turn = site.turn.try_acquire().map_err(|_| busy())?;
     let mut interrupts = Interrupts::new(stopped);
     let opening = async {
+        let turn = take_turn(site).await?;
         let target = Target::open(wanted(site, run.run)?).await?;
-        Ok::<_, Failure>(match work.task {
+        let prepared = match work.task {
             Task::Undo { .. } => Work::Undo(Undo::prepare(target).await?),
             Task::LookUp => Work::LookUp(target),
-        })
+        };
+        Ok::<_, Failure>((turn, prepared))
     };
-    let prepared = tokio::select! {
+    let (_turn, prepared) = tokio::select! {
         biased;
         _ = interrupts.next() => return Err(cancelled()),
         prepared = opening => prepared?,
@@ -197,6 +198,14 @@ async fn attempt(
             found.stopped.map_or(Ok(told), Err)
         }
     }
+}
+
+/// Takes the right to send. A run that is over has it until its files are in order.
+async fn take_turn(site: &Site) -> Result<SemaphorePermit<'_>, Failure> {
+    for job in site.jobs.at_work() {
+        job.wait(|state| !state.sending.is_ending()).await;
+    }
+    site.turn.try_acquire().map_err(|_| busy())
 }
 
 enum Work {

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::time::{Duration, Instant};
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, contacts, scenario, service};
+use crate::util::{Folder, Output, contacts, scenario, service, wait_until};
 
 /// The files that SQLite keeps next to a ledger that is in use.
 fn beside(ledger: &Path) -> [PathBuf; 2] {
@@ -23,11 +22,7 @@ fn beside(ledger: &Path) -> [PathBuf; 2] {
 fn under_way(folder: &Folder, service: &Sandbox, leads: usize) -> Child {
     let one_by_one = ["--concurrency", "1"];
     let child = folder.import_leads(service, &one_by_one).start();
-    let patience = Instant::now();
-    while service.leads().len() < leads {
-        assert!(patience.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_until("made", || service.leads().len() >= leads);
     child
 }
 

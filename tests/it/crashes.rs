@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use leadload::sandbox::Sandbox;
 
-use crate::util::{Folder, Output, Run, contacts, replaced, scenario};
+use crate::util::{Folder, Output, Run, contacts, replaced, scenario, wait_for_requests};
 
 /// How often the program is killed before it may finish.
 fn rounds() -> usize {
@@ -173,9 +173,7 @@ fn a_row_whose_answer_a_kill_has_lost_is_held_until_it_is_said_to_be_sent_again(
     let mut child = folder
         .import_leads(&service, &["--on-uncertain", "hold"])
         .start();
-    while service.stats().lead_requests == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_for_requests(&service, 1);
     child.kill().unwrap();
     child.wait().unwrap();
 

@@ -1,10 +1,8 @@
 //! `--metrics-file`, read by a parser that is as strict as Prometheus.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use crate::util::{Folder, Output, contacts, holds_a_number, scenario, service};
+use crate::util::{Folder, Output, contacts, holds_a_number, scenario, service, wait_until};
 
 const FILE: [&str; 2] = ["--metrics-file", "leadload.prom"];
 
@@ -374,11 +372,7 @@ fn wrong_settings_are_counted_too_where_the_file_is_known() {
 /// A run that is under way and has written its first values.
 fn under_way(folder: &Folder, service: &leadload::sandbox::Sandbox) -> std::process::Child {
     let import = folder.import_leads(service, &FILE).start();
-    let began = Instant::now();
-    while !folder.path("leadload.prom").exists() {
-        assert!(began.elapsed() < Duration::from_secs(30));
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("written", || folder.path("leadload.prom").exists());
     import
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
@@ -13,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde_json::{Value, json};
 
-use crate::util::{Folder, Output, Run, contacts, number};
+use crate::util::{Folder, Output, Run, contacts, number, wait_until};
 
 /// What the service does when it is asked for leads, and which ids it was asked to delete.
 #[derive(Clone)]
@@ -223,9 +222,7 @@ fn a_token_that_is_replaced_while_leads_are_removed_is_not_used() {
     let args = ["runs", "undo", "1", "--yes", "--rate", "5/s"];
     let undo = folder.leadload(&[&args[..], &["--token-file", "token"]].concat());
     let process = undo.env("LEADLOAD_BASE_URL", &service).start();
-    while odd.deleted().is_empty() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("removing", || !odd.deleted().is_empty());
     folder.write("token", "of-somebody-else");
     let output = Output::of(process);
     assert_eq!(output.code, 3, "{}", output.stderr);

@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::page_runs::{PATIENCE, Page, SLOW, has_each_once};
+use crate::page_runs::{Page, SLOW, has_each_once};
 use crate::page_session::Answer;
-use crate::util::{Folder, contacts, scenario, service};
+use crate::util::{Folder, contacts, scenario, service, wait_until};
 
 /// Sends the list as far as this, and stops.
 fn send_some(page: &Page, list: &str) -> Answer {
@@ -315,11 +314,7 @@ fn what_is_kept_of_a_run_goes_when_it_is_forgotten_or_pruned() {
     assert!(page.end(&list).says("Sent"));
     let own = folder_of(&folder, &list);
     // The list goes once the workbook has it.
-    let began = Instant::now();
-    while kept(&own) != (2, 1) {
-        assert!(began.elapsed() < PATIENCE, "{:?}", kept(&own));
-        sleep(Duration::from_millis(5));
-    }
+    wait_until("gone", || kept(&own) == (2, 1));
     page.kill();
 
     folder.leadload(&["runs", "forget", "1", "--yes"]).expect(0);

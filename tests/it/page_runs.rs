@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 use leadload::sandbox::Sandbox;
 
 use crate::page_session::{Answer, Session};
-use crate::util::{Folder, contacts, kill, number, scenario, service, signal, wait_for_requests};
+use crate::util::{
+    Folder, contacts, kill, number, scenario, service, signal, wait_for_requests, wait_until,
+};
 
-pub const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running page with a browser.
 pub struct Page {
@@ -330,17 +332,13 @@ fn what_was_stopped_before_it_began_can_be_sent() {
             threads.spawn(|| page.session.post(&send, &[("version", &version)]));
             threads.spawn(|| page.session.post(&stop, &[]));
         });
-        let began = Instant::now();
-        let is_over = || {
+        wait_until("over", || {
+            page.stop(&list);
             let live = page.session.get(&format!("{list}/live"));
             ["gone", "over"]
                 .iter()
                 .any(|stage| live.says(&format!("data-stage=\"{stage}\"")))
-        };
-        while !is_over() {
-            assert!(began.elapsed() < PATIENCE);
-            page.stop(&list);
-        }
+        });
     }
     page.send(&list, &[]);
     assert!(page.end(&list).says("Sent"));
@@ -406,12 +404,10 @@ fn a_list_waits_for_a_command_line_and_cancelled_it_holds_nothing() {
     wait_for_requests(&service, 1);
     for _ in 0..2 {
         page.send(&list, &[]);
-        let began = Instant::now();
-        let is_cancelled = || page.session.get(&format!("{list}/live")).says("\"gone\"");
-        while !is_cancelled() {
-            assert!(began.elapsed() < PATIENCE);
+        wait_until("cancelled", || {
             page.stop(&list);
-        }
+            page.session.get(&format!("{list}/live")).says("\"gone\"")
+        });
     }
     assert!(crate::util::Output::of(other).code == 0);
     // Nobody has the right to send any more.

@@ -4,7 +4,7 @@ use leadload::sandbox::Sandbox;
 
 use crate::page_runs::Page;
 use crate::page_session::Answer;
-use crate::util::{Folder, contacts, scenario, service, wait_for_requests};
+use crate::util::{Folder, contacts, scenario, service, wait_for_requests, wait_until};
 
 /// The page after a list of so many people was sent to `service`.
 fn sent(folder: &Folder, service: &Sandbox) -> (Page, String) {
@@ -192,10 +192,7 @@ fn a_page_that_is_killed_or_quit_while_it_removes_leads_goes_on_after_its_next_s
         let run = run_of(&page, &list);
         page.session
             .post(&format!("{run}/undo"), &[("leads", "40")]);
-        let is_begun = || service.leads().len() < 40;
-        while !is_begun() {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        wait_until("removing", || service.leads().len() < 40);
         if quits {
             let asked = page.session.get("quit");
             assert!(

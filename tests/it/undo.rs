@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::cluster::Cluster;
 use crate::util::{
     Folder, Output, Run, contacts, kill, number, replaced, scenario, service, signal,
-    wait_for_requests,
+    wait_for_requests, wait_until,
 };
 
 pub fn undo(folder: &Folder, service: &Sandbox, run: &str, more: &[&str]) -> Run {
@@ -637,9 +637,7 @@ fn a_signal_stops_it_and_the_same_command_goes_on() {
         ])
         .at(&service)
         .start();
-    while service.stats().deleted < 5 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("removing", || service.stats().deleted >= 5);
     signal(&process, "-TERM");
     let output = Output::of(process);
     assert_eq!(output.code, 4, "{}", output.stderr);
@@ -686,9 +684,7 @@ fn two_thousand_leads_are_removed_through_faults_and_kills_and_nobody_else_s() {
     assert_eq!(ours.len(), 2_000);
     for deleted in [300, 800, 1_300] {
         let process = undo(&folder, &service, "2", &[]).start();
-        while service.stats().deleted < deleted {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until("removing", || service.stats().deleted >= deleted);
         kill(process);
     }
     let undone = json(&undo(&folder, &service, "2", &["--format", "json"]).expect(0));

@@ -6,14 +6,19 @@ use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use leadload::sandbox::{RecordedRequest, Sandbox, SandboxConfig};
+
+/// The longest that a test takes, on a slow machine too.
+const LONGEST_TEST: Duration = Duration::from_secs(600);
 
 /// A folder for one test, with a separate home folder.
 pub struct Folder {
     files: tempfile::TempDir,
     home: tempfile::TempDir,
+    _alarm: Sender<()>,
 }
 
 impl Folder {
@@ -21,6 +26,7 @@ impl Folder {
         Folder {
             files: tempfile::tempdir().unwrap(),
             home: tempfile::tempdir().unwrap(),
+            _alarm: alarm(),
         }
     }
 
@@ -443,14 +449,38 @@ pub const REFUSALS_OF_ALL: [(&str, &str); 6] = [
     ),
 ];
 
+/// Ends the whole suite if a test hangs, since the test runner would wait for ever: says which test it
+/// is and what is still running. It is off once what is returned is dropped.
+fn alarm() -> Sender<()> {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let (running, ended) = channel();
+    let has_a_limit = std::env::var_os("LEADLOAD_CRASH_ROUNDS").is_none();
+    std::thread::spawn(move || {
+        if has_a_limit && ended.recv_timeout(LONGEST_TEST) == Err(RecvTimeoutError::Timeout) {
+            let _ = Command::new("ps").arg("-ef").status();
+            // What a macro prints belongs to the test, which never ends.
+            let _ = writeln!(std::io::stderr(), "{test} hangs: it is ended");
+            std::process::exit(101);
+        }
+    });
+    running
+}
+
+/// Waits until something is so, which takes a few seconds at most.
+#[track_caller]
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "not {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Waits until the service has received this many requests for leads.
 #[track_caller]
 pub fn wait_for_requests(service: &Sandbox, requests: u64) {
-    let began = Instant::now();
-    while service.stats().lead_requests < requests {
-        assert!(began.elapsed() < Duration::from_secs(30), "no more came");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    let what = format!("{requests} requests");
+    wait_until(&what, || service.stats().lead_requests >= requests);
 }
 
 /// Sends a signal, such as `-TERM`, on systems that have signals.

@@ -7,11 +7,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(unix)]
 use crate::util::signal;
-use crate::util::{Folder, Output, kill};
+use crate::util::{Folder, Output, kill, wait_until};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -151,15 +151,6 @@ fn below(folder: &Path) -> BTreeSet<PathBuf> {
         all.insert(path);
     }
     all
-}
-
-#[track_caller]
-fn wait_until(what: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !what() {
-        assert!(began.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -428,7 +419,7 @@ fn with_browser(folder: &Folder, args: &[&str]) -> crate::util::Run {
 /// What the browser was started with: the path of the file that leads it to the page.
 #[cfg(target_os = "linux")]
 fn opened(folder: &Folder) -> PathBuf {
-    wait_until(|| folder.path("opened").exists());
+    wait_until("opened", || folder.path("opened").exists());
     let opened = folder.read("opened");
     fs::remove_file(folder.path("opened")).unwrap();
     let path = opened.trim().strip_prefix("file://").unwrap();
