@@ -15,7 +15,7 @@ use super::earlier::options_of_run;
 use super::files;
 use super::job::{Job, JobRecord};
 use super::layout::{FieldError, Screen, see_other, table_head};
-use super::sending::{self, Seen};
+use super::sending;
 use super::server::FormFields;
 use super::steps::send::button;
 use super::times;
@@ -313,8 +313,7 @@ pub async fn resume(
             adopted.map_err(|trouble| failed(&visit, "History", &trouble))?
         }
     };
-    // If it is being sent already, its page shows that.
-    let _ = sending::begin(&visit.site, &job, Seen::default());
+    sending::resume(&visit.site, &job, visit.until).await;
     Ok(see_other(&visit.job_path(job.id, "run")))
 }
 

@@ -8,7 +8,7 @@
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -116,6 +116,14 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
         for_checks.jobs.forget_checks();
     });
     Ok(())
+}
+
+/// Goes on with the run of this list, once the files of its last start are in order (but does not wait
+/// beyond this time). If it is being sent already, the page shows that.
+pub async fn resume(site: &Arc<Site>, job: &Arc<Job>, until: Instant) {
+    job.wait_until(until, |state| !state.sending.is_ending())
+        .await;
+    let _ = begin(site, job, Seen::default());
 }
 
 fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {

@@ -19,7 +19,7 @@ use crate::web::history;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, Shown, form, labelled, see_other, status_of};
 use crate::web::live::{LiveState, RunEnd};
-use crate::web::sending::{self, Seen, SendState};
+use crate::web::sending::{self, SendState};
 use crate::web::server::FormFields;
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words;
@@ -264,7 +264,6 @@ pub async fn resume(
         let errors = vec![FieldError::at("token", text)];
         return shown(&visit, &job, &live.unwrap_or_default(), errors).await;
     }
-    // If it is being sent already, the page shows that.
-    let _ = sending::begin(&visit.site, &job, Seen::default());
+    sending::resume(&visit.site, &job, visit.until).await;
     Ok(see_other(&visit.job_path(job.id, "run")))
 }
