@@ -218,6 +218,22 @@ fn a_page_that_is_killed_or_quit_while_it_removes_leads_goes_on_after_its_next_s
     }
 }
 
+/// A list with many rows: when all are sent, its files take a while.
+#[test]
+fn undo_waits_until_the_files_of_the_run_are_in_order() {
+    let folder = Folder::with_leads(&contacts(12));
+    let repeated = "+447911000000,again\n".repeat(40_000);
+    let list = folder.read("leads.csv") + &repeated;
+    folder.write("leads.csv", list);
+    let service = service();
+    let (page, list) = sent(&folder, &service);
+    let leads = service.leads().len().to_string();
+    let run = run_of(&page, &list);
+    let after = pressed(&page, &format!("{run}/undo"), &[("leads", &leads)]);
+    assert!(after.says("Removed again"), "{}", after.body);
+    assert!(service.leads().is_empty());
+}
+
 #[test]
 fn rows_that_may_have_arrived_are_looked_up() {
     let folder = Folder::with_leads(&contacts(6));
