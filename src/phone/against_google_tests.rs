@@ -450,6 +450,9 @@ proptest! {
             || amount::is_amount(&cell)
             || date::is_date(&cell)
             || date::may_be_date(&cell)
+            || damage::is_negative(&cell)
+            || several::before_other_ending(&cell).is_some()
+            || several::behind_item(&cell, region).is_some()
             || region.is_some_and(|region| begins_with_own_code(&digits, region));
         if (region.is_some() || cell.starts_with('+')) && !is_repaired {
             // With a plus the region does not matter.

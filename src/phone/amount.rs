@@ -7,11 +7,16 @@ use super::digits::{self, is_digits};
 /// in Spain, `912.345.678`.
 pub(super) fn is_amount(text: &str) -> bool {
     let has_digits = digits::count(text) > 0;
-    let text = text.trim_start_matches('-');
+    let (signed, text) = (text, text.trim_start_matches('-'));
+    let is_negative_decimal = || {
+        let whole = digits::decimal(text).map(|(whole, _)| whole);
+        text.len() < signed.len() && whole.is_some_and(|whole| !whole.starts_with('0'))
+    };
     let has_marks = || {
         has_thousands(text.trim_start_matches('+'), ',')
             || has_decimals(text)
             || has_dash_for_cents(text)
+            || is_negative_decimal()
     };
     has_digits && (text.contains(is_currency) || text.contains(['.', ',']) && has_marks())
 }
@@ -30,7 +35,7 @@ fn is_currency(c: char) -> bool {
 }
 
 /// `1,234,567` or, as in India, `12,34,567`.
-fn has_thousands(text: &str, separator: char) -> bool {
+pub(super) fn has_thousands(text: &str, separator: char) -> bool {
     let whole = match separator {
         '.' => text,
         _ => text.split_once('.').map_or(text, |(whole, _)| whole),

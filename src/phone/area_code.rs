@@ -67,7 +67,7 @@ impl PhoneRules {
         for part in [number, damage::before_zeros(&code).unwrap_or(&code)] {
             check_part(part)?;
         }
-        if several::behind_item(number).is_some() {
+        if several::behind_item(number, None).is_some() {
             return Err(PhoneProblem::Several);
         }
         // As in one cell; but a local number and an ending may also look like a whole number.

@@ -1,6 +1,8 @@
 //! Recognizes phone numbers that a spreadsheet has damaged.
 
-use super::digits::{are_zeros, decimal, is_digits};
+use super::amount::has_thousands;
+use super::digits::{self, are_zeros, decimal, is_digits};
+use super::number::FEWEST_DIGITS;
 
 /// Whether the text is what a spreadsheet shows instead of a number: an error, `####` for a column
 /// that is too narrow, scientific notation, which has lost the last digits, or a negative number.
@@ -9,14 +11,29 @@ pub(super) fn is_damaged(text: &str) -> bool {
 }
 
 /// `-491570252`: what a spreadsheet makes of `+61-491570313`, which it takes for a subtraction. In
-/// some formats a space is behind the minus; a number with a zero before it is one behind a bullet.
+/// other formats that is `491570252-`, `(491570252)` or `-491 570 252`. A dash and a space before a
+/// number with groups or a zero are a bullet.
 pub(super) fn is_negative(text: &str) -> bool {
     let signed = text.trim_start_matches('+');
-    let behind = signed.trim_start_matches('-');
-    let number = behind.trim_start();
-    let is_result = number.len() == behind.len() || !number.starts_with('0');
-    behind.len() < signed.len() && is_result && is_digits(before_zeros(number).unwrap_or(number))
+    let behind = signed.trim_start_matches(['-', '(', ' ']);
+    let before = &signed[..signed.len() - behind.len()];
+    let number = behind.trim_end_matches(['-', ')', ' ']);
+    let after = &behind[number.len()..];
+    let has_minus = before.contains('-');
+    // Parts of numbers are written in brackets and before dashes, too.
+    let is_number = signed.len() == text.len() && digits::count(number) >= FEWEST_DIGITS;
+    let is_marked = after.contains('-') || before.contains('(') && after.contains(')');
+    let is_bullet = before.ends_with(' ');
+    let is_result = if is_digits(before_zeros(number).unwrap_or(number)) {
+        !number.starts_with('0') || has_minus && !is_bullet
+    } else {
+        !is_bullet && THOUSANDS.iter().any(|sign| has_thousands(number, *sign))
+    };
+    (has_minus || is_number && is_marked) && is_result
 }
+
+/// What stands between thousands in spreadsheets. Those with commas are amounts.
+const THOUSANDS: [char; 3] = [' ', '.', '\''];
 
 /// `#REF!`, `#NAME?`, `#N/A`, `#DIV/0!`, `####`, and the same in other languages.
 fn is_error_value(text: &str) -> bool {
@@ -102,16 +119,27 @@ mod tests {
             "--491570252",
             "-0171",
             "- 491570252",
+            "491570252-",
+            "491570252 -",
+            "(491570252)",
+            "(-491570252)",
+            "-491 570 252",
+            "491.570.252-",
+            "(491'570'252)",
         ] {
             assert!(is_damaged(text), "{text}");
         }
         for text in [
             "- 0491570252",
             "- 491 570252",
+            "- 491 570 252",
+            "491 57 02 52-",
+            "(0491570252)",
+            "(491) 570 252",
+            "0491570252-",
             "-0151 23456789",
             "-(0151)23456789",
             "-",
-            "491570252-",
             "+491570252",
         ] {
             assert!(!is_damaged(text), "{text}");

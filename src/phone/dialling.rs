@@ -129,6 +129,7 @@ impl PhoneRules {
             return abroad;
         }
         match (abroad, self.as_dialled(digits, region)) {
+            (Err(PhoneProblem::CodeTwice), _) => abroad,
             (Ok(abroad), Ok(here)) if is_valid(here) && is_possible(abroad) => {
                 let is_same = abroad == here;
                 is_same.then_some(abroad).ok_or(PhoneProblem::TwoCountries)

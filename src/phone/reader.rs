@@ -107,7 +107,7 @@ impl PhoneRules {
             return Err(PhoneProblem::Damaged);
         }
         let text = tidy::unwrapped(text);
-        if is_plain(text) {
+        if is_plain(text, region) {
             return self.one(text, region).map(|(parsed, _)| parsed);
         }
         self.with_signs(text, region)
@@ -154,7 +154,7 @@ impl PhoneRules {
             let read = self.written(behind, region);
             read.is_ok_and(|(other, _)| is_valid(other) && other != number)
         };
-        if several::behind_item(text).is_some_and(is_item) {
+        if several::behind_item(text, region).is_some_and(is_item) {
             return Err(PhoneProblem::Several);
         }
         // Where numbers have so few digits, they are written like dates.
@@ -207,13 +207,17 @@ impl PhoneRules {
 /// Whether the text has only digits and spaces, perhaps behind a plus and with brackets before
 /// other digits, and not too many digits: none of the signs that show something else than one
 /// number.
-fn is_plain(text: &str) -> bool {
-    let has_brackets = text.starts_with(['+', '(']) && !text.ends_with(')');
+fn is_plain(text: &str, region: Option<Region>) -> bool {
+    let last_bracket = text.rfind(['(', ')']).unwrap_or_default();
+    let has_brackets = text.starts_with(['+', '(']) && last_bracket + FEWEST_BEHIND <= text.len();
     let is_sign = |sign| sign == b' ' || has_brackets && matches!(sign, b'(' | b')');
     let mut signs = text.strip_prefix('+').unwrap_or(text).bytes();
     let is_plain = signs.all(|sign| sign.is_ascii_digit() || is_sign(sign));
-    is_plain && digits::count(text) <= MAX_DIGITS
+    is_plain && digits::count(text) <= MAX_DIGITS && several::behind_item(text, region).is_none()
 }
+
+/// As many characters behind a bracket are more than another ending.
+const FEWEST_BEHIND: usize = 7;
 
 /// Refuses a text that a spreadsheet has damaged, or that is something else than a number or a part
 /// of one.
@@ -254,7 +258,7 @@ mod tests {
         ) {
             let region = CALLING_CODES[at].regions.first().copied().map(Region);
             let text = tidy::unwrapped(&cell);
-            if is_plain(text) {
+            if is_plain(text, region) {
                 let rules = PhoneRules::default();
                 let plain = rules.one(text, region).map(|(read, _)| read);
                 prop_assert_eq!(plain, rules.with_signs(text, region));

@@ -1,9 +1,10 @@
 //! Detects more than one number in a cell.
 
 use super::dialled::bracketed_zero;
-use super::digits::{self, is_digits, split_behind};
+use super::digits::{self, split_behind};
 use super::number::MAX_DIGITS;
-use super::{extension, words};
+use super::plan::CallingCode;
+use super::{Region, extension, words};
 
 /// The fewest digits that may be a number of their own.
 const FEWEST: usize = 7;
@@ -53,23 +54,43 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The text before the last group of digits, if that group may be another ending of the number
-/// before it: one to three digits behind a slash or in brackets. `0461/1234/35` may be two numbers.
+/// The text before the last digits, if these may be another ending of the number before them: one
+/// to three digits behind a slash, in brackets or behind one, or behind a point that stands alone.
+/// `0461/1234/35` may be two numbers. Digits with a word beside them are an extension.
 pub(super) fn before_other_ending(text: &str) -> Option<&str> {
-    let bracketed = text
-        .strip_suffix(')')
-        .and_then(|text| text.rsplit_once('('));
-    let bracketed = bracketed.filter(|(_, ending)| is_digits(ending.trim()));
-    let (before, ending) = bracketed.or_else(|| text.rsplit_once(['/', '\\']))?;
-    let is_ending = (1..=MOST_OF_ENDING).contains(&digits::count(ending));
-    is_ending.then_some(before)
+    let closed = text.trim_end_matches([')', ']', ' ']);
+    let is_closed = text.ends_with([')', ']']);
+    let splits = [
+        text.rsplit_once(['/', '\\']),
+        closed.rsplit_once(['(', '[', ')', ']']),
+        closed.rsplit_once(" . "),
+        closed.rsplit_once(' ').filter(|_| is_closed),
+    ];
+    let is_ending = |ending: &str| {
+        let is_short = (1..=MOST_OF_ENDING).contains(&digits::count(ending));
+        is_short && !ending.contains(char::is_alphabetic)
+    };
+    let mut splits = splits.into_iter().flatten();
+    Some(splits.find(|(_, ending)| is_ending(ending))?.0)
 }
 
-/// The text behind the number of an item, as in a list that was pasted: `1. `, `12) `.
-pub(super) fn behind_item(text: &str) -> Option<&str> {
-    let (item, rest) = text.split_once(['.', ')'])?;
-    let is_item = item.len() <= 2 && is_digits(item) && !item.starts_with('0');
-    (is_item && rest.starts_with(' ')).then_some(rest)
+/// The text behind the number of an item, as in a list that was pasted: `1. `, `12) `; also `(1) `,
+/// `1 - ` and the like before a zero, if the text begins with no code or prefix of its region.
+pub(super) fn behind_item(text: &str, region: Option<Region>) -> Option<&str> {
+    let (item, rest) = split_behind(text.trim_start_matches(['(', '[']), |c| c.is_ascii_digit());
+    if !(1..=2).contains(&item.len()) || item.starts_with('0') {
+        return None;
+    }
+    let behind = rest.trim_start_matches(['.', ')', ']', '-', '/', ' ']);
+    let has_code_or_prefix = |plan: &CallingCode| {
+        let all = digits::of(text);
+        plan.behind(&all).is_some() || plan.without_prefix(&all).is_some()
+    };
+    let has_zero = behind.len() < rest.len() && behind.trim_start_matches('(').starts_with('0');
+    let is_listed = rest.starts_with(". ") || rest.starts_with(") ") && text.starts_with(item);
+    (is_listed
+        || has_zero && region.is_some_and(|region| !has_code_or_prefix(CallingCode::of(region))))
+    .then_some(behind)
 }
 
 /// The most digits by which two numbers of one office differ.
