@@ -102,22 +102,27 @@ impl MarkKind {
         };
         let name = words(header);
         let has = |list: &str| name.split('_').any(|word| is_in_list(list, word));
-        // Headers such as `No consent` and `No opt-out` say the opposite, unless that is known too.
+        // Headers such as `No consent` and `Not on TPS` say the opposite, unless that is known too.
+        // `No. calls` is how many calls there were.
         let is_negative = match self {
             MarkKind::Consent => has("no or yes"),
             MarkKind::DoNotCall => {
                 let (first, rest) = name.split_once('_').unwrap_or_default();
-                is_in_list("no or yes", first) && is_in_list(self.list(), rest)
+                let is_no = |word: &str| is_in_list("no or yes", word);
+                others.iter().any(|word| is_no(word))
+                    || is_no(first) && is_in_list(self.list(), rest)
             }
         };
-        if is_negative && !has("yes or no") && !is_in_list(self.list(), &name) {
+        let is_other =
+            is_in_list("not marks", &name) || header.trim().to_lowercase().starts_with("no.");
+        if is_other || is_negative && !has("yes or no") && !is_in_list(self.list(), &name) {
             return false;
         }
         let is_beside = |word: &String| {
             let is = |list: &str| is_in_list(list, word);
             let is_number = word.chars().all(char::is_numeric);
-            // A date of being blocked says so too; the date of a consent does not say who refused.
-            let is_date = self == MarkKind::DoNotCall && is("when");
+            // A date of being blocked says so; the date of a consent does not say who refused.
+            let is_more = self == MarkKind::DoNotCall && is("beside do not call");
             // Blocked by somebody is not blocked by phone.
             let is_channel = is("other channels") || word == "by";
             is("beside marks")
@@ -125,7 +130,7 @@ impl MarkKind {
                 || is("no or yes")
                 || is(self.list())
                 || is_number
-                || is_date
+                || is_more
                 || is_channel && has("calls")
         };
         others.iter().all(is_beside)
