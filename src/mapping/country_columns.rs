@@ -1,7 +1,7 @@
 //! Finds the columns that hold each row's country: by their headers, confirmed by their cells.
 
 use super::columns::Columns;
-use super::header_words::{has_calling_code, is_country};
+use super::header_words::{has_calling_code, is_calling_code, is_country};
 use crate::phone::CountryCell;
 use crate::source::RowBatch;
 
@@ -27,7 +27,7 @@ impl CountryColumns {
         believes_header: bool,
     ) -> CountryColumns {
         let named = if columns.has_header {
-            columns.that(is_country)
+            columns.that(|header| is_country(header) || is_calling_code(header))
         } else {
             Vec::new()
         };
@@ -35,9 +35,12 @@ impl CountryColumns {
         let codes: Vec<usize> = codes
             .filter(|column| holds_codes(columns, *column, sample))
             .collect();
-        let (used, vague) = named.into_iter().partition(|column| {
-            believes_header || codes.contains(column) || holds_countries(*column, sample)
+        let (used, mut vague): (Vec<usize>, Vec<usize>) = named.into_iter().partition(|column| {
+            // `DDI` is a calling code in Brazil, and a phone number in Britain.
+            let is_believed = believes_header && is_country(&columns.headers[*column]);
+            is_believed || codes.contains(column) || holds_countries(*column, sample)
         });
+        vague.retain(|column| is_country(&columns.headers[*column]));
         CountryColumns {
             used,
             codes,
@@ -66,8 +69,8 @@ fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool 
     for row in sample.rows() {
         let text = row.text(column).unwrap_or_default().trim();
         match CountryCell::read_code(text) {
-            CountryCell::Known(_) if matches!(text.len(), 1 | 2) => {
-                bare += usize::from(text.parse::<u8>().is_ok());
+            CountryCell::Known(_) if matches!(text.len(), 1 | 2 | 4..) => {
+                bare += usize::from(text.bytes().all(|byte| byte.is_ascii_digit()));
             }
             CountryCell::Known(_) | CountryCell::Empty => {}
             CountryCell::Unknown => unknown += 1,
@@ -102,6 +105,40 @@ mod tests {
         };
         let columns = Columns::of("leads.csv", &header, None);
         CountryColumns::find(&columns, &RowBatch::of_text(rows), believes_header)
+    }
+
+    #[test]
+    fn a_column_of_calling_codes_is_known_by_its_header_and_its_cells() {
+        for name in [
+            "ISD Code",
+            "DDI",
+            "Dialing code",
+            "International Code",
+            "phone_code",
+            "Int. Vorwahl",
+            "Prefijo internacional",
+            "Kod kraju",
+            "国番号",
+            "CC",
+        ] {
+            for cells in [
+                ["+34", "+351"],
+                ["34", "351"],
+                ["0034", "00351"],
+                ["34", "49"],
+            ] {
+                let rows = cells.map(|cell| vec![cell]);
+                let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+                let found = found(&[name], &rows, false);
+                assert_eq!(found.used, [0], "{name} {cells:?}");
+            }
+            for believes_header in [false, true] {
+                let rows: &[&[&str]] = &[&["020 7946 0134"], &["020 7946 0135"]];
+                let found = found(&[name], rows, believes_header);
+                let is_named = is_country(name) && believes_header;
+                assert_eq!(found.used.len(), usize::from(is_named), "{name}");
+            }
+        }
     }
 
     #[test]

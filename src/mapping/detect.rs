@@ -128,7 +128,12 @@ impl<'a> Sampled<'a> {
             return named;
         }
         let mut all = self.columns.that(|header| !is_not_to_call(header));
-        all.retain(|column| named.contains(column) || self.stats[*column].are_phones());
+        all.retain(|column| {
+            let stats = self.stats[*column];
+            let is_mobile =
+                || may_be_postal_code(&self.columns.headers[*column]) && stats.suffices();
+            named.contains(column) || stats.are_phones() || is_mobile()
+        });
         all
     }
 
@@ -171,13 +176,15 @@ impl<'a> Sampled<'a> {
         self.by_cells(&overruled)
     }
 
-    /// The other columns that may hold phone numbers, if the headers of these only say number.
+    /// The other columns that may hold phone numbers, if the headers of these only say number, or if
+    /// they are empty.
     fn rivals(&self, chosen: &[usize]) -> Vec<usize> {
         let only_says_number = |column: &usize| {
             let header = &self.columns.headers[*column];
             !means_phone(header) && !may_be_postal_code(header)
         };
-        if !chosen.iter().all(only_says_number) {
+        let is_empty = |column: &usize| self.stats[*column].filled == 0;
+        if !chosen.iter().all(only_says_number) && !chosen.iter().all(is_empty) {
             return Vec::new();
         }
         let mut others = self.columns.that(|header| !is_not_to_call(header));

@@ -199,8 +199,16 @@ pub fn is_private(header: &str) -> bool {
     has_any(&name, "private") || has_part(&name, "private parts")
 }
 
+/// Whether the header of a country column may mean calling codes.
 pub(super) fn has_calling_code(header: &str) -> bool {
-    has_any(&words(header), "calling code")
+    has_any(&words(header), "calling code") || is_calling_code(header)
+}
+
+/// Whether the header as a whole may mean calling codes.
+pub(super) fn is_calling_code(header: &str) -> bool {
+    readings(header)
+        .iter()
+        .any(|name| LISTS.has("calling codes", name))
 }
 
 /// Whether the list has this word, or this name in snake form.

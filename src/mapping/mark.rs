@@ -200,6 +200,11 @@ pub(super) fn yes_or_no(cell: &str) -> Option<bool> {
     }
 }
 
+/// The columns whose headers say that people must not be called.
+pub(super) fn do_not_call(columns: &Columns<'_>) -> Vec<usize> {
+    columns.that(|header| MarkKind::DoNotCall.is_meant_by(header))
+}
+
 /// The columns that say who is called: those that flags name, or those that are found. A column
 /// that `--only` chooses rows by is none of them.
 pub(super) fn columns(

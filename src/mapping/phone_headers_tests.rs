@@ -328,6 +328,37 @@ fn a_header_that_only_says_number_wins_over_no_other_column_with_numbers() {
 }
 
 #[test]
+fn beside_an_empty_phone_column_another_one_with_numbers_is_asked_about() {
+    for other in ["Contact No", "Number", "Direct line", "x"] {
+        let rows: &[&[&str]] = &[&["Ada", "", "+919876543210"], &["Bob", "", "09876543211"]];
+        let found = plan(&["Name", "Phone", other], rows);
+        let is_asked = matches!(&found, Err(MappingError::SeveralPhoneColumns { candidates, .. }) if candidates.len() == 2);
+        let is_used = found.is_ok_and(|mapping| mapping.phone_columns == [PhoneColumn::from(2)]);
+        assert!(is_asked || is_used, "{other}");
+    }
+    let rows: &[&[&str]] = &[&["Ada", "", "1001"], &["Bob", "", "1002"]];
+    let mapping = plan(&["Name", "Phone", "Ref"], rows).unwrap();
+    assert_eq!(mapping.phone_columns, [PhoneColumn::from(1)]);
+}
+
+#[test]
+fn a_list_of_people_who_must_not_be_called_is_not_called() {
+    let rows: &[&[&str]] = &[&["+491713920001"], &["+491713920002"]];
+    for header in [
+        "Do not call",
+        "Blocked numbers",
+        "DNC Number",
+        "Sperrliste",
+        "Nicht anrufen",
+    ] {
+        assert!(plan(&[header], rows).is_err(), "{header}");
+    }
+    let rows: &[&[&str]] = &[&["+491713920001", "+491713920002"]];
+    let mapping = plan(&["Phone", "DNC Phone"], rows).unwrap();
+    assert_eq!(mapping.phone_columns, [PhoneColumn::from(0)]);
+}
+
+#[test]
 fn cep_is_a_postal_code_in_brazil_and_a_mobile_number_in_turkey() {
     let rows: &[&[&str]] = &[
         &["01310-100", "11 91234-5678"],
@@ -346,6 +377,11 @@ fn cep_is_a_postal_code_in_brazil_and_a_mobile_number_in_turkey() {
         plan(&["Ad", "Cep"], rows).unwrap().phone_columns,
         [PhoneColumn::from(1)]
     );
+    let rows: &[&[&str]] = &[
+        &["0212 123 45 67", "0532 123 45 67"],
+        &["0212 123 45 68", "0532 123 45 68"],
+    ];
+    assert!(plan(&["Telefon", "Cep"], rows).is_err());
 }
 
 #[test]

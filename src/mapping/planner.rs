@@ -183,6 +183,8 @@ impl Planner<'_> {
             let others: Vec<usize> = others
                 .chain(area_codes.columns())
                 .chain(left_out.iter().copied())
+                // Numbers in a column that says do not call are those of a list of such people.
+                .chain(mark::do_not_call(columns))
                 .collect();
             let candidates = columns.without(&others);
             let (column, why) = detect::phone_column(&candidates, sample, area_codes, is_rejects)?;

@@ -67,7 +67,7 @@ impl PhoneRules {
         for part in [number, damage::before_zeros(&code).unwrap_or(&code)] {
             check_part(part)?;
         }
-        if several::behind_item(number, None).is_some() {
+        if several::behind_item(number, None).is_some() || holds_two(&code) {
             return Err(PhoneProblem::Several);
         }
         // As in one cell; but a local number and an ending may also look like a whole number.
@@ -127,11 +127,18 @@ impl PhoneRules {
             return joined;
         }
         let alone = self.read_as(number, Some(region));
+        let abroad = || in_use(self.read_as(&format!("+{area} {number}"), None));
         match (in_use(joined), in_use(alone)) {
             (Some(one), Some(other)) if one.number != other.number => {
                 Err(PhoneProblem::AreaCodeTwice)
             }
-            (None, Some(_)) if seems_whole || !may_be_local(number, region) => alone,
+            (None, Some(_)) if seems_whole => alone,
+            (None, Some(_)) if may_be_local(number, region) => joined,
+            // What is in the column may be another country's calling code.
+            (None, Some(one)) if abroad().is_some_and(|other| other.number != one.number) => {
+                Err(PhoneProblem::TwoCountries)
+            }
+            (None, Some(_)) => alone,
             _ => joined,
         }
     }
@@ -200,6 +207,14 @@ impl PhoneRules {
         }
         Ok(read)
     }
+}
+
+/// Whether the cell has two area codes with their zeros: `030/040`.
+fn holds_two(code: &str) -> bool {
+    let mut groups = digits::groups(code);
+    let is_national = |first: &str| first.starts_with('0') && !first.starts_with("00");
+    let first = groups.next().is_some_and(is_national);
+    first && !code.contains('+') && groups.any(is_national)
 }
 
 fn keeps_zero(region: Region) -> bool {

@@ -282,6 +282,16 @@ fn an_area_code_is_read_as_people_and_spreadsheets_write_it() {
         ("030", "1234567 / 7654321", "DE", None),
         ("Berlin", "1234567", "DE", None),
         ("030 Berlin", "1234567", "DE", None),
+        ("030/040", "12345678", "DE", None),
+        ("(030)(040)", "12345678", "DE", None),
+        ("030-040", "12345678", "DE", None),
+        // Calling codes of other countries, in a column that says area code.
+        ("34", "612345678", "ES", Some("+34612345678")),
+        ("351", "912345678", "ES", None),
+        ("33", "612345678", "ES", None),
+        ("44", "2079460958", "US", None),
+        ("1", "2124567890", "IN", None),
+        ("646", "2124567890", "US", Some("+12124567890")),
     ] {
         let read = rules().read_with_area_code(area, number, Region::parse(region));
         let found = read.as_ref().ok().map(|read| read.number.to_string());
