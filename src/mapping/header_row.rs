@@ -64,6 +64,10 @@ pub fn rows_above_header(first: &Header, sample: &RowBatch) -> usize {
     let is_certain = numbers > 0
         && 2 * numbers >= filled.count()
         && !rows[..=at].iter().any(has_number)
+        && !first
+            .names
+            .get(column)
+            .is_some_and(|name| looks_like_number(name))
         && !rows[at].cells().any(|cell| cell.contains(&b'@'));
     // The row that was read as the header is above the real one too.
     if is_certain { at + 1 } else { 0 }
@@ -103,6 +107,28 @@ mod tests {
         Header {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             line: Some(1),
+        }
+    }
+
+    #[test]
+    fn a_contact_above_the_header_is_no_title() {
+        let rows: &[&[&str]] = &[
+            &["Name", "Telefon"],
+            &["Ada", "+491713920003"],
+            &["Bob", "+491713920004"],
+        ];
+        let sample = RowBatch::of_text(rows);
+        for (first, above) in [
+            (["Adams", "+491713920001"], 0),
+            (["Adams", "0171 3920001"], 0),
+            (["October", ""], 1),
+            (["Hotline: 0171 3920001", "as of 2026"], 1),
+        ] {
+            assert_eq!(
+                rows_above_header(&header(&first), &sample),
+                above,
+                "{first:?}"
+            );
         }
     }
 

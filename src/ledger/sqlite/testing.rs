@@ -74,3 +74,16 @@ pub(super) fn input(content: u8) -> InputRecord {
 pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
+
+/// Whether something is so within a few seconds. Until a program that another test starts has begun,
+/// it holds the locks of this process too.
+pub fn is_soon(what: impl Fn() -> bool) -> bool {
+    let mut attempts = std::iter::repeat_n((), 1_000);
+    attempts.any(|()| {
+        let is_so = what();
+        if !is_so {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        is_so
+    })
+}
