@@ -15,21 +15,26 @@ pub(super) fn is_damaged(text: &str) -> bool {
 /// number with groups or a zero are a bullet.
 pub(super) fn is_negative(text: &str) -> bool {
     let signed = text.trim_start_matches('+');
+    if !signed.starts_with(['-', '(', ' ']) && !text.ends_with(['-', ' ']) {
+        return false;
+    }
     let behind = signed.trim_start_matches(['-', '(', ' ']);
     let before = &signed[..signed.len() - behind.len()];
     let number = behind.trim_end_matches(['-', ')', ' ']);
     let after = &behind[number.len()..];
     let has_minus = before.contains('-');
     // Parts of numbers are written in brackets and before dashes, too.
-    let is_number = signed.len() == text.len() && digits::count(number) >= FEWEST_DIGITS;
     let is_marked = after.contains('-') || before.contains('(') && after.contains(')');
+    let is_number = || signed.len() == text.len() && digits::count(number) >= FEWEST_DIGITS;
+    if !(has_minus || is_marked && is_number()) {
+        return false;
+    }
     let is_bullet = before.ends_with(' ');
-    let is_result = if is_digits(before_zeros(number).unwrap_or(number)) {
+    if is_digits(before_zeros(number).unwrap_or(number)) {
         !number.starts_with('0') || has_minus && !is_bullet
     } else {
         !is_bullet && THOUSANDS.iter().any(|sign| has_thousands(number, *sign))
-    };
-    (has_minus || is_number && is_marked) && is_result
+    }
 }
 
 /// What stands between thousands in spreadsheets. Those with commas are amounts.
