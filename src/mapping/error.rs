@@ -124,6 +124,14 @@ impl MappingError {
         }
     }
 
+    /// The same with all headers of the input, also those that cannot be of the phone column.
+    pub(super) fn with_headers(mut self, all: Vec<String>) -> MappingError {
+        if let MappingError::NoPhoneColumn { headers, .. } = &mut self {
+            *headers = all;
+        }
+        self
+    }
+
     pub fn message(&self) -> Message {
         use MappingError as E;
         match self {

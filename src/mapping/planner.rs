@@ -187,7 +187,8 @@ impl Planner<'_> {
                 .chain(mark::do_not_call(columns))
                 .collect();
             let candidates = columns.without(&others);
-            let (column, why) = detect::phone_column(&candidates, sample, area_codes, is_rejects)?;
+            let found = detect::phone_column(&candidates, sample, area_codes, is_rejects);
+            let (column, why) = found.map_err(|error| error.with_headers(columns.names()))?;
             (phones, note) = (vec![PhoneColumn::from(column)], why);
         }
         for phone in &mut phones {
