@@ -208,7 +208,7 @@ pub(super) fn has_calling_code(header: &str) -> bool {
 pub(super) fn is_calling_code(header: &str) -> bool {
     readings(header)
         .iter()
-        .any(|name| LISTS.has("calling codes", name))
+        .any(|name| LISTS.has("calling code columns", name))
 }
 
 /// Whether the list has this word, or this name in snake form.

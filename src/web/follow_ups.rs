@@ -2,7 +2,8 @@
 //! and rows that may have arrived are looked up.
 //!
 //! Promise: it has the page's right to send while it lasts, and does not wait for another list. So
-//! the page sends nothing meanwhile, and nobody who wants to take a list back waits hours for another one.
+//! the page sends nothing meanwhile, and nobody who wants to take a list back waits hours for
+//! another one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
