@@ -13,20 +13,27 @@ const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// never empty, a link to a folder above, or a device, and keeps its extension.
 pub fn safe_name(given: &str) -> String {
     let base = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    let kept: String = base
-        .chars()
-        .map(|c| if is_safe(c) { c } else { '_' })
-        .collect();
+    let mut kept = String::new();
+    for c in base.chars().map(|c| if is_safe(c) { c } else { '_' }) {
+        if c == '.' {
+            kept.truncate(kept.trim_end_matches(is_dot_or_space).len());
+        }
+        kept.push(c);
+    }
     // Windows ignores dots and spaces at the end; a dot at the beginning hides a file.
-    let kept = kept.trim().trim_end_matches(['.', ' ']);
+    let kept = kept.trim_end_matches(is_dot_or_space);
     let (stem, extension) = kept.split_at(extension_at(kept));
-    let stem = stem.trim_start_matches(['.', ' ']);
-    let stem = shortened(stem, MAX_BYTES.saturating_sub(extension.len()));
+    let room = MAX_BYTES.saturating_sub(extension.len());
+    let stem = shortened(stem.trim_start_matches(is_dot_or_space), room);
     match stem {
         "" => format!("{UNNAMED}{extension}"),
-        stem if is_device(stem) => format!("_{stem}{extension}"),
+        stem if is_device(stem) => format!("{}{extension}", shortened(&format!("_{stem}"), room)),
         stem => format!("{stem}{extension}"),
     }
+}
+
+fn is_dot_or_space(c: char) -> bool {
+    c == '.' || c.is_whitespace()
 }
 
 fn is_safe(c: char) -> bool {
@@ -65,7 +72,7 @@ fn shortened(text: &str, max: usize) -> &str {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text[..end].trim_end_matches(['.', ' '])
+    text[..end].trim_end_matches(is_dot_or_space)
 }
 
 fn is_device(stem: &str) -> bool {
@@ -117,9 +124,10 @@ mod tests {
             ("exe\u{202e}vsc.csv", "exe_vsc.csv"),
             ("leads.csv:stream", "leads.csv_stream"),
             ("leads.csv. . ", "leads.csv"),
+            (".\u{a0}leads . . .csv\u{2003}", "leads.csv"),
             ("CON", "_CON"),
             ("nul.csv", "_nul.csv"),
-            ("com1 .tar.csv", "_com1 .tar.csv"),
+            ("com1 .tar.csv", "_com1.tar.csv"),
             ("LPT³.xlsx", "_LPT³.xlsx"),
             ("com10.csv", "com10.csv"),
             ("console.csv", "console.csv"),
@@ -138,11 +146,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_is_one_ordinary_file_and_safe_as_it_is(given in any::<String>()) {
+        fn every_name_is_one_ordinary_file_and_safe_as_it_is(
+            given in prop_oneof![any::<String>(), "[con1lpt.\u{a0} _gzé]{0,20}[ .x]{0,150}[.gzx]{0,9}"],
+        ) {
             let name = safe_name(&given);
             let path = std::path::Path::new(&name);
             prop_assert_eq!(path.file_name(), Some(name.as_ref()));
-            prop_assert!(name.len() <= MAX_BYTES + 1 && !name.starts_with('.'));
+            prop_assert!(name.len() <= MAX_BYTES && !name.starts_with('.'));
             prop_assert_eq!(safe_name(&name), name);
         }
     }
