@@ -69,7 +69,7 @@ fn holds_codes(columns: &Columns<'_>, column: usize, sample: &RowBatch) -> bool 
     for row in sample.rows() {
         let text = row.text(column).unwrap_or_default().trim();
         match CountryCell::read_code(text) {
-            CountryCell::Known(_) if matches!(text.len(), 1 | 2 | 4..) => {
+            CountryCell::Known(_) if text.len() != 3 => {
                 bare += usize::from(text.bytes().all(|byte| byte.is_ascii_digit()));
             }
             CountryCell::Known(_) | CountryCell::Empty => {}

@@ -130,9 +130,9 @@ impl<'a> Sampled<'a> {
         let mut all = self.columns.that(|header| !is_not_to_call(header));
         all.retain(|column| {
             let stats = self.stats[*column];
-            let is_mobile =
-                || may_be_postal_code(&self.columns.headers[*column]) && stats.suffices();
-            named.contains(column) || stats.are_phones() || is_mobile()
+            // `Cep` is a mobile number in Turkish: its cells need no plus.
+            let is_mobile = may_be_postal_code(&self.columns.headers[*column]);
+            named.contains(column) || stats.are_phones() || is_mobile && stats.suffices()
         });
         all
     }

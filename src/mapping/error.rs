@@ -124,7 +124,7 @@ impl MappingError {
         }
     }
 
-    /// The same with all headers of the input, also those that cannot be of the phone column.
+    /// Names all headers of the input, also those that cannot be of the phone column.
     pub(super) fn with_headers(mut self, all: Vec<String>) -> MappingError {
         if let MappingError::NoPhoneColumn { headers, .. } = &mut self {
             *headers = all;

@@ -204,6 +204,9 @@ impl PhoneRules {
     }
 }
 
+/// As many characters behind a bracket are more than another ending.
+const FEWEST_BEHIND: usize = 7;
+
 /// Whether the text has only digits and spaces, perhaps behind a plus and with brackets before
 /// other digits, and not too many digits: none of the signs that show something else than one
 /// number.
@@ -215,9 +218,6 @@ fn is_plain(text: &str, region: Option<Region>) -> bool {
     let is_plain = signs.all(|sign| sign.is_ascii_digit() || is_sign(sign));
     is_plain && digits::count(text) <= MAX_DIGITS && several::behind_item(text, region).is_none()
 }
-
-/// As many characters behind a bracket are more than another ending.
-const FEWEST_BEHIND: usize = 7;
 
 /// Refuses a text that a spreadsheet has damaged, or that is something else than a number or a part
 /// of one.

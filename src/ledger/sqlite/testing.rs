@@ -77,13 +77,11 @@ pub(super) fn at(second: i64) -> Timestamp {
 
 /// Whether something is so within a few seconds. Until a program that another test starts has begun,
 /// it holds the locks of this process too.
-pub fn is_soon(what: impl Fn() -> bool) -> bool {
-    let mut attempts = std::iter::repeat_n((), 1_000);
-    attempts.any(|()| {
-        let is_so = what();
-        if !is_so {
+pub(super) fn is_soon(is_so: impl Fn() -> bool) -> bool {
+    (0..1_000).any(|_| {
+        is_so() || {
             std::thread::sleep(std::time::Duration::from_millis(5));
+            false
         }
-        is_so
     })
 }
