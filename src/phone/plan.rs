@@ -217,10 +217,13 @@ impl National {
             && self.plan.prefixes_with(self.beginning(3)).is_some()
     }
 
-    /// Whether the calling code follows itself: it may have been put before a number that had it.
+    /// Whether the calling code follows itself, perhaps behind `00`: it may have been put before a
+    /// number that had it.
     pub fn repeats_code(&self) -> bool {
         let width = self.plan.code.checked_ilog10().map(|tens| tens + 1);
-        width.is_some_and(|width| self.beginning(width) == u64::from(self.plan.code))
+        let is_code = |digits| self.beginning(digits) == u64::from(self.plan.code);
+        // Only behind two zeros do two digits more make the same number.
+        width.is_some_and(|width| is_code(width) || is_code(width + 2))
     }
 
     /// Whether the number has no more digits than numbers of its country usually have.

@@ -456,6 +456,7 @@ fn a_code_too_much_never_calls_somebody_else() {
             (format!("+{code} {code} {digits}"), None),
             (format!("00{code}{code}{digits}"), None),
             (format!("+{code} 00{code}{digits}"), None),
+            (format!("+{code}00{code}{digits}"), None),
             (format!("00{code}{code}{digits}"), Some(example.region)),
             (format!("00{code} ({code}) {digits}"), Some(example.region)),
             (format!("{code}{code}{digits}"), Some(example.region)),
