@@ -129,6 +129,15 @@ impl Client {
         })
     }
 
+    /// Whether the service answers when it is asked for its campaigns once, if only with a refusal.
+    pub async fn lists_campaigns(&self) -> bool {
+        let received = self.get(self.campaigns_url().clone()).await;
+        match &received {
+            Ok(page) if page.is_success() => read_page(&page.body).is_ok(),
+            _ => self.judge(&received).is_about_row(),
+        }
+    }
+
     async fn all_campaigns(&self) -> Result<Vec<Campaign>, ListError> {
         let mut campaigns = Vec::new();
         let mut listed = HashSet::new();

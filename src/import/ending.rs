@@ -63,6 +63,7 @@ impl Ending<'_> {
             requests: end.requests,
             rows_total: listeners.total.get().copied().or(end.rows_total),
             written,
+            stopped_at: std::mem::take(&mut end.stopped_at),
             campaign_names: std::mem::take(&mut self.campaign_names),
             ..inputs::ended(settings, intake, tally, self.time.seconds())
         };
@@ -70,12 +71,12 @@ impl Ending<'_> {
             // Without a ledger the next run does not know which rows are in doubt.
             ended.in_doubt = InDoubt::of(OnUncertain::Resend, settings.policy.form);
         }
-        self.stop(&mut ended, end.stop);
+        self.stop(&mut ended, end.stop.take());
         let is_unread = |stop: &Stop| stop.by() == StoppedBy::Usage;
         if !ended.stop.as_ref().is_some_and(is_unread) {
             self.write_report(&mut ended, listeners.page.as_ref());
         }
-        let ending = self.end_run(ledger, &ended, end.last_read.0);
+        let ending = self.end_run(ledger, &ended, &end);
         if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
             // Nothing was sent, so there is no summary.
             return Err(Failure::new(stop.by(), stop_text(&stop)));
@@ -147,9 +148,9 @@ impl Ending<'_> {
     }
 
     /// Records in the ledger how the run ended. Returns a ledger error as a stop.
-    fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, last_read: u64) -> Option<Stop> {
+    fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, end: &End) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
-        let ended = run.end(&mut ledger, ended, last_read);
+        let ended = run.end(&mut ledger, ended, end);
         ended
             .err()
             .map(|error| Stop::error(StoppedBy::Ledger, error.0))

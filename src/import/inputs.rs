@@ -382,6 +382,7 @@ pub fn ended<'a>(
         requests: 0,
         rows_total: None,
         elapsed_s,
+        stopped_at: Vec::new(),
         written: Written::default(),
         sandbox: settings.reading.outputs.sandbox,
         in_doubt: InDoubt::of(settings.policy.on_uncertain, settings.policy.form),

@@ -23,7 +23,7 @@ use crate::ledger::{
 use crate::mapping::ColumnChoice;
 use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
-use crate::pipeline::RateController;
+use crate::pipeline::{End, RateController};
 use crate::rate::{KnownRate, RateChoice};
 use crate::report::{Ended, Width, difference_lines};
 use crate::results::{KnownOutputs, OutputPaths};
@@ -395,7 +395,7 @@ impl Run {
         &self,
         ledger: &mut Ledger,
         ended: &Ended<'_>,
-        last_read: u64,
+        end: &End,
     ) -> Result<(), LedgerError> {
         let is_complete = ended.stop.is_none();
         let rows = ended.tally.rows_by_file.iter();
@@ -406,8 +406,10 @@ impl Run {
             complete: is_complete,
             input_rows: rows.map(|rows| is_complete.then_some(*rows)).collect(),
             counts: ended.tally.counts,
-            last_read,
+            last_read: end.last_read.0,
             has_rejects: ended.written.has_all_rejects,
+            has_bad_rows: end.has_bad_rows,
+            tried_again: &end.tried_again,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())
     }

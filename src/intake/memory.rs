@@ -266,9 +266,11 @@ impl Lookup<'_> {
 }
 
 fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
+    let code = own.outcome.error_code;
     let why = own.outcome.error.unwrap_or_default();
     Box::new(Earlier {
         attempts: own.outcome.attempts,
+        was_refused: !in_doubt && code.is_some_and(ErrorCode::is_refusal),
         doubt: in_doubt.then_some(why),
     })
 }

@@ -67,6 +67,11 @@ impl ErrorCode {
         (ErrorCode::UnreadableAnswer, "unreadable_answer"),
     ];
 
+    /// Whether it is an answer by which the service, and nothing on the way, refuses a request.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, ErrorCode::Http(300..=499)) && !matches!(self, ErrorCode::Http(407 | 425))
+    }
+
     /// Whether the phone cell of the row gives no number that may be called.
     pub fn is_about_phone(self) -> bool {
         use ErrorCode as E;

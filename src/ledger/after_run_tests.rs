@@ -113,6 +113,8 @@ impl Subject {
             counts,
             last_read: 0,
             has_rejects: false,
+            has_bad_rows: false,
+            tried_again: &[],
         };
         self.ledger.end(run, 1, &ending, at(1)).unwrap();
         self.ledger.recover(self.service).unwrap();
@@ -506,6 +508,8 @@ fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
             counts: Counts::default(),
             last_read: 1,
             has_rejects: false,
+            has_bad_rows: false,
+            tried_again: &[],
         };
         subject.ledger.end(begun, 1, &ending, at(2)).unwrap();
         subject.ledger.recover(subject.service).unwrap();

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ServiceId;
-use crate::lead::{Counts, RunId};
+use crate::lead::{Counts, RowId, RunId};
 use crate::rate::Rate;
 
 pub type Sha256 = [u8; 32];
@@ -189,6 +189,10 @@ pub struct Ending<'a> {
     /// Whether the rejects files are in their places and hold every
     /// row that has to be corrected, of the rows that were read.
     pub has_rejects: bool,
+    /// Whether these include rejected rows, which are then known to be bad …
+    pub has_bad_rows: bool,
+    /// … but for these.
+    pub tried_again: &'a [RowId],
 }
 
 /// The defaults for a rejects file of a run.

@@ -4,6 +4,7 @@ use tokio::time::Instant;
 
 use super::attempt::{Epochs, Job, SHORTEST_RESEND, Step};
 use super::in_flight::Flight;
+use super::probes::Suspect;
 use super::stops::{self, Consequence, Scope};
 use super::throttle::asked_pause;
 use super::window::Slot;
@@ -14,33 +15,24 @@ use crate::event::RunEvent;
 use crate::intake::PlannedInput;
 use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::CellsDigest;
-use crate::stop::Stop;
+use crate::stop::{Stop, StopReason};
 
 /// Rows whose outcome depends on the answers to other rows.
 ///
-/// A refusal that may hold for every row of a campaign counts as the row's own only when the
-/// answer to another row of it has been understood (see [`stops`]). A row that is out of attempts
+/// A refusal that may hold for every row of a campaign counts as the row's own only when another
+/// row of it, sent later, was taken (see [`probes`](super::probes)). A row that is out of attempts
 /// has failed by itself only if another row was answered meanwhile: otherwise the service may be
 /// down (see [`outage`](super::outage)).
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
-    pub(super) refused: Vec<(Job, Answer)>,
+    pub(super) suspects: Vec<Suspect>,
     /// With the outcomes that they will have.
     pub(super) exhausted: Vec<(Job, RowOutcome)>,
     pub(super) epochs: Epochs,
-}
-
-impl Undecided {
-    pub(super) fn len(&self) -> usize {
-        self.refused.len() + self.exhausted.len()
-    }
-
-    fn take_refused(&mut self, campaign: Option<CampaignId>) -> Vec<(Job, Answer)> {
-        let is_meant = |job: &Job| campaign.is_none_or(|meant| job.claim.campaign == meant);
-        self.refused
-            .extract_if(.., |(job, _)| is_meant(job))
-            .collect()
-    }
+    /// How many rows from elsewhere were looked for, …
+    pub(super) probes: u32,
+    /// … and the one that was claimed to see if the service is away.
+    pub(super) probe: Option<Slot>,
 }
 
 impl<S: LeadSender> Pipeline<'_, S> {
@@ -61,28 +53,41 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
             }
-            Consequence::PutAside if !self.is_ending(campaign) => {
-                self.undecided.refused.push((job, answer));
+            Consequence::Taken => {
+                self.undecided.epochs.took();
+                self.reject_suspects(campaign, job.refusals_before);
+                self.release_deferred(Some(campaign));
+                self.understand(campaign);
+                self.step(job, answer, is_excused);
             }
+            Consequence::PutAside => self.put_aside(job, answer),
             // The row that triggered a stop has no outcome, unless an attempt may have been
             // taken.
-            Consequence::PutAside => self.give_up(job),
             Consequence::Stop(scope, stop) => {
                 let stop = self.redact_personal_data(stop, slot, &answer);
+                let is_refusal =
+                    matches!(stop.reason, StopReason::Refused(cause) if !cause.is_certain());
                 self.stop_scope(scope, campaign, stop);
-                job.note_doubt(answer);
-                self.give_up(job);
+                if is_refusal {
+                    self.put_aside(job, answer);
+                } else {
+                    job.note_doubt(answer);
+                    self.give_up(job);
+                }
             }
             Consequence::Last(scope, stop) => {
                 let stop = self.redact_personal_data(stop, slot, &answer);
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
                 self.stop_scope(scope, campaign, stop);
+                self.ending
+                    .counted
+                    .extend(self.stops.counted(scope, campaign));
             }
         }
     }
 
-    fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
+    pub(super) fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
         match self.window.get(slot) {
             Some((row, _)) => {
                 let values = self.inputs[row.file()].mapping.variables(row);
@@ -97,7 +102,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let epochs = &self.undecided.epochs;
         let service = &mut self.service;
         let went_away = service.observe(flight, answer, others_are_out, epochs, self.events);
-        if let Some(pause) = asked_pause(&answer.verdict) {
+        let waits_alone = flight.job.own_wait(&answer.verdict, epochs).is_some();
+        if let Some(pause) = asked_pause(&answer.verdict).filter(|_| !waits_alone) {
             self.commits.record_pause(pause);
         }
         if let Verdict::Created { .. } | Verdict::PerhapsTaken { .. } | Verdict::TokenReplaced =
@@ -117,10 +123,25 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
+    /// The service was asked for its campaigns to see if it is there. If it is, rows without an
+    /// answer have failed by themselves.
+    pub(super) fn take_list(&mut self, came: bool) {
+        let Some(started) = self.in_flight.list.take() else {
+            return;
+        };
+        self.service.list(started, came, self.events);
+        if came {
+            self.undecided.epochs.answered();
+            self.settle_exhausted();
+        }
+    }
+
     /// What the answer means for the row. With `is_excused` a missing answer says nothing
     /// about it.
     fn step(&mut self, mut job: Job, answer: Answer, is_excused: bool) {
-        let campaign = job.claim.campaign;
+        let (campaign, slot) = (job.claim.campaign, job.slot);
+        // Rows like this one, which often stand beside it, may get the same answer.
+        let from_elsewhere = !matches!(answer.verdict, Verdict::NeverTaken { .. });
         let epochs = &self.undecided.epochs;
         match job.judge(answer, &self.policy, epochs, is_excused) {
             Step::Settle(outcome) => self.settle(&job, outcome),
@@ -129,7 +150,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
             }
             Step::Exhausted(outcome) => self.settle(&job, outcome),
             // Nothing more is sent.
-            Step::Again { .. } | Step::Later if self.is_ending(campaign) => self.give_up(job),
+            Step::Again { .. } | Step::Later { .. } if self.is_ending(campaign) => {
+                self.give_up(job)
+            }
             Step::Again { after, why } => {
                 (self.events)(RunEvent::Retrying {
                     row: job.claim.row,
@@ -139,14 +162,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 });
                 self.schedule.push(Instant::now() + after, job);
             }
-            Step::Later => {
-                self.schedule.gates.await_return(campaign, job.slot);
+            Step::Later { behind: None } => {
                 self.schedule.push(Instant::now(), job);
                 return;
             }
+            Step::Later { behind: Some(time) } => self.schedule.push(Instant::now() + time, job),
         }
-        // No effect if the answer was understood: then the gate is open.
-        self.schedule.pass_on(campaign);
+        // No effect if the gate is open.
+        self.next_canary(campaign, slot, from_elsewhere);
     }
 
     /// Settles the rows that are out of attempts: others were answered, or there are none.
@@ -156,28 +179,19 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    fn is_ending(&self, campaign: CampaignId) -> bool {
+    pub(super) fn is_ending(&self, campaign: CampaignId) -> bool {
         self.ending.is_stopping() || self.schedule.gates.is_closed(campaign)
     }
 
     fn understand(&mut self, campaign: CampaignId) {
         self.service.throttle.unhinted = 0;
-        self.schedule.open(campaign);
-        self.reject_undecided(Some(campaign));
-    }
-
-    /// Rejects the undecided rows of a campaign, or all: the refusals were their own.
-    pub(super) fn reject_undecided(&mut self, campaign: Option<CampaignId>) {
-        for (mut job, answer) in self.undecided.take_refused(campaign) {
-            let step = job.judge(answer, &self.policy, &self.undecided.epochs, false);
-            if let Step::Settle(outcome) = step {
-                self.settle(&job, outcome);
-            }
+        if !self.stops.is_probing(campaign) {
+            self.schedule.open(campaign);
         }
     }
 
     /// Stops the campaign or the whole run; the run too if there is no other campaign.
-    fn stop_scope(&mut self, scope: Scope, campaign: CampaignId, stop: Stop) {
+    pub(super) fn stop_scope(&mut self, scope: Scope, campaign: CampaignId, stop: Stop) {
         let has_others = |input: &PlannedInput| input.mapping.campaign_column.is_some();
         if scope == Scope::Run || !self.inputs.iter().any(has_others) {
             return self.stop(stop);
@@ -190,11 +204,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
             by: stop.by(),
         });
         self.ending.refused.push((campaign, stop));
-        let jobs = self.schedule.take(Some(campaign)).into_iter();
-        let refused = self.undecided.take_refused(Some(campaign)).into_iter();
-        for job in jobs.chain(refused.map(|(job, _)| job)) {
+        for job in self.schedule.take(Some(campaign)) {
             self.give_up(job);
         }
+        self.give_up_suspects(Some(campaign));
         for slot in self.schedule.gates.close(campaign) {
             self.pass_over(slot);
         }
@@ -202,14 +215,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     pub(super) fn settle(&mut self, job: &Job, outcome: RowOutcome) {
         let cells = match outcome.status {
-            Status::Rejected => self.cells(job.slot),
+            // A row that was asked to come back later is not known to be bad.
+            Status::Rejected if job.waits.among_others == 0 => self.cells(job.slot),
             _ => None,
         };
         self.commits.settle(job, &outcome, cells);
         self.give(job.slot, outcome);
     }
 
-    fn cells(&self, slot: Slot) -> Option<CellsDigest> {
+    pub(super) fn cells(&self, slot: Slot) -> Option<CellsDigest> {
         let (row, _) = self.window.get(slot)?;
         let mapping = &self.inputs[row.file()].mapping;
         Some(CellsDigest::of(mapping.own_cells(row)))
@@ -217,6 +231,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     pub(super) fn give(&mut self, slot: Slot, outcome: RowOutcome) {
         if let Some((row, prepared)) = self.window.get(slot) {
+            let values = self.inputs[row.file()].mapping.variables(row);
+            self.progress
+                .reasons
+                .note(&outcome, values.map(|(_, value)| value));
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,

@@ -33,6 +33,30 @@ pub(super) struct Job {
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
     pub(super) is_refused: bool,
+    /// Whether an earlier start could not tell if the service refused the row or everything.
+    pub(super) was_refused: bool,
+    pub(super) waits: Waits,
+    /// How many refusals had come that may hold for all when it was sent.
+    pub(super) refusals_before: u64,
+}
+
+/// How often the service has asked a row to come back later.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    /// Those between which other rows were taken.
+    pub(super) among_others: u32,
+    /// How many had been taken at the last one.
+    taken: u64,
+}
+
+impl Waits {
+    fn count(&mut self, epochs: &Epochs) -> u32 {
+        if self.among_others == 0 || self.taken < epochs.taken {
+            self.among_others += 1;
+            self.taken = epochs.taken;
+        }
+        self.among_others
+    }
 }
 
 /// Counts answers about rows and outages, to tell a row that fails by itself from one that
@@ -40,6 +64,8 @@ pub(super) struct Job {
 #[derive(Debug, Default)]
 pub(super) struct Epochs {
     now: u64,
+    /// How many rows were taken.
+    taken: u64,
     /// Those in which the service went away: failures in them say nothing about the rows.
     forgiven: Vec<u64>,
 }
@@ -47,6 +73,10 @@ pub(super) struct Epochs {
 impl Epochs {
     pub(super) fn answered(&mut self) {
         self.now += 1;
+    }
+
+    pub(super) fn took(&mut self) {
+        self.taken += 1;
     }
 
     pub(super) fn went_away(&mut self) {
@@ -90,7 +120,10 @@ pub(super) enum Step {
         why: ErrorCode,
     },
     /// Another attempt after the wait that holds the whole pipeline.
-    Later,
+    Later {
+        /// How long others go first, if they do.
+        behind: Option<Duration>,
+    },
 }
 
 impl Job {
@@ -105,6 +138,9 @@ impl Job {
             attempted: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
             is_refused: false,
+            was_refused: earlier.is_some_and(|earlier| earlier.was_refused),
+            waits: Waits::default(),
+            refusals_before: 0,
         }
     }
 
@@ -131,6 +167,22 @@ impl Job {
         self.doubt.is_some()
     }
 
+    /// Whether neither this process nor an earlier one has tried it.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.attempts == 0 && self.doubt.is_none()
+    }
+
+    /// How long this row alone waits, if that is what the answer means: the service has asked it
+    /// before, and has taken other rows since. A limit of requests holds for all.
+    pub(super) fn own_wait(&self, verdict: &Verdict, epochs: &Epochs) -> Option<Duration> {
+        let Verdict::RetryLater { wait, code, .. } = verdict else {
+            return None;
+        };
+        let is_alone = self.waits.among_others > 0 && self.waits.taken < epochs.taken;
+        let guess = || backoff::long_delay(self.waits.among_others, fastrand::f64());
+        (is_alone && *code != ErrorCode::Http(429)).then(|| wait.unwrap_or_else(guess))
+    }
+
     /// What to do after an answer. With `is_excused` the service was away, so a missing
     /// answer says nothing about the row.
     pub(super) fn judge(
@@ -140,6 +192,7 @@ impl Job {
         epochs: &Epochs,
         is_excused: bool,
     ) -> Step {
+        let own_wait = self.own_wait(&answer.verdict, epochs);
         let chance = fastrand::f64();
         let fail = |job: &mut Job| {
             // The outage decides when the next attempt starts, for all rows.
@@ -157,10 +210,20 @@ impl Job {
             Verdict::Rejected { code, text } | Verdict::Fatal { code, text, .. } => {
                 Step::Settle(self.refused((code, text)))
             }
-            Verdict::RetryLater { .. } => Step::Later,
+            Verdict::RetryLater {
+                wait, code, text, ..
+            } => {
+                // Asked again, it may be the only one that is asked: others go first.
+                let behind = (self.waits.among_others > 0)
+                    .then(|| own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND));
+                if self.waits.count(epochs) >= policy.max_attempts.max(2) {
+                    return Step::Settle(self.refused((code, text)));
+                }
+                Step::Later { behind }
+            }
             Verdict::TokenReplaced => {
                 self.attempts -= 1;
-                Step::Later
+                Step::Later { behind: None }
             }
             Verdict::NeverTaken { code, text, .. } => {
                 if let Some(after) = fail(self) {
@@ -214,6 +277,38 @@ impl Job {
     pub(super) fn uncertain(&mut self) -> Option<RowOutcome> {
         let doubt = self.doubt.take()?;
         Some(self.outcome(Status::Uncertain, doubt))
+    }
+
+    /// What the ledger keeps of a row whose refusal may hold for all: a later start tries it again.
+    pub(super) fn refused_for_now(&mut self, answer: &Answer) -> Option<RowOutcome> {
+        let reason = self.read_refusal(answer)?;
+        Some(match self.doubt.clone() {
+            Some(doubt) => self.outcome(Status::Uncertain, doubt),
+            None => self.tried_again(answer.http_status, reason),
+        })
+    }
+
+    /// What the ledger keeps of a refused row that the same command tries again: one that the
+    /// service never took.
+    pub(super) fn tried_again(&self, http_status: Option<u16>, reason: Reason) -> RowOutcome {
+        RowOutcome {
+            http_status,
+            ..self.outcome(Status::Failed, reason)
+        }
+    }
+
+    /// Its outcome if the refusal was its own.
+    pub(super) fn refused_for_good(&mut self, answer: &Answer) -> Option<RowOutcome> {
+        let reason = self.read_refusal(answer)?;
+        Some(self.refused(reason))
+    }
+
+    fn read_refusal(&mut self, answer: &Answer) -> Option<Reason> {
+        let Verdict::Fatal { code, text, .. } = &answer.verdict else {
+            return None;
+        };
+        self.http_status = answer.http_status;
+        Some((*code, text.clone()))
     }
 
     pub(super) fn abandoned(&self) -> RowOutcome {

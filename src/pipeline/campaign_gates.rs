@@ -2,13 +2,13 @@
 //!
 //! Rule: pure. The first row of a campaign is its canary: no other of its rows is sent
 //! until an answer has been understood (created, duplicate, rejected). If the canary gets
-//! none it is tried again, and while it waits the next row takes its place, unless the answer
-//! was only to come back later. The gate of a campaign that is refused closes, and its rows
-//! are passed over.
+//! none, another row takes its place; if it was only asked to come back later, it stays the
+//! canary. An open gate gets a canary again when a row is refused in a way that may hold for all
+//! of the campaign. The gate of a campaign that is refused closes, and its rows are passed over.
 //!
 //! Rows that wait are kept here as their places in the window. They leave in input order.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::attempt::Job;
 use super::window::Slot;
@@ -24,14 +24,12 @@ enum Gate {
 /// The rows that wait for a canary.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// Whether there is a canary: a row is in flight or about to be.
-    is_out: bool,
-    /// The canary, if the service only asked it to come back later.
-    comes_back: Option<Slot>,
-    /// Rows that were tried before, …
+    /// The canary: it is in flight or about to be.
+    canary: Option<Slot>,
+    /// Rows that were claimed before, …
     pub(super) jobs: VecDeque<Job>,
     /// … and those that were not.
-    pub(super) rows: VecDeque<Slot>,
+    pub(super) rows: BTreeSet<Slot>,
 }
 
 #[derive(Debug)]
@@ -45,8 +43,10 @@ pub(super) enum Admission<'g> {
 #[derive(Debug, Default)]
 pub(super) struct CampaignGates {
     gates: HashMap<CampaignId, Gate>,
-    /// Rows that waited and may be claimed now.
-    pub(super) free_rows: VecDeque<Slot>,
+    /// Rows that are claimed next, whatever their place, …
+    pub(super) first: VecDeque<Slot>,
+    /// … and rows that were looked at and may be claimed now.
+    pub(super) free_rows: BTreeSet<Slot>,
 }
 
 impl CampaignGates {
@@ -55,15 +55,20 @@ impl CampaignGates {
         match self.gates.entry(campaign).or_insert_with(first) {
             Gate::Open => Admission::Go,
             Gate::Closed => Admission::Closed,
-            Gate::Canary(backlog) if backlog.comes_back == Some(row) => {
-                backlog.comes_back = None;
-                Admission::Go
-            }
-            Gate::Canary(backlog) if !backlog.is_out => {
-                backlog.is_out = true;
+            Gate::Canary(backlog) if backlog.canary.is_none_or(|canary| canary == row) => {
+                backlog.canary = Some(row);
                 Admission::Go
             }
             Gate::Canary(backlog) => Admission::Wait(backlog),
+        }
+    }
+
+    /// Whether a row of the campaign that was not looked at yet may go.
+    pub(super) fn admits(&self, campaign: CampaignId) -> bool {
+        match self.gates.get(&campaign) {
+            None | Some(Gate::Open) => true,
+            Some(Gate::Canary(backlog)) => backlog.canary.is_none(),
+            Some(Gate::Closed) => false,
         }
     }
 
@@ -71,7 +76,7 @@ impl CampaignGates {
         matches!(self.gates.get(&campaign), Some(Gate::Closed))
     }
 
-    /// An answer was understood: all rows may go. Returns those that were tried before. A
+    /// An answer was understood: all rows may go. Returns those that were claimed before. A
     /// closed gate stays closed: requests that were in flight then may still be answered.
     pub(super) fn open(&mut self, campaign: CampaignId) -> VecDeque<Job> {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
@@ -83,33 +88,68 @@ impl CampaignGates {
         jobs
     }
 
-    /// The canary brought no answer that can be understood, or its row cannot be sent: the
-    /// next row takes its place. Returns that row if it was tried before.
+    /// A row was refused in a way that may hold for all: one at a time from now on.
+    pub(super) fn narrow(&mut self, campaign: CampaignId) {
+        if let Some(gate @ Gate::Open) = self.gates.get_mut(&campaign) {
+            *gate = Gate::Canary(Backlog::default());
+        }
+    }
+
+    /// Whether the campaign needs another canary now that this row has had its turn.
+    pub(super) fn needs_canary(&self, campaign: CampaignId, row: Slot) -> bool {
+        match self.gates.get(&campaign) {
+            Some(Gate::Canary(backlog)) => backlog.canary.is_none_or(|canary| canary == row),
+            _ => false,
+        }
+    }
+
+    /// The rows at the gate that were not claimed yet.
+    pub(super) fn waiting_rows(&self, campaign: CampaignId) -> impl Iterator<Item = Slot> {
+        let backlog = match self.gates.get(&campaign) {
+            Some(Gate::Canary(backlog)) => Some(&backlog.rows),
+            _ => None,
+        };
+        backlog.into_iter().flatten().copied()
+    }
+
+    /// How many rows wait that were claimed before.
+    pub(super) fn waiting_jobs(&self) -> usize {
+        let waiting = self.gates.values().map(|gate| match gate {
+            Gate::Canary(backlog) => backlog.jobs.len(),
+            Gate::Open | Gate::Closed => 0,
+        });
+        waiting.sum()
+    }
+
+    /// Makes this row the canary, and the one that is claimed next.
+    pub(super) fn choose(&mut self, campaign: CampaignId, row: Slot) {
+        if let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) {
+            backlog.canary = Some(row);
+            backlog.rows.remove(&row);
+        }
+        self.free_rows.remove(&row);
+        self.first.push_back(row);
+    }
+
+    /// The next row at the gate becomes the canary. Returns that row if it was claimed before.
     pub(super) fn pass_on(&mut self, campaign: CampaignId) -> Option<Job> {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
             return None;
         };
         // The next row at the gate takes its place: the one released here, or an earlier one.
-        backlog.is_out = false;
+        backlog.canary = None;
         let job = backlog.jobs.pop_front();
         if job.is_none() {
-            self.free_rows.extend(backlog.rows.pop_front());
+            self.free_rows.extend(backlog.rows.pop_first());
         }
         job
     }
 
-    /// The service asked the canary to come back later: no reason to risk another row.
-    pub(super) fn await_return(&mut self, campaign: CampaignId, row: Slot) {
-        if let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) {
-            backlog.comes_back = Some(row);
-        }
-    }
-
     /// The service takes no leads for the campaign. Returns the rows that were not tried.
-    pub(super) fn close(&mut self, campaign: CampaignId) -> VecDeque<Slot> {
+    pub(super) fn close(&mut self, campaign: CampaignId) -> BTreeSet<Slot> {
         match self.gates.insert(campaign, Gate::Closed) {
             Some(Gate::Canary(backlog)) => backlog.rows,
-            _ => VecDeque::new(),
+            _ => BTreeSet::new(),
         }
     }
 
@@ -138,7 +178,7 @@ mod tests {
         match gates.enter(campaign, row) {
             Admission::Go => true,
             Admission::Wait(backlog) => {
-                backlog.rows.push_back(row);
+                backlog.rows.insert(row);
                 false
             }
             Admission::Closed => false,
@@ -153,8 +193,7 @@ mod tests {
             .into();
         assert_eq!(went, [true, false, true, false, false]);
         gates.open(A);
-        let free: Vec<Slot> = gates.free_rows.drain(..).collect();
-        assert_eq!(free, [row(1), row(3)]);
+        assert!(gates.free_rows.iter().eq([&row(1), &row(3)]));
         assert!(goes(&mut gates, A, row(5)));
         assert!(!goes(&mut gates, B, row(6)));
     }
@@ -167,8 +206,8 @@ mod tests {
         }
         for index in 1..3 {
             gates.pass_on(A);
-            assert_eq!(gates.free_rows.pop_front(), Some(row(index)));
-            assert_eq!(gates.free_rows.pop_front(), None);
+            assert_eq!(gates.free_rows.pop_first(), Some(row(index)));
+            assert_eq!(gates.free_rows.pop_first(), None);
             assert!(goes(&mut gates, A, row(index)));
         }
         // No row is left to take its place: the next one that comes does.
@@ -181,9 +220,8 @@ mod tests {
     fn a_canary_that_is_retried_later_keeps_its_place() {
         let mut gates = CampaignGates::default();
         goes(&mut gates, A, row(0));
-        gates.await_return(A, row(0));
         assert!(!goes(&mut gates, A, row(1)));
-        assert_eq!(gates.free_rows.pop_front(), None);
+        assert_eq!(gates.free_rows.pop_first(), None);
         assert!(goes(&mut gates, A, row(0)));
         assert!(!goes(&mut gates, A, row(2)));
     }
@@ -194,9 +232,28 @@ mod tests {
         for index in 0..3 {
             goes(&mut gates, A, row(index));
         }
-        assert_eq!(gates.close(A), [row(1), row(2)]);
+        assert_eq!(gates.close(A), [row(1), row(2)].into());
         gates.open(A);
         assert!(matches!(gates.enter(A, row(3)), Admission::Closed));
         assert!(gates.is_closed(A) && !gates.is_closed(B));
+    }
+    #[test]
+    fn an_open_gate_is_narrowed_to_a_canary_that_is_chosen_from_elsewhere() {
+        let mut gates = CampaignGates::default();
+        goes(&mut gates, A, row(0));
+        gates.open(A);
+        gates.narrow(A);
+        for index in 1..4 {
+            gates.free_rows.insert(row(index));
+        }
+        assert!(gates.needs_canary(A, row(0)));
+        gates.choose(A, row(3));
+        // An answer to a row that was in flight already changes nothing.
+        assert!(!gates.needs_canary(A, row(0)));
+        assert_eq!(gates.first, [row(3)]);
+        assert!(!goes(&mut gates, A, row(1)));
+        assert!(goes(&mut gates, A, row(3)));
+        assert!(gates.waiting_rows(A).eq([row(1)]));
+        assert!(gates.needs_canary(A, row(3)));
     }
 }

@@ -104,10 +104,14 @@ impl Claims {
         not_granted
     }
 
+    /// Whether any claim is not on disk yet.
+    pub(super) fn is_awaiting(&self) -> bool {
+        !self.requested.is_empty() || !self.submitted.is_empty()
+    }
+
     /// Records that only a missing claim holds the next request up.
     pub(super) fn starve(&mut self) {
-        let is_awaited = !self.requested.is_empty() || !self.submitted.is_empty();
-        self.is_starved = is_awaited || self.open >= self.max_open;
+        self.is_starved = self.is_awaiting() || self.open >= self.max_open;
     }
 
     /// Records that the next row waits for the pace, so its claim held nothing up.

@@ -4,7 +4,7 @@ use tokio::sync::mpsc;
 
 use super::{End, LeadSender, Pipeline};
 use crate::intake::{Batch, Batches};
-use crate::lead::Status;
+use crate::lead::{RowId, Status};
 use crate::signals::{Interrupt, Interrupts};
 
 /// The source of further rows, and the signals that end the wait for them.
@@ -19,12 +19,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         mut rest: Option<Rest>,
         results: Option<&mpsc::Sender<Batch>>,
     ) -> End {
-        if !self.ending.is_stopping() {
-            self.reject_undecided(None);
-        }
         self.settle_exhausted();
         self.give_up_all();
         self.conclude(rest.as_mut()).await;
+        let tried_again = self.keep_counted();
         loop {
             self.give_up_doubtful();
             while let Some(batch) = self.window.take_front() {
@@ -45,6 +43,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.receive(rows);
         }
         self.commit_all(rest.as_mut()).await;
+        let has_taken = [Status::Created, Status::Duplicate];
+        let has_taken = has_taken
+            .iter()
+            .any(|taken| self.progress.counts.of(*taken) > 0);
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         End {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
@@ -53,6 +55,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
             stop: self.ending.stop,
             requests: self.in_flight.requests,
             is_written_down: !self.commits.has_failed,
+            stopped_at: self.ending.stopped_at,
+            has_bad_rows: has_taken || self.progress.reasons.are_several,
+            tried_again,
             writer: self.commits.writer,
         }
     }
@@ -82,12 +87,31 @@ impl<S: LeadSender> Pipeline<'_, S> {
         for (_, flight) in std::mem::take(&mut self.in_flight.flights) {
             self.settle(&flight.job, flight.job.abandoned());
         }
-        let refused = std::mem::take(&mut self.undecided.refused).into_iter();
-        let scheduled = self.schedule.take(None);
-        let claimed = self.commits.claims.take_unstarted();
-        for job in refused.map(|(job, _)| job).chain(scheduled).chain(claimed) {
+        let scheduled = self.schedule.take(None).into_iter();
+        for job in scheduled.chain(self.commits.claims.take_unstarted()) {
             self.give_up(job);
         }
+        self.give_up_suspects(None);
+        for slot in std::mem::take(&mut self.schedule.deferred) {
+            if let Some((row, prepared)) = self.window.get(slot)
+                && prepared
+                    .earlier
+                    .as_ref()
+                    .is_some_and(|earlier| earlier.was_refused)
+            {
+                self.ending.stopped_at.push((row.file(), row.line()));
+            }
+        }
+    }
+
+    /// The rows that a stop for rows rejected alike has counted are tried again by the next start.
+    fn keep_counted(&mut self) -> Vec<RowId> {
+        let counted = std::mem::take(&mut self.ending.counted);
+        let rows = counted.iter().map(|(claim, _)| claim.row).collect();
+        for (claim, outcome) in counted {
+            self.commits.settle_again(claim, outcome, None);
+        }
+        rows
     }
 
     /// Rows that this process did not reach, and of which an earlier attempt may have been

@@ -21,8 +21,8 @@ use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::ledger::{
-    AskedPause, CellsDigest, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal, Reply,
-    Settlement,
+    AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal,
+    Reply, Settlement,
 };
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
@@ -169,6 +169,26 @@ impl CommitBuffer {
             attempted: job.attempted,
         });
         self.set_due_in(DELAY);
+    }
+
+    /// Replaces the outcome of a row that was settled before.
+    pub(super) fn settle_again(
+        &mut self,
+        claim: Claim,
+        outcome: RowOutcome,
+        cells: Option<CellsDigest>,
+    ) {
+        if self.has_ledger() {
+            // Settling closes a claim, and its own was closed the first time.
+            self.claims.open += 1;
+            self.group.settlements.push(Settlement {
+                claim,
+                outcome,
+                cells,
+                attempted: None,
+            });
+            self.set_due_in(DELAY);
+        }
     }
 
     /// Takes a claim back: the service took no request for the row.

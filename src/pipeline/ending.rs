@@ -2,6 +2,7 @@
 //!
 //! Rule: pure.
 
+use super::stops::Counted;
 use crate::exit::StoppedBy;
 use crate::lead::CampaignId;
 use crate::stop::{Stop, StopReason};
@@ -16,6 +17,13 @@ pub(super) struct Ending {
     pub(super) results_ended: bool,
     /// Campaigns that were refused while others went on.
     pub(super) refused: Vec<(CampaignId, Stop)>,
+    /// What ends the run when all others had their turn: rows were refused, and it is not known if
+    /// for reasons of their own.
+    pub(super) later: Option<Stop>,
+    /// The file and line of each of these rows.
+    pub(super) stopped_at: Vec<(usize, u64)>,
+    /// The rows that a stop for rows rejected alike has counted.
+    pub(super) counted: Vec<Counted>,
 }
 
 impl Ending {
@@ -57,10 +65,14 @@ impl Ending {
     pub(super) fn take_back(&mut self) {
         self.stop = None;
         self.refused.clear();
+        self.counted.clear();
     }
 
     /// Adds the refused campaigns to the reasons why the run is not complete.
     pub(super) fn conclude(&mut self, has_made_leads: bool) {
+        if let Some(later) = self.later.take() {
+            self.stop = Some(Stop::both(self.stop.take(), later));
+        }
         if self.refused.is_empty() {
             return;
         }

@@ -12,7 +12,15 @@ use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 
-type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (Slot, Answer)>>>>;
+type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = Arrived>>>>;
+
+/// What has come back.
+#[derive(Debug)]
+pub(super) enum Arrived {
+    Lead(Slot, Answer),
+    /// Whether the list of campaigns came.
+    List(bool),
+}
 
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -27,6 +35,8 @@ pub(super) struct InFlight<S> {
     sender: S,
     pub(super) answers: Answers,
     pub(super) flights: HashMap<Slot, Flight>,
+    /// When the list of campaigns was asked for, while it is awaited.
+    pub(super) list: Option<Instant>,
     pub(super) requests: u64,
 }
 
@@ -36,21 +46,31 @@ impl<S: LeadSender> InFlight<S> {
             sender,
             answers: FuturesUnordered::new(),
             flights: HashMap::new(),
+            list: None,
             requests: 0,
         }
     }
 
-    /// Starts a request. The one place that sends.
+    /// Asks for the list of campaigns, to see if the service is there.
+    pub(super) fn ask_for_list(&mut self, now: Instant) {
+        let list = self.sender.lists_campaigns();
+        self.answers
+            .push(Box::pin(async move { Arrived::List(list.await) }));
+        self.list = Some(now);
+    }
+
+    /// Starts a request for a lead. The one place that sends.
     pub(super) fn start(&mut self, flight: Flight, body: Bytes) {
         let slot = flight.job.slot;
         let answer = self.sender.send(body);
         self.answers
-            .push(Box::pin(async move { (slot, answer.await) }));
+            .push(Box::pin(async move { Arrived::Lead(slot, answer.await) }));
         self.requests += 1;
         self.flights.insert(slot, flight);
     }
 
     pub(super) fn starts(&self) -> impl Iterator<Item = Instant> {
-        self.flights.values().map(|flight| flight.started)
+        let flights = self.flights.values().map(|flight| flight.started);
+        flights.chain(self.list)
     }
 }

@@ -64,6 +64,10 @@ impl LeadSender for Auditor {
         assert_eq!(claims.count(), 1);
         self.service.send(body)
     }
+
+    fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
+        self.service.lists_campaigns()
+    }
 }
 
 /// What the journal has of rows, which is not filed here.

@@ -25,7 +25,7 @@
 //! |-|-|
 //! | `window` | the rows that were read, in input order |
 //! | `schedule` (`campaign_gates`) | which claimed row is next, and what the others wait for |
-//! | `answering::Undecided` | rows whose outcome depends on other rows' answers |
+//! | `answering::Undecided` (`probes`) | rows whose outcome depends on other rows' answers |
 //! | `in_flight` (`attempt`) | requests under way |
 //! | `service` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start |
 //! | `stops` | whether going on is pointless |
@@ -50,8 +50,10 @@ mod ending;
 mod in_flight;
 mod ledger_thread;
 mod outage;
+mod probes;
 mod rate_controller;
 mod rate_limiter;
+mod reasons;
 mod reserved_starts;
 mod schedule;
 mod service;
@@ -87,8 +89,9 @@ use answering::Undecided;
 pub use calls::{AT_ONCE, Calls, Stopped};
 use commit_buffer::CommitBuffer;
 use ending::Ending;
-use in_flight::InFlight;
+use in_flight::{Arrived, InFlight};
 pub use rate_controller::RateController;
+use reasons::Reasons;
 use schedule::Schedule;
 use service::Service;
 pub use single::{Single, send_once};
@@ -101,12 +104,20 @@ const PULSE: Duration = Duration::from_secs(1);
 pub trait LeadSender {
     /// One attempt; the future owns what it needs.
     fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static;
+
+    /// Whether the list of campaigns comes: then the service is there.
+    fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static;
 }
 
 impl LeadSender for Client {
     fn send(&self, body: Bytes) -> impl Future<Output = Answer> + 'static {
         let client = self.clone();
         async move { client.post_lead(body).await }
+    }
+
+    fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
+        let client = self.clone();
+        async move { client.lists_campaigns().await }
     }
 }
 
@@ -163,6 +174,13 @@ pub struct End {
     /// Whether everything that is known is in the ledger, and with the writer of the
     /// results.
     pub is_written_down: bool,
+    /// Rows that were refused, now or before, where it is not known if that was their own: the file and
+    /// line of each. They have no outcome.
+    pub stopped_at: Vec<(usize, u64)>,
+    /// Whether rejected rows of this run are known to be bad from now on …
+    pub has_bad_rows: bool,
+    /// … but for these, which the same command tries again.
+    pub tried_again: Vec<RowId>,
     pub writer: Option<LedgerWriter<Batch>>,
 }
 
@@ -193,6 +211,7 @@ struct Progress {
     began: Instant,
     next_pulse: Instant,
     counts: Counts,
+    reasons: Reasons,
     last_read: RowId,
     reached: RowId,
     /// See [`LedgerOutlet::read_to`].
@@ -243,6 +262,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 began: now,
                 next_pulse: now,
                 counts: Counts::default(),
+                reasons: Reasons::default(),
                 last_read: RowId(0),
                 reached,
                 read_to: reached.max(read_to),
@@ -262,8 +282,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         self.service.resume_wait(self.events);
         loop {
             let wake = earlier_of(self.start_what_may(), self.commit_what_is_due());
-            if self.has_sent_all() {
-                self.settle_exhausted();
+            if self.has_sent_all() && self.decide_rest() {
+                continue;
             }
             if self.is_over() {
                 break;
@@ -284,7 +304,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     self.ending.is_interrupted |= interrupt == Interrupt::Signal;
                     self.stop(Stop::new(StopReason::Interrupted(interrupt)));
                 }
-                Some((slot, answer)) = self.in_flight.answers.next() => self.take(slot, answer),
+                Some(arrived) = self.in_flight.answers.next() => match arrived {
+                    Arrived::Lead(slot, answer) => self.take(slot, answer),
+                    Arrived::List(came) => self.take_list(came),
+                },
                 committed = self.commits.committed(), if self.commits.is_busy => {
                     self.take_committed(committed);
                 }
@@ -329,22 +352,28 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// Whether the loop would wait forever: no answer, commit, row or writer is due.
     /// [`Pipeline::run`] asks only when no time is due either.
     fn waits_for_nothing(&self) -> bool {
-        self.in_flight.flights.is_empty()
+        self.in_flight.answers.is_empty()
             && !self.commits.is_busy
             && !self.wants_rows()
             && !self.window.is_front_done()
     }
 
-    /// Settles the rows that wait for an answer to another row, which will not come. If there
+    /// Decides about rows that wait for an answer to another row, which will not come. If there
     /// are none, this is a bug without a known cause: a run that stops and says so can
     /// continue, one that hangs cannot.
     fn end_waiting_for_nothing(&mut self) {
-        if self.undecided.len() > 0 {
-            self.settle_exhausted();
-            self.reject_undecided(None);
-        } else {
+        if !self.decide_rest() {
             self.stop(Stop::new(StopReason::Stuck(self.window.open())));
         }
+    }
+
+    /// Takes the next step with rows that wait for others, now that no other can be sent. Returns
+    /// whether there was one.
+    fn decide_rest(&mut self) -> bool {
+        let is_exhausted = !self.undecided.exhausted.is_empty();
+        self.settle_exhausted();
+        let is_stopping = self.ending.is_stopping();
+        is_exhausted || !is_stopping && (self.release_deferred(None) || self.decide_suspects())
     }
 
     /// Adds finished batches to the next commit, and submits it if it is due. Returns when it
@@ -433,6 +462,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 continue;
             };
             self.progress.counts.add(outcome.status);
+            let values = self.inputs[row.file()].mapping.variables(row);
+            self.progress
+                .reasons
+                .note(outcome, values.map(|(_, value)| value));
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,

@@ -8,10 +8,12 @@
 //! count meanwhile. The first answer to a request that started after that ends the outage; an
 //! older request may just have been faster than the failures of the others.
 //!
-//! A row that crashes the service each time, or that it never answers, must not look like an
-//! outage: it would never be given up. So failures that could be the row's own fault count only
-//! for rows that did not fail before while others were answered, and only if they come from at
-//! least [`DIFFERENT_ROWS`] different rows. A failed connection is no row's fault.
+//! Rows that crash the service each time, or that it never answers, must not look like an
+//! outage: they would never be given up, and keep the others waiting. So failures that could be the
+//! rows' own fault count only for rows that did not fail before while others were answered, and only
+//! if they come from at least [`DIFFERENT_ROWS`] different rows. Then a row goes that was not tried
+//! yet ([`probes`](super::probes)): only if that gets no answer either, the service is away. Where no
+//! such row is left, the list of campaigns is asked for. A failed connection is no row's fault.
 //!
 //! A second clock measures how long requests have gone out without an answer about any row,
 //! whatever came instead. `--max-outage` limits it. Time with nothing to send is no outage.
@@ -48,7 +50,20 @@ pub(super) struct Away {
     pub(super) next: Instant,
     /// When it was noticed: attempts that started before say nothing new.
     pub(super) began: Instant,
+    /// Whether the last attempt may have failed by a fault of its row.
+    pub(super) may_be_the_rows: bool,
+    /// Whether it is certain. Until then nobody is told, and no attempt is excused.
+    pub(super) is_certain: bool,
     attempts: u32,
+}
+
+impl Away {
+    fn prolong(&mut self, why: ErrorCode, now: Instant, chance: f64) {
+        self.is_certain = true;
+        self.attempts += 1;
+        self.why = why;
+        self.next = now + backoff::long_delay(self.attempts, chance);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -84,6 +99,9 @@ impl Outage {
     pub(super) fn is_there(&mut self, started: Instant, now: Instant) -> Option<Instant> {
         self.silent.clear();
         let back = self.away.take_if(|away| started >= away.began)?;
+        if !back.is_certain {
+            return None;
+        }
         self.last = Some((back.since, now));
         Some(back.since)
     }
@@ -92,16 +110,17 @@ impl Outage {
     /// nothing about the row.
     pub(super) fn excuses(&self, started: Instant) -> bool {
         let was_in = |(since, until)| (since..=until).contains(&started);
-        self.away.is_some() || self.last.is_some_and(was_in)
+        let is_away = self.away.is_some_and(|away| away.is_certain);
+        is_away || self.last.is_some_and(was_in)
     }
 
-    /// Takes an attempt without an answer. Returns the outage if this begins or prolongs one.
+    /// Takes an attempt without an answer. Returns the outage if this begins or prolongs one that is
+    /// certain.
     pub(super) fn silent(&mut self, silence: Silence, now: Instant, chance: f64) -> Option<Away> {
         match &mut self.away {
             Some(away) if silence.started >= away.began => {
-                away.attempts += 1;
-                away.why = silence.why;
-                away.next = now + backoff::long_delay(away.attempts, chance);
+                away.may_be_the_rows = silence.may_be_the_rows;
+                away.prolong(silence.why, now, chance);
             }
             Some(_) => return None,
             None => {
@@ -109,18 +128,32 @@ impl Outage {
                 if !self.is_outage() {
                     return None;
                 }
-                let started = self.silent.iter().map(|silence| silence.started);
-                self.away = Some(Away {
+                let silent = std::mem::take(&mut self.silent);
+                let started = silent.iter().map(|silence| silence.started);
+                let may_be_the_rows = silent.iter().any(|silence| silence.may_be_the_rows);
+                let mut away = Away {
                     since: started.min().unwrap_or(now),
                     why: silence.why,
-                    next: now + backoff::long_delay(1, chance),
+                    next: now,
                     began: now,
-                    attempts: 1,
-                });
-                self.silent.clear();
+                    may_be_the_rows,
+                    is_certain: false,
+                    attempts: 0,
+                };
+                if !may_be_the_rows {
+                    away.prolong(silence.why, now, chance);
+                }
+                self.away = Some(away);
             }
         }
-        self.away
+        self.away.filter(|away| away.is_certain)
+    }
+
+    /// The list of campaigns, asked for at `started`, did not come either. Returns the same.
+    pub(super) fn no_list(&mut self, started: Instant, now: Instant, chance: f64) -> Option<Away> {
+        let away = self.away.as_mut().filter(|away| started >= away.began)?;
+        away.prolong(away.why, now, chance);
+        Some(*away)
     }
 
     fn is_outage(&self) -> bool {
@@ -132,6 +165,23 @@ impl Outage {
         rows.sort_unstable();
         rows.dedup();
         self.silent.len() >= SILENT_ATTEMPTS && rows.len() >= DIFFERENT_ROWS
+    }
+
+    /// Whether only a row that was not tried yet, or the list of campaigns, shows if the service is
+    /// away.
+    pub(super) fn may_be_the_rows(&self) -> bool {
+        self.away.is_some_and(|away| away.may_be_the_rows)
+    }
+
+    /// Whether nothing has been tried since that came into question.
+    pub(super) fn is_in_question(&self) -> bool {
+        self.away.is_some_and(|away| away.attempts == 0)
+    }
+
+    /// Whether the next attempt should be one for a row that was not tried yet.
+    pub(super) fn wants_fresh_row(&self) -> bool {
+        let attempts = self.away.map_or(0, |away| away.attempts);
+        attempts == 0 || attempts.is_power_of_two()
     }
 
     pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
@@ -161,14 +211,37 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
+    /// Five attempts from `start` on, which are lost by `now`, and one more.
+    fn go_away(outage: &mut Outage, start: Instant, now: Instant) {
+        for row in 0..5 {
+            outage.silent(silence(row, start, true), now, 1.0);
+        }
+        assert!(outage.silent(silence(5, now, true), now, 1.0).is_some());
+    }
+
+    #[test]
+    fn rows_that_fail_are_no_outage_if_another_one_is_answered() {
+        let start = Instant::now();
+        let mut outage = Outage::default();
+        for row in 0..5 {
+            outage.silent(silence(row, start, true), start, 1.0);
+        }
+        assert!(outage.away.is_some() && !outage.excuses(start));
+        assert_eq!(outage.answered(start, false, start), None);
+        assert!(outage.away.is_none() && !outage.excuses(start));
+    }
+
     #[test]
     fn five_attempts_of_different_rows_in_a_row_are_an_outage_with_growing_pauses() {
         let start = Instant::now();
         let mut outage = Outage::default();
-        for row in 0..4 {
+        for row in 0..5 {
             assert_eq!(outage.silent(silence(row, start, true), start, 1.0), None);
         }
-        let away = outage.silent(silence(4, start, true), start, 1.0).unwrap();
+        // One more that was not tried yet shows it.
+        let probe = outage.away.unwrap();
+        assert_eq!((probe.next, probe.is_certain), (start, false));
+        let away = outage.silent(silence(5, start, true), start, 1.0).unwrap();
         assert_eq!((away.since, away.next), (start, after(1, start)));
         let mut now = start;
         let mut pauses = Vec::new();
@@ -192,9 +265,7 @@ mod tests {
     fn requests_in_flight_when_the_outage_began_do_not_lengthen_pauses() {
         let start = Instant::now();
         let mut outage = Outage::default();
-        for row in 0..5 {
-            outage.silent(silence(row, start, true), after(1, start), 1.0);
-        }
+        go_away(&mut outage, start, after(1, start));
         let before = outage.away.unwrap();
         let late = outage.silent(silence(9, start, true), after(2, start), 1.0);
         assert_eq!((late, outage.away.unwrap()), (None, before));
@@ -204,9 +275,7 @@ mod tests {
     fn an_answer_to_an_earlier_request_does_not_end_the_outage() {
         let start = Instant::now();
         let mut outage = Outage::default();
-        for row in 0..5 {
-            outage.silent(silence(row, start, true), after(1, start), 1.0);
-        }
+        go_away(&mut outage, start, after(1, start));
         assert_eq!(outage.answered(start, false, after(2, start)), None);
         assert_eq!(outage.is_there(start, start), None);
         assert!(outage.away.is_some());

@@ -159,6 +159,10 @@ impl LeadSender for Line {
             }
         }
     }
+
+    fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
+        async { true }
+    }
 }
 
 /// What came of a scenario.

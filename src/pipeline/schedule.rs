@@ -4,7 +4,7 @@
 //! Rule: pure.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
@@ -19,6 +19,8 @@ pub(super) struct Schedule {
     /// The job that is sent next, as soon as the pace allows.
     pub(super) next: Option<Job>,
     pub(super) gates: CampaignGates,
+    /// Rows that were tried before this start: they wait until another one has been taken.
+    pub(super) deferred: BTreeSet<Slot>,
     /// The other jobs by the time at which they may be sent, then in input order.
     waiting: BTreeMap<(Instant, Slot), Job>,
     /// Numbers in flight …
@@ -41,6 +43,12 @@ impl Schedule {
         self.waiting.pop_first().map(|(_, job)| job)
     }
 
+    /// The job of this row, whenever it is due.
+    pub(super) fn take_row(&mut self, row: Slot) -> Option<Job> {
+        let (due, _) = self.waiting.keys().find(|(_, slot)| *slot == row)?;
+        self.waiting.remove(&(*due, row))
+    }
+
     /// Returns the job, or keeps it here while its number is in flight.
     pub(super) fn unless_busy(&mut self, job: Job) -> Option<Job> {
         if !self.busy.contains(&job.target()) {
@@ -57,6 +65,15 @@ impl Schedule {
     /// A number is no longer in flight: the next job with the same number may go.
     pub(super) fn arrive(&mut self, target: Target) {
         self.busy.remove(&target);
+        self.unpark(target);
+    }
+
+    /// If the number is not in flight, the next job that waits for it may go: the one before it waits
+    /// for something else.
+    pub(super) fn unpark(&mut self, target: Target) {
+        if self.busy.contains(&target) {
+            return;
+        }
         if let Entry::Occupied(mut parked) = self.parked.entry(target) {
             if let Some(job) = parked.get_mut().pop_front() {
                 self.waiting.insert((Instant::now(), job.slot), job);
@@ -96,9 +113,10 @@ impl Schedule {
         jobs
     }
 
-    /// Whether no job is left.
+    /// Whether no job is left, and no row but those that are deferred.
     pub(super) fn is_empty(&self) -> bool {
         let has_jobs = !self.waiting.is_empty() || !self.parked.is_empty();
-        self.next.is_none() && !has_jobs && self.gates.free_rows.is_empty()
+        let has_rows = !self.gates.first.is_empty() || !self.gates.free_rows.is_empty();
+        self.next.is_none() && !has_jobs && !has_rows
     }
 }

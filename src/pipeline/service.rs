@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::attempt::{Epochs, Job};
 use super::concurrency::Concurrency;
 use super::in_flight::Flight;
-use super::outage::{Outage, Silence};
+use super::outage::{Away, Outage, Silence};
 use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
@@ -118,8 +118,9 @@ impl Service {
         let (now, started) = (Instant::now(), flight.started);
         let verdict = &answer.verdict;
         let mut went_away = false;
+        let waits_alone = flight.job.own_wait(verdict, epochs).is_some();
         self.adapt(flight, verdict, now);
-        self.learn_pace(started, answer, events);
+        self.learn_pace(started, answer, waits_alone, events);
         let away_since = match verdict {
             _ if verdict.is_about_row() => {
                 let is_busy = others_are_out || self.throttle.probe_at.is_some_and(|at| now < at);
@@ -168,10 +169,17 @@ impl Service {
         }
     }
 
-    fn learn_pace(&mut self, started: Instant, answer: &Answer, events: Events<'_>) {
+    fn learn_pace(
+        &mut self,
+        started: Instant,
+        answer: &Answer,
+        waits_alone: bool,
+        events: Events<'_>,
+    ) {
         let quota = answer.quota.as_ref();
         match &answer.verdict {
             verdict if verdict.is_about_row() => self.rate.accepted(started, quota),
+            Verdict::RetryLater { .. } if waits_alone => self.rate.lost(started),
             Verdict::RetryLater { wait, code, .. } => {
                 self.hold(*wait, *code, started, events);
                 // A 503 is about the service itself: a slower pace would not have avoided it.
@@ -210,25 +218,42 @@ impl Service {
         events: Events<'_>,
     ) -> bool {
         let is_suspect = silence.may_be_the_rows && job.is_suspect(epochs);
-        let was_away = self.outage.away.is_some();
-        if !was_away && (is_suspect || self.outage.excuses(silence.started)) {
+        let was_certain = self.outage.away.is_some_and(|away| away.is_certain);
+        if self.outage.away.is_none() && (is_suspect || self.outage.excuses(silence.started)) {
             return false;
         }
         let now = Instant::now();
-        let Some(away) = self.outage.silent(silence, now, fastrand::f64()) else {
-            return false;
-        };
-        events(RunEvent::Outage {
-            since: wall_clock(away.since),
-            why: silence.why,
-            reason: self.silence.as_deref(),
-            next: away.next - now,
-        });
-        !was_away
+        let away = self.outage.silent(silence, now, fastrand::f64());
+        self.report(away, now, events);
+        away.is_some() && !was_certain
+    }
+
+    fn report(&self, away: Option<Away>, now: Instant, events: Events<'_>) {
+        if let Some(away) = away {
+            events(RunEvent::Outage {
+                since: wall_clock(away.since),
+                why: away.why,
+                reason: self.silence.as_deref(),
+                next: away.next - now,
+            });
+        }
+    }
+
+    /// Takes whether the list of campaigns came, asked for at `started`.
+    pub(super) fn list(&mut self, started: Instant, came: bool, events: Events<'_>) {
+        let now = Instant::now();
+        if !came {
+            let away = self.outage.no_list(started, now, fastrand::f64());
+            self.report(away, now, events);
+        } else if let Some(since) = self.outage.is_there(started, now) {
+            events(RunEvent::Recovered {
+                outage: now - since,
+            });
+        }
     }
 
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
-        if let Some(away) = self.outage.away {
+        if let Some(away) = self.outage.away.filter(|away| away.is_certain) {
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
                 is_asked: false,

@@ -81,7 +81,13 @@ pub async fn send_once(
 
 fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     let mut stops = Stops::new(NonZeroU32::MAX);
-    if let Consequence::Stop(_, stop) = stops.observe(&job, false, &answer) {
+    let stop = match stops.observe(&job, false, &answer) {
+        Consequence::Stop(_, stop) => Some(stop),
+        // There is no other row that could show whether it is about this one alone.
+        Consequence::PutAside => stops::if_for_all(&answer),
+        _ => None,
+    };
+    if let Some(stop) = stop {
         return Single {
             outcome: None,
             stop: Some(stop),
@@ -98,7 +104,7 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     let outcome = match job.judge(answer, &policy, &Epochs::default(), false) {
         Step::Settle(outcome) => Some(outcome),
         // No lead was created. A run would try the row again.
-        Step::Exhausted(_) | Step::Again { .. } | Step::Later => None,
+        Step::Exhausted(_) | Step::Again { .. } | Step::Later { .. } => None,
     };
     Single {
         outcome,
@@ -163,6 +169,10 @@ mod tests {
                 sleep(LATE).await;
                 answer
             }
+        }
+
+        fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
+            async { false }
         }
     }
 

@@ -32,10 +32,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
     pub(super) fn start_what_may(&mut self) -> Option<Instant> {
         let limit = self.limit();
         if self.policy.on_uncertain == OnUncertain::Hold {
-            self.commits.claims.max_open = 2 * limit + self.undecided.len();
+            // Rows that wait for others leave room for these.
+            let waiting = self.undecided.exhausted.len() + self.schedule.gates.waiting_jobs();
+            self.commits.claims.max_open = 2 * limit + waiting;
         }
         while !self.ending.is_stopping() && self.in_flight.flights.len() < self.limit() {
-            self.claim_ahead();
+            if self.service.outage.may_be_the_rows() {
+                if self.is_probing() {
+                    return None;
+                }
+                if let Err(when) = self.choose_probe() {
+                    return when;
+                }
+            } else {
+                self.claim_ahead();
+            }
             if self.schedule.next.is_none() {
                 let due = self.schedule.next_due();
                 let is_due = due.is_some_and(|due| due <= Instant::now());
@@ -78,10 +89,16 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.start(job, now);
             }
         }
-        if !self.ending.is_stopping() {
+        if !self.ending.is_stopping() && !self.service.outage.may_be_the_rows() {
             self.claim_ahead();
         }
         None
+    }
+
+    /// Whether an answer is awaited that shows if the service is away.
+    fn is_probing(&self) -> bool {
+        let began = self.service.outage.away.map(|away| away.began);
+        began.is_some_and(|began| self.in_flight.starts().any(|started| started >= began))
     }
 
     /// Whether the next row may be sent, as far as the ledger is concerned. Asked
@@ -119,17 +136,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.give(job.slot, outcome);
             }
         }
-        self.schedule.pass_on(job.claim.campaign);
+        self.next_canary(job.claim.campaign, job.slot, false);
         true
     }
 
     /// Takes a row that another run has sent, or is sending now.
     pub(super) fn take_refusal(&mut self, mut job: Job, refusal: Refusal) {
-        let campaign = job.claim.campaign;
+        let (campaign, slot) = (job.claim.campaign, job.slot);
         let by_others = match refusal {
             Refusal::Busy => {
                 self.schedule.push(Instant::now() + ASK_OTHERS, job);
-                return self.schedule.pass_on(campaign);
+                return self.next_canary(campaign, slot, false);
             }
             Refusal::Own(outcome) => {
                 let holds = self.policy.on_uncertain == OnUncertain::Hold;
@@ -150,7 +167,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             }
             self.schedule.push(Instant::now(), job);
         }
-        self.schedule.pass_on(campaign);
+        self.next_canary(campaign, slot, false);
     }
 
     /// The reason to stop before the next row if its input has changed since the run began.
@@ -204,7 +221,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// The next row that was not tried yet and whose campaign may be sent to.
     fn next_row(&mut self) -> Option<Job> {
         loop {
-            let slot = match self.schedule.gates.free_rows.pop_front() {
+            let gates = &mut self.schedule.gates;
+            let chosen = gates.first.pop_front();
+            let slot = match chosen.or_else(|| gates.free_rows.pop_first()) {
                 Some(slot) => slot,
                 None => {
                     let slot = self.window.peek_ready()?;
@@ -218,38 +237,117 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
                 continue;
             };
-            match self.schedule.gates.enter(job.claim.campaign, slot) {
+            let campaign = job.claim.campaign;
+            if !job.is_fresh() && chosen.is_none() && !self.stops.has_taken(campaign) {
+                self.schedule.deferred.insert(slot);
+                continue;
+            }
+            match self.schedule.gates.enter(campaign, slot) {
                 Admission::Go => return Some(job),
-                Admission::Wait(backlog) => backlog.rows.push_back(slot),
+                Admission::Wait(backlog) => {
+                    backlog.rows.insert(slot);
+                }
                 Admission::Closed => self.pass_over(slot),
             }
         }
     }
 
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let (job, admission) = if is_due {
-            let job = self.schedule.pop()?;
-            let gates = &mut self.schedule.gates;
-            let admission = gates.enter(job.claim.campaign, job.slot);
-            (job, admission)
+        let job = if is_due {
+            self.schedule.pop()?
         } else {
-            // It was admitted before it was claimed; since then the campaign may have been
-            // refused.
-            let job = self.commits.claims.granted.pop_front()?;
-            let is_closed = self.schedule.gates.is_closed(job.claim.campaign);
-            let closed = is_closed.then_some(Admission::Closed);
-            (job, closed.unwrap_or(Admission::Go))
+            self.commits.claims.granted.pop_front()?
         };
-        match admission {
+        // Since a row was admitted and claimed, its campaign may have been refused.
+        match self.schedule.gates.enter(job.claim.campaign, job.slot) {
             Admission::Go => self.schedule.unless_busy(job),
             Admission::Wait(backlog) => {
+                let target = job.target();
                 backlog.jobs.push_back(job);
+                self.schedule.unpark(target);
                 None
             }
             Admission::Closed => {
                 self.give_up(job);
                 None
             }
+        }
+    }
+
+    /// Chooses the row that shows if the service is away: one from elsewhere that was not tried yet.
+    /// If there is none, the list of campaigns is asked for. The error is when to try again (`None`:
+    /// something else happens first).
+    fn choose_probe(&mut self) -> Result<(), Option<Instant>> {
+        let probe = self.undecided.probe;
+        let is_other = |job: &mut Job| !job.is_fresh() && Some(job.slot) != probe;
+        if let Some(tried) = self.schedule.next.take_if(is_other) {
+            self.schedule.push(Instant::now(), tried);
+        }
+        if self.schedule.next.is_some() {
+            return Ok(());
+        }
+        if self.commits.claims.is_awaiting() {
+            self.commits.claims.starve();
+            return Err(None);
+        }
+        // Every probe may have been taken: while it is away, a few of them are sent again and again.
+        if !self.service.outage.wants_fresh_row()
+            && let Some(job) = self
+                .undecided
+                .probe
+                .and_then(|slot| self.schedule.take_row(slot))
+        {
+            self.schedule.next = Some(job);
+            return Ok(());
+        }
+        let granted = &self.commits.claims.granted;
+        let claimed = self.undecided.probe;
+        let claimed = claimed.and_then(|slot| granted.iter().position(|job| job.slot == slot));
+        if claimed.is_none() && self.claim_probe() {
+            return self.choose_probe();
+        }
+        let granted = &mut self.commits.claims.granted;
+        match claimed.or_else(|| granted.iter().rposition(Job::is_fresh)) {
+            Some(at) => {
+                let job = granted.remove(at);
+                self.schedule.next = job.and_then(|job| self.schedule.unless_busy(job));
+                Ok(())
+            }
+            None => Err(self.ask_for_list()),
+        }
+    }
+
+    /// Claims a row from elsewhere that was not tried yet; returns whether there is one.
+    fn claim_probe(&mut self) -> bool {
+        if self.service.outage.is_in_question() {
+            self.undecided.probes = 0;
+        }
+        let is_fresh = |slot: &Slot| self.new_job(*slot).is_some_and(|job| job.is_fresh());
+        let chosen = self.schedule.gates.first.iter().position(is_fresh);
+        let chosen = chosen.and_then(|at| self.schedule.gates.first.remove(at));
+        let Some(slot) = chosen.or_else(|| self.elsewhere(None)) else {
+            return false;
+        };
+        self.schedule.gates.free_rows.remove(&slot);
+        self.schedule.gates.first.push_front(slot);
+        let Some(job) = self.next_row() else {
+            return false;
+        };
+        self.undecided.probe = Some(job.slot);
+        self.commits.claim(job);
+        true
+    }
+
+    /// Asks for the list of campaigns as soon as a request may start. Returns when that is.
+    fn ask_for_list(&mut self) -> Option<Instant> {
+        match self.service.try_start(self.in_flight.starts()) {
+            Ok(now) => {
+                self.service.outage.started(now);
+                self.commits.count_request();
+                self.in_flight.ask_for_list(now);
+                None
+            }
+            Err(when) => when,
         }
     }
 
@@ -287,6 +385,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.service.outage.started(now);
         self.commits.count_request();
         job.start();
+        job.refusals_before = self.stops.refusals;
         let flight = Flight {
             job,
             started: now,

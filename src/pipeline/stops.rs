@@ -1,17 +1,19 @@
 //! When it is pointless to continue.
 //!
 //! Rule: pure. `api::verdict` judges single answers; here the series decides. An expired token
-//! or a missing campaign must cost a handful of requests rather than one for each row, and one
-//! odd refusal among successes must not end a run of hours:
+//! or a missing campaign must cost a handful of requests rather than one for each row; one
+//! odd refusal must neither end a run of hours nor keep the rows behind it from being sent:
 //!
 //! - 401 and 402 stop at once;
-//! - any other refusal that is likely to hold for every row of a campaign stops the campaign
-//!   if no answer about it has been understood before, or if [`ROWS_IN_A_ROW`] of its rows in a
-//!   row get it. Until then the row is put aside; an answer that is understood makes it an
-//!   ordinary rejected row. If one campaign after another is refused, the campaigns are not the
-//!   cause: [`CAMPAIGNS_IN_A_ROW`] stop the run, more if the refusals are about campaigns. A
-//!   refusal about campaign or balance counts for none of this if an earlier attempt of the row
-//!   may have been taken: it may well be about that lead;
+//! - after any other refusal that may hold for every row of a campaign, other rows of it are tried
+//!   one by one. If one is taken, the refusal was the row's own; after [`EXPECTED`] of these, only
+//!   as many in a row as are probed otherwise are a reason to probe again. If [`PROBES`] of them are refused
+//!   too, the campaign stops. If one campaign after another is refused, the campaigns are
+//!   not the cause: then the run stops, after [`MISSING_CAMPAIGNS`] if the refusals are about
+//!   campaigns. A refusal about campaign or balance counts for none of this if an earlier attempt
+//!   of the row may have been taken: it may well be about that lead;
+//! - a row that was refused in an earlier start, and again after another row was taken, is the
+//!   cause itself, and counts for none of this either;
 //! - [`UNUSABLE_IN_A_ROW`] consecutive successes that cannot be read stop the run, and so do as
 //!   many rows without a usable answer before the first one that is understood, of a campaign
 //!   or of the run. If the service is down, the run waits instead;
@@ -26,19 +28,19 @@ use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
-use crate::lead::{CampaignId, ErrorCode};
+use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::ledger::Claim;
 use crate::stop::{Stop, StopReason};
 use crate::text::{without_numbers, without_words_of};
 
-/// How many different rows must get such a refusal.
-const ROWS_IN_A_ROW: u32 = 3;
+/// How many rows from elsewhere must be refused too, each sent alone.
+const PROBES: u32 = 5;
 
-/// How many campaigns refused in a row stop the run if the refusals are not about campaigns:
-/// three different rows, too.
-const CAMPAIGNS_IN_A_ROW: usize = 3;
+/// After how many refused rows of a campaign single refusals are nothing new.
+const EXPECTED: usize = 3;
 
-/// The same if they are: three campaigns may well have been deleted.
-const MISSING_CAMPAIGNS_IN_A_ROW: usize = 10;
+/// How many campaigns must be missing, one after the other, before any row was understood.
+const MISSING_CAMPAIGNS: usize = 10;
 
 /// How many consecutive answers must be unusable.
 const UNUSABLE_IN_A_ROW: u32 = 10;
@@ -46,9 +48,10 @@ const UNUSABLE_IN_A_ROW: u32 = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Consequence {
     GoOn,
-    /// The service takes or refuses single rows, so earlier refusals of the campaign's rows
-    /// were about those rows alone.
+    /// The service takes or refuses single rows.
     Understood,
+    /// It has taken one, so earlier refusals of the campaign's rows were about those rows alone.
+    Taken,
     /// The row waits until it is known whether the refusal was its own.
     PutAside,
     /// Nothing more is sent, and the row has no outcome.
@@ -64,18 +67,36 @@ pub(super) enum Scope {
     Run,
 }
 
+/// A rejected row, with what the ledger keeps of it if it is tried again.
+pub(super) type Counted = (Claim, RowOutcome);
+
+/// Consecutive rows that were rejected with the same status and text.
 #[derive(Debug, Default)]
 struct Alike {
     last: Option<(ErrorCode, String)>,
-    rows: u32,
+    rows: Vec<Counted>,
+}
+
+/// Refusals that may hold for every row, since one was taken.
+#[derive(Debug, Default)]
+struct Refusals {
+    /// Each as the how manieth refusal of the run.
+    at: Vec<u64>,
+    /// Since which of them rows from elsewhere are sent alone to find out what they mean, …
+    probing_since: Option<u64>,
+    /// … and how many of those were refused too.
+    probes: u32,
+    /// How many refusals were the row's own.
+    explained: usize,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Series {
     /// Whether any answer has been understood yet: created, duplicate or rejected.
     pub(super) is_understood: bool,
-    /// Refused rows since the last answer that was understood.
-    fatal_rows: u32,
+    /// Whether any row has been taken yet: created or duplicate.
+    has_taken: bool,
+    refusals: Refusals,
     /// Rows without a usable answer before the first one that was understood.
     missed: Vec<Slot>,
     rejected: Alike,
@@ -89,20 +110,45 @@ pub(super) struct Stops {
     pub(super) all: Series,
     /// Successes in a row that could not be read.
     unreadable: u32,
-    /// Campaigns that were refused since the last answer that was understood.
+    /// Campaigns that were refused since a row was taken.
     refused: Vec<CampaignId>,
+    /// How many refusals there were that may hold for every row.
+    pub(super) refusals: u64,
 }
 
 impl Alike {
-    fn is_enough(&mut self, code: ErrorCode, text: &str, enough: NonZeroU32) -> bool {
-        match &self.last {
-            Some((last_code, last)) if *last_code == code && last == text => self.rows += 1,
-            _ => {
-                self.last = Some((code, text.to_owned()));
-                self.rows = 1;
-            }
+    fn is_enough(&mut self, code: ErrorCode, text: &str, row: Counted, enough: NonZeroU32) -> bool {
+        let is_same = |(last_code, last): &(ErrorCode, String)| *last_code == code && last == text;
+        if !self.last.as_ref().is_some_and(is_same) {
+            self.last = Some((code, text.to_owned()));
+            self.rows.clear();
         }
-        self.rows >= enough.get()
+        self.rows.push(row);
+        self.rows.len() >= enough.get() as usize
+    }
+}
+
+impl Refusals {
+    /// Counts refusal number `at`, of a row that was sent after `before` of them.
+    fn count(&mut self, at: u64, before: u64) {
+        self.at.push(at);
+        let is_nothing_new = self.explained >= EXPECTED && self.at.len() <= PROBES as usize;
+        match self.probing_since {
+            Some(since) => self.probes += u32::from(before >= since),
+            None if is_nothing_new => {}
+            None => self.probing_since = Some(at),
+        }
+    }
+
+    /// A row was taken that was sent after `before` refusals: these were the rows' own.
+    fn explain(&mut self, before: u64) {
+        let open = self.at.len();
+        self.at.retain(|at| *at > before);
+        self.explained += open - self.at.len();
+        self.probes = 0;
+        if self.at.is_empty() {
+            self.probing_since = None;
+        }
     }
 }
 
@@ -114,15 +160,37 @@ impl Stops {
             all: Series::default(),
             unreadable: 0,
             refused: Vec::new(),
+            refusals: 0,
         }
     }
 
-    /// Takes the next answer. Each row gets at most one fatal one. With `is_excused` the service
-    /// was down, so no row or campaign is to blame for a missing answer.
+    /// Whether the service has taken a row of the campaign.
+    pub(super) fn has_taken(&self, campaign: CampaignId) -> bool {
+        let series = self.campaigns.get(&campaign);
+        series.is_some_and(|series| series.has_taken)
+    }
+
+    /// Whether rows of the campaign are sent alone to find out if it takes any.
+    pub(super) fn is_probing(&self, campaign: CampaignId) -> bool {
+        let series = self.campaigns.get(&campaign);
+        series.is_some_and(|series| series.refusals.probing_since.is_some())
+    }
+
+    /// The open refusals of the campaign are settled in another way.
+    pub(super) fn forget_refusals(&mut self, campaign: CampaignId) {
+        if let Some(series) = self.campaigns.get_mut(&campaign) {
+            series.refusals.at.clear();
+            series.refusals.probing_since = None;
+        }
+    }
+
+    /// Takes the next answer. With `is_excused` the service was down, so no row or campaign is to
+    /// blame for a missing answer.
     pub(super) fn observe(&mut self, job: &Job, is_excused: bool, answer: &Answer) -> Consequence {
         let campaign = job.claim.campaign;
         // If so, a refusal may be about the lead of an earlier attempt.
         let is_in_doubt = job.is_in_doubt();
+        let is_its_own = job.was_refused && self.all.has_taken;
         let miss = |stops: &mut Stops, code, text| {
             if is_excused {
                 Consequence::GoOn
@@ -132,11 +200,10 @@ impl Stops {
         };
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
-                self.understand(campaign).rejected = Alike::default();
-                self.all.rejected = Alike::default();
-                Consequence::Understood
+                self.take(campaign, job.refusals_before);
+                Consequence::Taken
             }
-            Verdict::Rejected { .. } if is_in_doubt => {
+            Verdict::Rejected { .. } if is_in_doubt || is_its_own => {
                 self.understand(campaign);
                 Consequence::Understood
             }
@@ -144,8 +211,12 @@ impl Stops {
                 cause: FatalCause::Campaign | FatalCause::Balance,
                 ..
             } if is_in_doubt => Consequence::GoOn,
-            Verdict::Rejected { code, text } => self.reject(campaign, *code, text),
-            Verdict::Fatal { cause, text, .. } => self.refuse(campaign, *cause, text),
+            Verdict::Fatal { cause, .. } if is_its_own && !cause.is_certain() => Consequence::GoOn,
+            Verdict::Rejected { code, text } => {
+                let again = job.tried_again(answer.http_status, (*code, text.clone()));
+                self.reject((job.claim, again), *code, text)
+            }
+            Verdict::Fatal { cause, text, .. } => self.refuse(job, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
                 self.unreadable = match code {
                     ErrorCode::UnreadableAnswer => self.unreadable + 1,
@@ -176,57 +247,75 @@ impl Stops {
         }
     }
 
+    fn take(&mut self, campaign: CampaignId, refusals_before: u64) {
+        self.refused.clear();
+        for series in [&mut self.all, self.campaigns.entry(campaign).or_default()] {
+            series.has_taken = true;
+            series.rejected = Alike::default();
+            series.refusals.explain(refusals_before);
+        }
+        self.understand(campaign);
+    }
+
     fn understand(&mut self, campaign: CampaignId) -> &mut Series {
         self.all.is_understood = true;
         self.unreadable = 0;
-        self.refused.clear();
         let series = self.campaigns.entry(campaign).or_default();
         series.is_understood = true;
-        series.fatal_rows = 0;
         series
     }
 
-    fn reject(&mut self, campaign: CampaignId, code: ErrorCode, text: &str) -> Consequence {
+    fn reject(&mut self, row: Counted, code: ErrorCode, text: &str) -> Consequence {
         let enough = self.stop_after;
-        let series = self.understand(campaign);
-        let is_campaigns = series.rejected.is_enough(code, text, enough);
-        if self.all.rejected.is_enough(code, text, enough) {
-            return Consequence::Last(Scope::Run, stop(StopReason::RejectedAlike(enough), text));
-        }
-        if is_campaigns {
-            Consequence::Last(
-                Scope::Campaign,
-                stop(StopReason::RejectedAlike(enough), text),
-            )
-        } else {
-            Consequence::Understood
-        }
+        let series = self.understand(row.0.campaign);
+        let is_campaigns = series.rejected.is_enough(code, text, row.clone(), enough);
+        let is_runs = self.all.rejected.is_enough(code, text, row, enough);
+        let scope = match (is_runs, is_campaigns) {
+            (true, _) => Scope::Run,
+            (false, true) => Scope::Campaign,
+            (false, false) => return Consequence::Understood,
+        };
+        Consequence::Last(scope, stop(StopReason::RejectedAlike(enough), text))
     }
 
-    fn refuse(&mut self, campaign: CampaignId, cause: FatalCause, text: &str) -> Consequence {
+    /// The rows that a stop for rows rejected alike has counted, each with what the ledger keeps
+    /// of it: the next start tries it again.
+    pub(super) fn counted(&mut self, scope: Scope, campaign: CampaignId) -> Vec<Counted> {
+        let series = match scope {
+            Scope::Run => &mut self.all,
+            Scope::Campaign => self.campaigns.entry(campaign).or_default(),
+        };
+        std::mem::take(&mut series.rejected.rows)
+    }
+
+    fn refuse(&mut self, job: &Job, cause: FatalCause, text: &str) -> Consequence {
+        let (campaign, before) = (job.claim.campaign, job.refusals_before);
+        let stop = stop(StopReason::Refused(cause), text);
         if cause.is_certain() {
-            return Consequence::Stop(Scope::Run, stop(StopReason::Refused(cause), text));
+            return Consequence::Stop(Scope::Run, stop);
         }
-        let series = self.campaigns.entry(campaign).or_default();
-        series.fatal_rows += 1;
-        let is_first = !series.is_understood && series.fatal_rows == 1;
-        let is_campaigns = is_first || series.fatal_rows >= ROWS_IN_A_ROW;
+        self.refusals += 1;
         if !self.refused.contains(&campaign) {
             self.refused.push(campaign);
         }
+        let series = self.campaigns.entry(campaign).or_default();
+        series.refusals.count(self.refusals, before);
+        let is_campaigns = series.refusals.probes >= PROBES;
         let is_about_all = match cause {
             // If others are understood, these may well be missing.
             FatalCause::Campaign => {
-                !self.all.is_understood && self.refused.len() >= MISSING_CAMPAIGNS_IN_A_ROW
+                !self.all.is_understood && self.refused.len() >= MISSING_CAMPAIGNS
             }
-            _ => self.refused.len() >= CAMPAIGNS_IN_A_ROW,
+            _ => {
+                self.all.refusals.count(self.refusals, before);
+                self.all.refusals.probes >= PROBES && self.refused.len() > 1
+            }
         };
-        let scope = match (is_about_all, is_campaigns) {
-            (true, _) => Scope::Run,
-            (false, true) => Scope::Campaign,
-            (false, false) => return Consequence::PutAside,
-        };
-        Consequence::Stop(scope, stop(StopReason::Refused(cause), text))
+        match (is_about_all, is_campaigns) {
+            (true, _) => Consequence::Stop(Scope::Run, stop),
+            (false, true) => Consequence::Stop(Scope::Campaign, stop),
+            (false, false) => Consequence::PutAside,
+        }
     }
 
     /// An attempt without a usable answer.
@@ -262,6 +351,14 @@ impl Stops {
             Scope::Run
         };
         Consequence::Stop(scope, stop(reason, text))
+    }
+}
+
+/// The stop that a refusal is if it holds for every row.
+pub(super) fn if_for_all(answer: &Answer) -> Option<Stop> {
+    match &answer.verdict {
+        Verdict::Fatal { cause, text, .. } => Some(stop(StopReason::Refused(*cause), text)),
+        _ => None,
     }
 }
 
@@ -347,16 +444,20 @@ mod tests {
         let earlier = Earlier {
             attempts: 1,
             doubt: is_in_doubt.then(|| "lost".to_owned()),
+            was_refused: false,
         };
         Job::new(Slot::new(0, index), claim, Some(&earlier))
     }
 
-    /// What ends first, a campaign or the run, and with which answer.
+    /// What ends first, a campaign or the run, and with which answer, if each request starts after
+    /// the answer before it.
     fn ends_after(answers: &[(i64, Answer)]) -> Option<(usize, Scope, StoppedBy)> {
         let mut stops = stops();
         let mut answers = answers.iter().enumerate();
         answers.find_map(|(i, (campaign, answer))| {
-            match stops.observe(&row(i, *campaign, false), false, answer) {
+            let mut row = row(i, *campaign, false);
+            row.refusals_before = stops.refusals;
+            match stops.observe(&row, false, answer) {
                 Consequence::Stop(scope, stop) | Consequence::Last(scope, stop) => {
                     Some((i, scope, stop.by()))
                 }
@@ -383,32 +484,58 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_campaign_stops_when_it_is_the_first_answer() {
-        assert_eq!(
-            stops_after(&[fatal(FatalCause::Campaign)]),
-            Some((0, StoppedBy::Campaign))
-        );
-        let timeout = lost(ErrorCode::Timeout);
-        assert_eq!(
-            stops_after(&[timeout, fatal(FatalCause::Redirect)]),
-            Some((1, StoppedBy::Redirect))
-        );
+    fn a_refusal_stops_when_five_rows_sent_after_it_are_refused_too() {
+        for cause in [
+            FatalCause::Campaign,
+            FatalCause::Forbidden,
+            FatalCause::Redirect,
+            FatalCause::NotTheService,
+            FatalCause::Balance,
+        ] {
+            let mut answers = vec![fatal(cause); 6];
+            assert_eq!(stops_after(&answers), Some((5, cause.into())));
+            // Other answers in between say nothing about it, …
+            answers.insert(1, lost(ErrorCode::Timeout));
+            answers.insert(3, rejected("no"));
+            assert_eq!(stops_after(&answers), Some((7, cause.into())));
+            // … but a row that is taken does.
+            answers.insert(5, created());
+            assert_eq!(stops_after(&answers), None);
+        }
     }
 
     #[test]
-    fn among_successes_it_takes_three_rows_in_a_row() {
-        let campaign = || fatal(FatalCause::Campaign);
-        let answers = [
-            created(),
-            campaign(),
-            campaign(),
-            created(),
-            campaign(),
-            lost(ErrorCode::Timeout),
-            campaign(),
-            campaign(),
-        ];
-        assert_eq!(stops_after(&answers), Some((7, StoppedBy::Campaign)));
+    fn what_was_sent_before_a_refusal_does_not_explain_it() {
+        let mut stops = stops();
+        let campaign = CampaignId(1);
+        let refused = fatal(FatalCause::Forbidden);
+        for index in 0..20 {
+            // In flight together.
+            let consequence = stops.observe(&row(index, 1, false), false, &refused);
+            assert_eq!(consequence, Consequence::PutAside);
+        }
+        let mut taken = row(20, 1, false);
+        stops.observe(&taken, false, &created());
+        assert!(stops.is_probing(campaign) && stops.has_taken(campaign));
+        taken.refusals_before = stops.refusals;
+        stops.observe(&taken, false, &created());
+        assert!(!stops.is_probing(campaign));
+    }
+
+    #[test]
+    fn a_row_that_was_refused_before_is_the_cause_once_another_one_is_taken() {
+        let mut stops = stops();
+        let mut again = row(0, 1, false);
+        again.was_refused = true;
+        let mut observe = |answer| stops.observe(&again, false, &answer);
+        assert_eq!(observe(fatal(FatalCause::Campaign)), Consequence::PutAside);
+        observe(created());
+        for _ in 0..20 {
+            assert_eq!(observe(fatal(FatalCause::Campaign)), Consequence::GoOn);
+            assert_eq!(observe(rejected("no")), Consequence::Understood);
+        }
+        let certain = observe(fatal(FatalCause::Token));
+        assert!(matches!(certain, Consequence::Stop(Scope::Run, _)));
     }
 
     #[test]
@@ -430,42 +557,24 @@ mod tests {
 
     #[test]
     fn one_campaign_is_refused_alone() {
-        let campaign = || fatal(FatalCause::Campaign);
-        let answers = [(1, created()), (2, campaign()), (1, created())];
+        let both = [(2, fatal(FatalCause::Forbidden)), (1, created())];
+        let answers: Vec<_> = both.iter().cycle().take(20).cloned().collect();
         assert_eq!(
             ends_after(&answers),
-            Some((1, Scope::Campaign, StoppedBy::Campaign))
-        );
-        // Three rows in a row of the campaign, whatever the others are answered.
-        let answers = [
-            (2, created()),
-            (2, campaign()),
-            (1, created()),
-            (2, campaign()),
-            (1, created()),
-            (2, campaign()),
-        ];
-        assert_eq!(
-            ends_after(&answers),
-            Some((5, Scope::Campaign, StoppedBy::Campaign))
+            Some((10, Scope::Campaign, StoppedBy::Token))
         );
     }
 
     #[test]
     fn refusals_of_one_campaign_after_another_are_refusals_of_all() {
-        let each = |count: i64, cause| -> Vec<Consequence> {
-            let mut stops = stops();
-            let answer = fatal(cause);
-            (0..count)
-                .map(|campaign| stops.observe(&row(0, campaign, false), false, &answer))
-                .collect()
+        let each = |cause| -> Option<(usize, Scope, StoppedBy)> {
+            let answers = (0..20).map(|campaign| (campaign, fatal(cause)));
+            ends_after(&answers.collect::<Vec<_>>())
         };
-        let is_run = |c: &Consequence| matches!(c, Consequence::Stop(Scope::Run, _));
-        let redirects = each(3, FatalCause::Redirect);
-        let run_ends: Vec<bool> = redirects.iter().map(is_run).collect();
-        assert_eq!(run_ends, [false, false, true]);
-        let missing = each(10, FatalCause::Campaign);
-        assert_eq!(missing.iter().position(is_run), Some(9));
+        let redirected = each(FatalCause::Redirect);
+        assert_eq!(redirected, Some((5, Scope::Run, StoppedBy::Redirect)));
+        let missing = each(FatalCause::Campaign);
+        assert_eq!(missing, Some((9, Scope::Run, StoppedBy::Campaign)));
     }
 
     #[test]
@@ -560,8 +669,6 @@ mod tests {
         ] {
             assert_eq!(observe(&mut stops, row, is_in_doubt, &missing), consequence);
         }
-        let third = observe(&mut stops, 14, false, &missing);
-        assert!(matches!(third, Consequence::Stop(Scope::Campaign, _)));
         for row in 20..40 {
             let consequence = observe(&mut stops, row, true, &rejected("no"));
             assert_eq!(consequence, Consequence::Understood);
@@ -573,7 +680,7 @@ mod tests {
         ] {
             let mut stops = self::stops();
             let first = observe(&mut stops, 50, true, &fatal(cause));
-            assert!(matches!(first, Consequence::Stop(..)), "{cause:?}");
+            assert_eq!(first, Consequence::PutAside, "{cause:?}");
         }
         for cause in [FatalCause::Token, FatalCause::Payment] {
             let consequence = observe(&mut stops, 50, true, &fatal(cause));

@@ -11,7 +11,10 @@ use crate::intake::OnUncertain;
 use crate::lead::{RunId, Status};
 use crate::results::Written;
 use crate::stop::Stop;
-use crate::text::{counted, grouped};
+use crate::text::{counted, grouped, joined};
+
+/// How many rows are named.
+const MAX_NAMED: usize = 10;
 
 /// What the program does the next time with a row that may have been taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,6 +48,9 @@ pub struct Ended<'a> {
     pub requests: u64,
     pub rows_total: Option<u64>,
     pub elapsed_s: f64,
+    /// The file (counted from 0) and line of each row that has no outcome since it was refused, and
+    /// no other row has shown if that was about this one alone.
+    pub stopped_at: Vec<(usize, u64)>,
     pub written: Written,
     pub sandbox: bool,
     pub in_doubt: InDoubt,
@@ -67,6 +73,25 @@ impl Ended<'_> {
             Some(total) => format!("{} of {}", grouped(done), counted(total, "row")),
             None => counted(done, "row"),
         }
+    }
+
+    /// Names the rows that were refused without an outcome, and says what becomes of them.
+    pub fn refused_rows(&self) -> Option<String> {
+        let named = |(file, line): &(usize, u64)| match self.inputs.as_slice() {
+            [_] => format!("line {line}"),
+            inputs => format!(
+                "{} line {line}",
+                inputs.get(*file).copied().unwrap_or_default()
+            ),
+        };
+        let mut rows: Vec<String> = self.stopped_at.iter().take(MAX_NAMED).map(named).collect();
+        if self.stopped_at.len() > MAX_NAMED {
+            rows.push(format!("{} more", self.stopped_at.len() - MAX_NAMED));
+        }
+        (!rows.is_empty()).then(|| format!(
+            "The service refused {}, and took no other row that would show whether only these are refused. They are tried again after the next one that it takes.",
+            joined(&rows, "and")
+        ))
     }
 
     /// What the stopped command does when it is run again.

@@ -37,6 +37,7 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
         "rows": tally.counts.total(),
         "rows_total": ended.rows_total,
         "counts": tally.counts,
+        "stopped_at": stopped_at(ended),
         "known_bad": tally.known_bad,
         "footer_rows": ended.list_notes.footers.len(),
         "blank_rows": ended.list_notes.blank_rows,
@@ -56,6 +57,16 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
     summary
 }
 
+/// The lines of refused rows without an outcome; with several inputs each with its file.
+fn stopped_at(ended: &Ended<'_>) -> Vec<Value> {
+    let places = ended.stopped_at.iter();
+    let named = |(file, line): &(usize, u64)| match ended.inputs.as_slice() {
+        [_] => json!(line),
+        inputs => json!({ "file": inputs.get(*file), "line": line }),
+    };
+    places.map(named).collect()
+}
+
 /// The summary of a command that ended before it began: all keys, with what is known.
 pub fn json_failure(failure: &Failure) -> String {
     let doubt = failure.error.downcast_ref::<DoubtError>();
@@ -67,6 +78,7 @@ pub fn json_failure(failure: &Failure) -> String {
         "rows": 0,
         "rows_total": failure.rows_total,
         "counts": Counts::default(),
+        "stopped_at": [],
         "known_bad": 0,
         "footer_rows": 0,
         "blank_rows": 0,

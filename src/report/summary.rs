@@ -61,6 +61,9 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
         };
         write_command(text, what, command)?;
     }
+    if let Some(said) = ended.refused_rows() {
+        write_paragraph(text, &said)?;
+    }
     match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
             let made = counts.of(Status::Created) + counts.of(Status::Duplicate);

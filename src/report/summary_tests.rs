@@ -19,6 +19,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         requests: 0,
         rows_total: None,
         elapsed_s: 1.5,
+        stopped_at: Vec::new(),
         written: Written::default(),
         sandbox: false,
         in_doubt: InDoubt::default(),

@@ -16,6 +16,7 @@ use crate::import::{Observer, service};
 use crate::intake::Intake;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::Begun;
+use crate::message::Message;
 use crate::report::{Advice, Ended, Listeners, Outlook, stop_text};
 use crate::text::{counted, grouped};
 
@@ -257,7 +258,14 @@ impl RunEnd {
         RunEnd {
             is_complete: stop.is_none(),
             is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
-            trouble: stop.map(|stop| Trouble::of_message(stop.by(), &stop_text(stop))),
+            trouble: stop.map(|stop| {
+                let text = stop_text(stop);
+                let text = match ended.refused_rows() {
+                    Some(rows) => text.then(&Message::without_hint(rows)),
+                    None => text,
+                };
+                Trouble::of_message(stop.by(), &text)
+            }),
             results: ended.written.results.clone(),
             rejects: ended.written.rejects_paths().next().map(Into::into),
             problems: problems

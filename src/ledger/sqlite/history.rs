@@ -147,6 +147,8 @@ mod tests {
             counts: Counts::default(),
             last_read: 0,
             has_rejects: true,
+            has_bad_rows: true,
+            tried_again: &[],
         };
         test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();
     }

@@ -247,8 +247,16 @@ fn end(
     if ending.has_rejects {
         step.execute(
             // Rows after the last one that was read are in no file of this start.
-            "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1 AND row <= ?2",
-            params![run.0, ending.last_read],
+            "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1 AND row <= ?2
+                AND row NOT IN (SELECT value FROM json_each(?4)) AND (?3 OR EXISTS (
+                    SELECT 1 FROM invalid_rows AS bad WHERE bad.run = ?1 AND bad.row = known_bad.row
+                ))",
+            params![
+                run.0,
+                ending.last_read,
+                ending.has_bad_rows,
+                json!(ending.tried_again).to_string()
+            ],
         )?;
     }
     // A start that stopped early may have counted fewer rows than the one before it.
@@ -299,6 +307,8 @@ mod tests {
             counts: created(rows),
             last_read: rows as u64,
             has_rejects: true,
+            has_bad_rows: true,
+            tried_again: &[],
         }
     }
 

@@ -45,6 +45,8 @@ struct State {
     allow_duplicates: bool,
     /// Campaigns that say the same to all attempts after the first few.
     from_then_on: HashMap<i64, (usize, Verdict)>,
+    /// Whether it does not even list its campaigns.
+    is_away: bool,
 }
 
 impl Service {
@@ -113,6 +115,11 @@ impl LeadSender for Service {
                 token: None,
             }
         }
+    }
+
+    fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
+        let is_away = self.0.borrow().is_away;
+        async move { !is_away }
     }
 }
 

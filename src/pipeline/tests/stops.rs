@@ -2,27 +2,67 @@
 
 use super::*;
 
-#[test]
-fn three_consecutive_rows_refused_the_same_way_stop_and_have_no_outcome() {
-    let service = Service::default();
-    let fatal = Verdict::Fatal {
-        cause: FatalCause::Forbidden,
-        code: ErrorCode::Http(403),
-        text: "HTTP 403".into(),
-    };
-    for n in 10..20 {
-        service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
-    }
-    let one_by_one = Policy {
+fn one_by_one() -> Policy {
+    Policy {
         concurrency: in_flight(1),
         ..policy()
-    };
-    let numbers: Vec<u32> = (0..30).collect();
-    let ran = run_with(&service, one_by_one, &numbers, &[]);
-    assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Token);
-    assert_eq!(ran.end.requests, 13);
-    let with_outcome = ran.rows.iter().filter(|(_, outcome)| outcome.is_some());
-    assert_eq!(with_outcome.count(), 10);
+    }
+}
+
+/// Runs with these numbers, of which the service refuses some.
+fn run_refusing(policy: Policy, numbers: u32, refused: impl IntoIterator<Item = u32>) -> Ran {
+    let service = Service::default();
+    for n in refused {
+        service.says(&number(n), vec![reply(10, missing_campaign(), false)]);
+    }
+    let numbers: Vec<u32> = (0..numbers).collect();
+    run_with(&service, policy, &numbers, &[])
+}
+
+fn statuses(ran: &Ran) -> Vec<Option<Status>> {
+    let outcomes = ran.rows.iter();
+    outcomes
+        .map(|(_, outcome)| outcome.map(|(status, _)| status))
+        .collect()
+}
+
+#[test]
+fn refused_rows_side_by_side_keep_no_others_from_being_sent_wherever_they_stand() {
+    for (from, to) in [(0, 1), (0, 3), (0, 30), (20, 50), (61, 66), (65, 66)] {
+        for most in [1, 8] {
+            let policy = Policy {
+                concurrency: in_flight(most),
+                ..policy()
+            };
+            let ran = run_refusing(policy, 66, from..to);
+            assert_eq!(ran.end.stop, None, "{from}..{to}");
+            let expected = (0..66).map(|n| match (from..to).contains(&n) {
+                true => Some(Status::Rejected),
+                false => Some(Status::Created),
+            });
+            assert_eq!(statuses(&ran), expected.collect::<Vec<_>>(), "{from}..{to}");
+            assert_eq!(ran.end.requests, 66);
+        }
+    }
+}
+
+#[test]
+fn when_all_are_refused_a_handful_shows_it_and_these_have_no_outcome() {
+    for rows in [1, 3, 6, 66] {
+        let ran = run_refusing(policy(), rows, 0..rows);
+        assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Campaign);
+        assert_eq!(ran.end.requests, u64::from(rows.min(6)));
+        assert_eq!(ran.end.stopped_at.len(), rows.min(6) as usize);
+        assert!(ran.rows.iter().all(|(_, outcome)| outcome.is_none()));
+    }
+}
+
+#[test]
+fn when_all_are_refused_from_some_time_on_a_handful_shows_it() {
+    let ran = run_refusing(one_by_one(), 66, 30..66);
+    assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Campaign);
+    // Six that were refused, and those from elsewhere that were still taken.
+    assert!(ran.end.requests < 66, "{}", ran.end.requests);
 }
 
 #[test]
@@ -103,34 +143,18 @@ fn a_row_without_attempts_left_is_settled_when_the_window_is_full() {
 #[test]
 fn a_failed_row_does_not_show_that_refusals_concern_only_their_rows() {
     let service = Service::default();
-    let fatal = Verdict::Fatal {
-        cause: FatalCause::Campaign,
-        code: ErrorCode::Http(404),
-        text: "HTTP 404".into(),
-    };
-    for n in [1, 3, 4] {
-        service.says(&number(n), vec![reply(10, fatal.clone(), false)]);
+    for n in [0, 1, 3, 4] {
+        service.says(&number(n), vec![reply(10, missing_campaign(), false)]);
     }
     service.says(&number(2), vec![reply(10, never_taken(), false)]);
-    let one_by_one = Policy {
-        concurrency: in_flight(1),
+    let policy = Policy {
         max_attempts: 1,
-        ..policy()
+        ..one_by_one()
     };
-    let ran = run_with(&service, one_by_one, &[0, 1, 2, 3, 4, 5], &[]);
-    assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Campaign);
-    let outcomes: Vec<_> = ran.rows.iter().map(|(_, o)| o.map(|(s, _)| s)).collect();
-    assert_eq!(
-        outcomes,
-        [
-            Some(Status::Created),
-            None,
-            Some(Status::Failed),
-            None,
-            None,
-            None
-        ]
-    );
+    let ran = run_with(&service, policy, &[0, 1, 2, 3, 4], &[]);
+    assert_eq!(ran.end.stop.as_ref().unwrap().by(), StoppedBy::Campaign);
+    let failed = Some(Status::Failed);
+    assert_eq!(statuses(&ran), [None, None, failed, None, None]);
 }
 
 #[test]

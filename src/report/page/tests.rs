@@ -101,6 +101,7 @@ fn page_of_a_stopped_run_of(
         requests: 2,
         rows_total: None,
         elapsed_s: 65.0,
+        stopped_at: Vec::new(),
         written: Written {
             rejects: vec![WrittenRejects {
                 path: "leads.rejects.csv".into(),

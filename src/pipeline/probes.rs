@@ -1,0 +1,213 @@
+//! Rows that are sent to find out whether others failed for reasons of their own.
+//!
+//! A refusal or a missing answer may be about one row, about a kind of rows, or about all. Rows of a
+//! kind often stand together, so the row that shows which it is comes from elsewhere in what was
+//! read, and was not tried before. It is sent alone.
+//!
+//! Rows that an earlier start has tried say little: they wait until another row was taken, or
+//! nothing else is left. So what kept an earlier start from sending the rows behind it cannot
+//! keep this one from it too.
+
+use tokio::time::Instant;
+
+use super::attempt::Job;
+use super::stops::{self, Scope};
+use super::window::Slot;
+use super::{LeadSender, Pipeline};
+use crate::api::Answer;
+use crate::lead::CampaignId;
+
+/// A row that was refused in a way that may hold for all.
+#[derive(Debug)]
+pub(super) struct Suspect {
+    pub(super) job: Job,
+    pub(super) answer: Answer,
+    /// The how manieth refusal it was: a row sent after it shows whether it was the row's own.
+    pub(super) at: u64,
+}
+
+impl<S: LeadSender> Pipeline<'_, S> {
+    /// Keeps the row until others show what its refusal means. The ledger has it at once as one that
+    /// a later start tries again: that holds whatever ends this one.
+    pub(super) fn put_aside(&mut self, mut job: Job, answer: Answer) {
+        let campaign = job.claim.campaign;
+        if let Some(outcome) = job.refused_for_now(&answer) {
+            self.commits.settle(&job, &outcome, None);
+        }
+        let slot = job.slot;
+        let at = self.stops.refusals;
+        if self.undecided.suspects.is_empty() {
+            self.undecided.probes = 0;
+        }
+        self.undecided.suspects.push(Suspect { job, answer, at });
+        if self.is_ending(campaign) {
+            return self.give_up_suspects(Some(campaign));
+        }
+        if !self.stops.is_probing(campaign) {
+            return self.next_canary(campaign, slot, true);
+        }
+        self.schedule.gates.narrow(campaign);
+        if let Some(job) = self
+            .schedule
+            .next
+            .take_if(|job| job.claim.campaign == campaign)
+        {
+            self.schedule.push(Instant::now(), job);
+        }
+        self.next_canary(campaign, slot, true);
+    }
+
+    /// Another row of the campaign goes, if this one was its canary.
+    pub(super) fn next_canary(&mut self, campaign: CampaignId, row: Slot, from_elsewhere: bool) {
+        if !self.schedule.gates.needs_canary(campaign, row) {
+            return;
+        }
+        match from_elsewhere
+            .then(|| self.elsewhere(Some(campaign)))
+            .flatten()
+        {
+            Some(slot) => self.schedule.gates.choose(campaign, slot),
+            None => self.schedule.pass_on(campaign),
+        }
+    }
+
+    /// A row that was not tried yet, of this campaign or of any that may be sent to.
+    pub(super) fn elsewhere(&mut self, campaign: Option<CampaignId>) -> Option<Slot> {
+        while let Some(slot) = self.window.peek_ready() {
+            self.window.step_over(slot);
+            self.schedule.gates.free_rows.insert(slot);
+        }
+        let gates = &self.schedule.gates;
+        let at_gate = campaign.into_iter().flat_map(|of| gates.waiting_rows(of));
+        let rows = gates.free_rows.iter().copied().chain(at_gate);
+        let fresh = rows.filter_map(|slot| {
+            let (_, prepared) = self.window.get(slot)?;
+            let of = prepared.campaign?;
+            let is_meant = campaign.map_or_else(|| gates.admits(of), |campaign| campaign == of);
+            let is_fresh = is_meant && prepared.earlier.is_none();
+            is_fresh.then_some((slot, prepared.phone?.calling_code()))
+        });
+        let mut fresh: Vec<(Slot, u16)> = fresh.collect();
+        let count = self.undecided.probes;
+        self.undecided.probes += 1;
+        // Every other one is of a country of which no row was refused, if there is one.
+        if count.is_multiple_of(2) {
+            let suspects = self.undecided.suspects.iter();
+            let refused: Vec<u16> = suspects
+                .map(|of| of.job.claim.number.calling_code())
+                .collect();
+            let is_other = |(_, code): &(Slot, u16)| !refused.contains(code);
+            if fresh.iter().any(is_other) {
+                fresh.retain(is_other);
+            }
+        }
+        fresh.get(spread(count, fresh.len())).map(|(slot, _)| *slot)
+    }
+
+    /// Rows that an earlier start has tried may go: of a campaign of which a row was taken, or of
+    /// all. Returns whether there are any.
+    pub(super) fn release_deferred(&mut self, campaign: Option<CampaignId>) -> bool {
+        if self.schedule.deferred.is_empty() {
+            return false;
+        }
+        let of = |slot: &Slot| self.window.get(*slot).and_then(|(_, row)| row.campaign);
+        let is_meant = |slot: &Slot| campaign.is_none() || of(slot) == campaign;
+        let deferred = std::mem::take(&mut self.schedule.deferred).into_iter();
+        let (released, kept): (Vec<Slot>, Vec<Slot>) = deferred.partition(is_meant);
+        self.schedule.deferred.extend(kept);
+        let has_any = !released.is_empty();
+        self.schedule.gates.first.extend(released);
+        has_any
+    }
+
+    /// The first `refusals` of the run were those rows' own: the rows of the campaign are rejected.
+    pub(super) fn reject_suspects(&mut self, campaign: CampaignId, refusals: u64) {
+        let is_meant = |of: &mut Suspect| of.job.claim.campaign == campaign && of.at <= refusals;
+        let rejected: Vec<Suspect> = self.undecided.suspects.extract_if(.., is_meant).collect();
+        for Suspect {
+            mut job, answer, ..
+        } in rejected
+        {
+            if let Some(outcome) = job.refused_for_good(&answer) {
+                let cells = self.cells(job.slot);
+                self.commits.settle_again(job.claim, outcome.clone(), cells);
+                self.give(job.slot, outcome);
+            }
+        }
+    }
+
+    /// Decides about the rows that were refused when no further row can show what it means: none is
+    /// left, or none has room in the window. Returns whether there were any.
+    pub(super) fn decide_suspects(&mut self) -> bool {
+        let suspects = self.undecided.suspects.iter();
+        let mut campaigns: Vec<CampaignId> = suspects.map(|of| of.job.claim.campaign).collect();
+        campaigns.dedup();
+        for campaign in &campaigns {
+            if self.stops.has_taken(*campaign) {
+                self.reject_suspects(*campaign, self.stops.refusals);
+            } else {
+                self.meet_stop(*campaign);
+            }
+            self.stops.forget_refusals(*campaign);
+        }
+        !campaigns.is_empty()
+    }
+
+    /// Ends the suspects of a campaign without an outcome. The others of it end too, unless more of
+    /// them may come.
+    fn meet_stop(&mut self, campaign: CampaignId) {
+        let suspects = self.undecided.suspects.iter();
+        let last = suspects.rev().find(|of| of.job.claim.campaign == campaign);
+        let Some(stop) = last.and_then(|last| {
+            let stop = stops::if_for_all(&last.answer)?;
+            Some(self.redact_personal_data(stop, last.job.slot, &last.answer))
+        }) else {
+            return;
+        };
+        if self.progress.is_read {
+            self.stop_scope(Scope::Campaign, campaign, stop);
+        } else {
+            self.ending.later.get_or_insert(stop);
+        }
+        self.give_up_suspects(Some(campaign));
+    }
+
+    /// Ends suspects without an outcome, unless an attempt may have been taken: a later start tries
+    /// them again.
+    pub(super) fn give_up_suspects(&mut self, campaign: Option<CampaignId>) {
+        let is_meant = |of: &mut Suspect| campaign.is_none_or(|one| of.job.claim.campaign == one);
+        let suspects: Vec<Suspect> = self.undecided.suspects.extract_if(.., is_meant).collect();
+        for Suspect { mut job, .. } in suspects {
+            self.ending.has_given_up = true;
+            self.ending
+                .stopped_at
+                .push((job.claim.file, job.claim.line));
+            match job.uncertain() {
+                Some(outcome) => self.give(job.slot, outcome),
+                None => self.window.pass_over(job.slot),
+            }
+        }
+    }
+}
+
+/// The place of a choice among `len` rows, after `count` others: the last one, and then each far
+/// from those before it.
+fn spread(count: u32, len: usize) -> usize {
+    let share = match count {
+        0 => u64::from(u32::MAX),
+        _ => u64::from(count.reverse_bits()),
+    };
+    usize::try_from((share * len as u64) >> 32).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_spread_over_all_rows() {
+        let places: Vec<usize> = (0..8).map(|count| spread(count, 80)).collect();
+        assert_eq!(places, [79, 40, 20, 60, 10, 50, 30, 70]);
+        assert!((0..100).all(|count| spread(count, 1) == 0));
+    }
+}
