@@ -21,6 +21,7 @@ use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
 use reqwest::{Method, Request, Response, Url};
+use serde_json::Value;
 use tracing::{Level, enabled};
 
 use super::head;
@@ -85,6 +86,17 @@ impl Received {
     /// How far the service's clock is ahead of this computer's.
     pub(super) fn clock(&self) -> SignedDuration {
         self.head.ahead
+    }
+
+    /// The next page of a list, where the head names it.
+    pub(super) fn next_page(&self) -> Option<&str> {
+        self.head.next_page.as_deref()
+    }
+
+    /// A byte order mark before the body does no harm.
+    pub(super) fn json(&self) -> serde_json::Result<Value> {
+        let body = self.body.strip_prefix(b"\xEF\xBB\xBF");
+        serde_json::from_slice(body.unwrap_or(&self.body))
     }
 }
 

@@ -11,9 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::super::verdict::FatalCause;
-use super::super::{ListError, Quota};
+use super::super::{LeadQuery, ListError, Quota};
 use super::*;
-use crate::lead::ErrorCode;
+use crate::lead::{CampaignId, ErrorCode};
 
 /// Longer than any of these tests takes.
 const LONG: Duration = Duration::from_secs(20);
@@ -439,6 +439,26 @@ async fn a_date_to_wait_for_is_by_the_clock_that_stated_it() {
         matches!(answer.verdict, Verdict::RetryLater { wait, .. } if wait == minute),
         "{answer:?}"
     );
+}
+
+#[tokio::test]
+async fn the_head_may_name_the_next_page_of_leads() {
+    let (url, _) = server(move |mut peer| async move {
+        peer.request().await;
+        let head =
+            "HTTP/1.1 200 OK\r\nLink: <?page=1>; rel=first\r\nLink: </leads?page=2>; rel=next";
+        peer.write(answer(head, "\u{FEFF}[]")).await;
+    })
+    .await;
+    let client = client(&url);
+    let query = LeadQuery {
+        campaign: CampaignId(7),
+        number: None,
+    };
+    let called = client.lead_page(client.lead_list(query)).await;
+    let next = called.result.unwrap().next.unwrap();
+    assert_eq!(next.path(), "/api/user/leads");
+    assert_eq!(next.query(), Some("campaign_id=7&per_page=100&page=2"));
 }
 
 #[tokio::test]

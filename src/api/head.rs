@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 
 use jiff::SignedDuration;
 use reqwest::Url;
-use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, HeaderValue, LINK, RETRY_AFTER};
 
 use super::Quota;
+use super::list_page::linked;
 use crate::text::looks_secret;
 
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct Head {
     pub(super) retry_after: Option<String>,
     pub(super) quota: Option<Quota>,
     pub(super) redirects_to: Option<String>,
+    /// The next page of a list, as `Link` names it.
+    pub(super) next_page: Option<String>,
     /// The current time, by the clock to which the times in the head refer.
     pub(super) now: SystemTime,
     /// How far that clock is ahead of this computer's.
@@ -38,6 +41,10 @@ impl Head {
             retry_after,
             quota: Quota::read(headers, now),
             redirects_to: None,
+            next_page: headers
+                .get_all(LINK)
+                .iter()
+                .find_map(|link| linked(&String::from_utf8_lossy(link.as_bytes()))),
             now,
             ahead: match now.duration_since(ours) {
                 Ok(ahead) => SignedDuration::try_from(ahead).unwrap_or_default(),

@@ -102,8 +102,9 @@ impl Client {
     pub async fn lead_page(&self, page: Url) -> Called<LeadPage> {
         let request = Request::new(Method::GET, page.clone());
         self.perform(request, |received| {
-            let json: Option<Value> = serde_json::from_slice(&received.body).ok();
-            let read = json.and_then(|json| LeadPage::read(&json, &page, received.clock()));
+            let linked = received.next_page();
+            let read = received.json().ok();
+            let read = read.and_then(|json| LeadPage::read(&json, &page, linked, received.clock()));
             read.ok_or_else(|| NotDone::NoAnswer {
                 code: ErrorCode::UnreadableAnswer,
                 text: "the answer is not a list of leads".to_owned(),

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde_json::Value;
 
+use super::list_page::{NextPage, entries};
 use crate::lead::CampaignId;
 use crate::phone::PhoneNumber;
 
@@ -55,24 +56,23 @@ impl ListedLead {
 }
 
 impl LeadPage {
-    /// Reads an array of leads, or an object that has one in `data` or `leads`; `None` if it is
-    /// neither, or if it has a next page that cannot be found. `page` is its own address, and `ahead` how far the service's clock is ahead.
-    pub(super) fn read(json: &Value, page: &Url, ahead: SignedDuration) -> Option<LeadPage> {
-        let list = match json {
-            Value::Array(list) => list,
-            Value::Object(object) => match object.get("data").or(object.get("leads"))? {
-                Value::Array(list) => list,
-                inner @ Value::Object(_) => return LeadPage::read(inner, page, ahead),
-                _ => return None,
-            },
-            _ => return None,
-        };
+    /// Reads the page at the address `page`; `None` if it is no list of leads, or if its next page is not
+    /// known by a number: without that page, a lead would count as not there. `linked` is the next page as
+    /// the head of the answer has it, and `ahead` how far the service's clock is ahead.
+    pub(super) fn read(
+        json: &Value,
+        page: &Url,
+        linked: Option<&str>,
+        ahead: SignedDuration,
+    ) -> Option<LeadPage> {
+        let leads = entries(json, "leads")?.iter();
+        let next = NextPage::of(page, json, linked).map(|next| next.numbered(page));
         Some(LeadPage {
-            leads: list
-                .iter()
-                .filter_map(|lead| read_lead(lead, ahead))
-                .collect(),
-            next: next(json, page)?,
+            leads: leads.filter_map(|lead| read_lead(lead, ahead)).collect(),
+            next: match next {
+                Some(next) => Some(next?),
+                None => None,
+            },
         })
     }
 }
@@ -152,47 +152,6 @@ fn read_time(value: &Value) -> Option<Made> {
     })
 }
 
-/// The address of the next page, if there is one. Only the page changes: a service may leave the rest
-/// of the query out of what it says, and then its next page would be one of all leads. `None` if it
-/// names a next page otherwise than by a number: without it, a lead would count as not there.
-fn next(json: &Value, page: &Url) -> Option<Option<Url>> {
-    let number = |name: &str| {
-        let of_meta = json.get("meta").and_then(|meta| meta.get(name));
-        of_meta.or(json.get(name)).and_then(Value::as_u64)
-    };
-    let said = ["/next_page_url", "/links/next", "/meta/next_page_url"];
-    let said = said.iter().find_map(|at| json.pointer(at)?.as_str());
-    let in_said = said.map(|said| page_number(&page.join(said).ok()?));
-    let by_count = || {
-        let (current, last) = (number("current_page")?, number("last_page")?);
-        (current < last).then_some(current + 1)
-    };
-    let now = page_number(page).unwrap_or(1);
-    let next = match (in_said, by_count()) {
-        (Some(None), None) => return None,
-        (Some(Some(said)), _) => Some(said),
-        (_, counted) => counted,
-    };
-    let next = next.filter(|next| *next > now);
-    Some(next.map(|next| with_page(page, next)))
-}
-
-fn page_number(url: &Url) -> Option<u64> {
-    let mut pairs = url.query_pairs();
-    let (_, number) = pairs.find(|(name, _)| name == "page")?;
-    number.parse().ok()
-}
-
-fn with_page(url: &Url, number: u64) -> Url {
-    let mut next = url.clone();
-    let others = url.query_pairs().filter(|(name, _)| name != "page");
-    next.query_pairs_mut()
-        .clear()
-        .extend_pairs(others)
-        .append_pair("page", &number.to_string());
-    next
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,7 +163,7 @@ mod tests {
     }
 
     fn read(json: &Value) -> LeadPage {
-        LeadPage::read(json, &address(), SignedDuration::ZERO).unwrap()
+        LeadPage::read(json, &address(), None, SignedDuration::ZERO).unwrap()
     }
 
     fn number(text: &str) -> PhoneNumber {
@@ -236,10 +195,8 @@ mod tests {
             assert_eq!(page.next, None);
         }
         for json in [json!({ "message": "no" }), json!({ "data": 1 }), json!("x")] {
-            assert_eq!(
-                LeadPage::read(&json, &address(), SignedDuration::ZERO),
-                None
-            );
+            let read = LeadPage::read(&json, &address(), None, SignedDuration::ZERO);
+            assert_eq!(read, None);
         }
     }
 
@@ -268,7 +225,8 @@ mod tests {
             (json!(whole.as_millisecond()), whole, true),
         ] {
             let list = json!([{ "id": 1, "created_at": said }]);
-            let page = LeadPage::read(&list, &address(), SignedDuration::from_secs(60)).unwrap();
+            let ahead = SignedDuration::from_secs(60);
+            let page = LeadPage::read(&list, &address(), None, ahead).unwrap();
             // Another second, since it is not known better.
             let made = made - SignedDuration::from_secs(61);
             assert_eq!(
@@ -284,31 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_keeps_what_was_asked_for() {
-        let next = |json: Value| read(&json).next.map(String::from);
-        let expected = Some(
-            "https://a.example/api/user/leads?campaign_id=7&phone_number=%2B447911000001&page=2"
-                .to_owned(),
+    fn the_next_page_keeps_what_was_asked_for_and_one_without_a_higher_number_is_no_end() {
+        let read = |said: &str| {
+            let json = json!({ "data": [], "next_page_url": said });
+            let page = LeadPage::read(&json, &address(), None, SignedDuration::ZERO)?;
+            Some(page.next.map(String::from))
+        };
+        let next =
+            "https://a.example/api/user/leads?campaign_id=7&phone_number=%2B447911000001&page=2";
+        assert_eq!(
+            read("http://other.example/?page=2"),
+            Some(Some(next.to_owned()))
         );
-        for json in [
-            json!({ "data": [], "next_page_url": "https://a.example/api/user/leads?page=2" }),
-            json!({ "data": [], "next_page_url": "http://other.example/?page=2" }),
-            json!({ "data": [], "links": { "next": "/api/user/leads?page=2" } }),
-            json!({ "data": [], "current_page": 1, "last_page": 3 }),
-            json!({ "data": [], "meta": { "current_page": 1, "last_page": 2 } }),
-            json!({ "data": [], "current_page": 1, "last_page": 2, "next_page_url": null }),
-        ] {
-            assert_eq!(next(json.clone()), expected, "{json}");
-        }
-        for json in [
-            json!({ "data": [], "next_page_url": null }),
-            json!({ "data": [], "current_page": 2, "last_page": 2 }),
-            json!({ "data": [], "next_page_url": "?page=1" }),
-        ] {
-            assert_eq!(next(json.clone()), None, "{json}");
-        }
-        let elsewhere = json!({ "data": [], "next_page_url": "?cursor=eyJpZCI6MTV9" });
-        let read = LeadPage::read(&elsewhere, &address(), SignedDuration::ZERO);
-        assert_eq!(read, None);
+        assert_eq!(read(""), Some(None));
+        assert_eq!(read("?cursor=eyJpZCI6MTV9"), None);
+        assert_eq!(read("?page=1"), None);
     }
 }

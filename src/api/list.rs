@@ -7,9 +7,10 @@ use reqwest::Url;
 use tracing::warn;
 
 use super::client::{Client, Received};
+use super::list_page::NextPage;
 use super::lost::on_page;
 use super::verdict::{FatalCause, Verdict};
-use super::wire::CampaignPage;
+use super::wire;
 use crate::backoff;
 use crate::campaign::Campaign;
 use crate::lead::ErrorCode;
@@ -32,20 +33,39 @@ const MAX_PAGES: usize = 1000;
 /// More bytes than the whole list of any account: all pages are held in memory.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
+/// Why there is no whole list. `Incomplete` has what is listed, which will do where no name is looked
+/// up, and why pages are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListError {
     Refused { cause: FatalCause, text: String },
     NoAnswer(String),
     Unreadable(String),
+    Incomplete(Vec<Campaign>, &'static str),
 }
 
+const ELSEWHERE: &str =
+    "the list of campaigns goes on at another address, where the token is not sent";
+const IN_A_CIRCLE: &str = "the list of campaigns goes on with a page that was read already";
+
 impl ListError {
+    /// What is listed, with a warning if that is not all.
+    pub fn tolerated(self) -> Result<Vec<Campaign>, ListError> {
+        match self {
+            ListError::Incomplete(listed, why) => {
+                warn!(event = "warning", "{why}: some campaigns may be missing");
+                Ok(listed)
+            }
+            other => Err(other),
+        }
+    }
+
     /// What happened, without the hint about what to do.
     pub fn reason(&self) -> &str {
         match self {
             ListError::Refused { text, .. }
             | ListError::NoAnswer(text)
             | ListError::Unreadable(text) => text,
+            ListError::Incomplete(_, why) => why,
         }
     }
 
@@ -70,6 +90,10 @@ impl ListError {
             ListError::Unreadable(text) => Message::new(
                 format!("the answer of the service is not a list of campaigns ({text})"),
                 "check the address of the service",
+            ),
+            ListError::Incomplete(_, why) => Message::new(
+                format!("{why}, so a campaign cannot be known by its name"),
+                "give its id instead; `leadload campaigns` shows the campaigns that are listed",
             ),
         };
         message.on_page(what, hint)
@@ -111,6 +135,10 @@ impl ListError {
                 format!("The answer of the service is not a list of campaigns ({text})"),
                 CHECK,
             ),
+            ListError::Incomplete(..) => (
+                "The service does not list all of its campaigns, so a campaign can't be known by its name".to_owned(),
+                "Choose the campaign under “Campaign”, or put ids in place of names into that column.",
+            ),
         }
     }
 }
@@ -143,24 +171,29 @@ impl Client {
         let mut listed = HashSet::new();
         let mut bytes = 0;
         let mut url = self.campaigns_url().clone();
+        let mut read = HashSet::from([url.clone()]);
         for _ in 0..MAX_PAGES {
             let received = self.campaign_page(url.clone()).await?;
             bytes += received.body.len();
             if bytes > MAX_BYTES {
                 return Err(ListError::Unreadable("it is too long".into()));
             }
-            let page = read_page(&received.body);
-            let page = page.inspect_err(|_| self.log_unread(&received, &[]))?;
-            for campaign in page.campaigns {
+            let page = read_page(&received, &url);
+            let (page, next) = page.inspect_err(|_| self.log_unread(&received, &[]))?;
+            for campaign in page {
                 // A list that changes while it is read repeats entries.
                 if listed.insert(campaign.id.clone()) {
                     campaigns.push(self.masked(campaign));
                 }
             }
-            match next_page(&url, page.next_page_url.as_deref()) {
-                Some(next) => url = next,
-                None => return Ok(campaigns),
-            }
+            let Some(next) = next else {
+                return Ok(campaigns);
+            };
+            url = match next.address(&url) {
+                Some(next) if read.insert(next.clone()) => next,
+                Some(_) => return Err(ListError::Incomplete(campaigns, IN_A_CIRCLE)),
+                None => return Err(ListError::Incomplete(campaigns, ELSEWHERE)),
+            };
         }
         Err(ListError::Unreadable("it has no last page".into()))
     }
@@ -219,55 +252,16 @@ impl Client {
     }
 }
 
-fn read_page(body: &[u8]) -> Result<CampaignPage, ListError> {
-    let json = serde_json::from_slice(body).map_err(|error| {
+fn read_page(
+    received: &Received,
+    url: &Url,
+) -> Result<(Vec<Campaign>, Option<NextPage>), ListError> {
+    let json = received.json().map_err(|error| {
         // The error itself may quote what the service said.
         let place = format!("line {}, column {}", error.line(), error.column());
         ListError::Unreadable(format!("it cannot be read at {place}"))
     })?;
-    CampaignPage::read(&json)
-        .ok_or_else(|| ListError::Unreadable("it has no field `campaigns`".into()))
-}
-
-/// The next page's address. It is followed only on the same host, because the token is sent along.
-/// The scheme stays the same too: behind a proxy, the service may call its pages `http`.
-fn next_page(current: &Url, next: Option<&str>) -> Option<Url> {
-    let next = current.join(next?).ok()?;
-    if next.host() != current.host() || next.port() != current.port() {
-        warn!(
-            event = "warning",
-            "the list of campaigns goes on at another address, where the token is not sent: some campaigns may be missing"
-        );
-        return None;
-    }
-    let mut url = current.clone();
-    url.set_path(next.path());
-    url.set_query(next.query());
-    (url != *current).then_some(url)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_token_follows_pages_on_the_same_host_only() {
-        let current = Url::parse("https://a.example/api/user/campaigns").unwrap();
-        let next = |text| next_page(&current, Some(text)).map(String::from);
-        assert_eq!(
-            next("http://a.example/api/user/campaigns?page=2"),
-            Some("https://a.example/api/user/campaigns?page=2".into())
-        );
-        assert_eq!(
-            next("?page=2"),
-            Some("https://a.example/api/user/campaigns?page=2".into())
-        );
-        assert_eq!(
-            next("https://a.example:444/api/user/campaigns?page=2"),
-            None
-        );
-        assert_eq!(next("https://evil.example/api/user/campaigns?page=2"), None);
-        assert_eq!(next("https://a.example/api/user/campaigns"), None);
-        assert_eq!(next_page(&current, None), None);
-    }
+    let campaigns = wire::campaigns(&json)
+        .ok_or_else(|| ListError::Unreadable("it has no field `campaigns`".into()))?;
+    Ok((campaigns, NextPage::of(url, &json, received.next_page())))
 }

@@ -5,7 +5,7 @@
 //! `client` opens connections. `verdict` judges a single answer and is pure. It uses `head` (the
 //! status, and what the headers say about waits, see `wait`, and rate limits, see `quota`), `body`
 //! (everything else that an answer says: `complaints` about fields, and `sentence` for the meaning
-//! of a sentence) and `lost` (why there is no answer).
+//! of a sentence) and `lost` (why there is no answer). `list_page` reads the pages of both lists.
 
 mod answer;
 mod base_url;
@@ -17,6 +17,7 @@ mod head;
 mod lead_calls;
 mod lead_page;
 mod list;
+mod list_page;
 mod lost;
 mod mask;
 mod packed;

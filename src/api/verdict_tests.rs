@@ -13,6 +13,7 @@ fn head(status: u16, retry_after: Option<&str>) -> Head {
         retry_after: retry_after.map(str::to_owned),
         quota: None,
         redirects_to: None,
+        next_page: None,
         now: SystemTime::UNIX_EPOCH,
         ahead: jiff::SignedDuration::ZERO,
     }

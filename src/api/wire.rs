@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::list_page::entries;
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::phone::PhoneNumber;
@@ -121,32 +122,11 @@ impl<'a, I: Iterator<Item = (&'a str, &'a str)> + Clone> Serialize for Variables
     }
 }
 
-/// One page of the list of campaigns, in any of the forms that services use.
-#[derive(Debug)]
-pub(super) struct CampaignPage {
-    pub(super) campaigns: Vec<Campaign>,
-    pub(super) next_page_url: Option<String>,
-}
-
-impl CampaignPage {
-    /// Reads an array of campaigns, or an object that has one in `campaigns` or `data`. `data` may
-    /// itself be a page: {"data":{"campaigns":[…]}}.
-    pub(super) fn read(json: &Value) -> Option<CampaignPage> {
-        if let Value::Array(items) = json {
-            return Some(CampaignPage {
-                // A campaign without an id cannot be used, but the others can.
-                campaigns: items.iter().filter_map(campaign).collect(),
-                next_page_url: None,
-            });
-        }
-        let inner = json.get("campaigns").or_else(|| json.get("data"))?;
-        let inner = CampaignPage::read(inner)?;
-        let next_page_url = json.get("next_page_url").and_then(Value::as_str);
-        Some(CampaignPage {
-            campaigns: inner.campaigns,
-            next_page_url: next_page_url.map(str::to_owned).or(inner.next_page_url),
-        })
-    }
+/// The campaigns of a page; `None` if it is no list of them.
+pub(super) fn campaigns(page: &Value) -> Option<Vec<Campaign>> {
+    let listed = entries(page, "campaigns")?.iter();
+    // A campaign without an id cannot be used, but the others can.
+    Some(listed.filter_map(campaign).collect())
 }
 
 /// A listed campaign; `None` if it has no id. Ids are strings or numbers. The
@@ -221,9 +201,8 @@ mod tests {
             format!(r#"{{"data":[{one},{two}],"next_page_url":null,"total":2}}"#),
             format!(r#"{{"data":{{"campaigns":[{one},{two}]}}}}"#),
         ] {
-            let page = CampaignPage::read(&serde_json::from_str(&json).unwrap()).unwrap();
-            let ids: Vec<_> = page
-                .campaigns
+            let listed = campaigns(&serde_json::from_str(&json).unwrap()).unwrap();
+            let ids: Vec<_> = listed
                 .iter()
                 .map(|c| (c.id.as_str(), c.name.as_str(), c.status.as_str()))
                 .collect();
@@ -233,6 +212,6 @@ mod tests {
                 "{json}"
             );
         }
-        assert!(CampaignPage::read(&serde_json::json!({"message": "x"})).is_none());
+        assert!(campaigns(&serde_json::json!({"message": "x"})).is_none());
     }
 }

@@ -35,12 +35,11 @@ impl CampaignList {
         self.listed.as_deref()
     }
 
+    /// The whole list, in which a campaign may be known by its name.
     pub async fn list(&mut self) -> Result<&[Campaign], Failure> {
-        if self.listed.is_none() {
-            let listed = self.client.campaigns().await.map_err(list_failure)?;
-            self.listed = Some(listed);
-        }
-        Ok(self.listed().unwrap_or_default())
+        let listed = self.client.campaigns().await;
+        let listed = listed.map_err(list_failure)?;
+        Ok(self.listed.insert(listed).as_slice())
     }
 
     /// Requests the campaigns if they are not listed yet. Only their names are
@@ -49,7 +48,8 @@ impl CampaignList {
         if self.listed.is_some() {
             return Ok(());
         }
-        match self.client.campaigns_within(MAX_WAIT).await {
+        let listed = self.client.campaigns_within(MAX_WAIT).await;
+        match listed.or_else(ListError::tolerated) {
             Ok(listed) => self.listed = Some(listed),
             Err(error @ ListError::Refused { cause, .. }) if cause.is_certain() => {
                 return Err(list_failure(error));
@@ -97,7 +97,8 @@ pub async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
 }
 
 pub async fn listed(client: &Client) -> Result<Vec<Campaign>, Failure> {
-    client.campaigns().await.map_err(list_failure)
+    let listed = client.campaigns().await;
+    listed.or_else(ListError::tolerated).map_err(list_failure)
 }
 
 /// What a check knows about campaign names.
@@ -165,7 +166,7 @@ fn list_failure(error: ListError) -> Failure {
     let stopped_by = match &error {
         ListError::Refused { cause, .. } => StoppedBy::from(*cause),
         ListError::NoAnswer(_) => StoppedBy::Outage,
-        ListError::Unreadable(_) => StoppedBy::Unreadable,
+        ListError::Unreadable(_) | ListError::Incomplete(..) => StoppedBy::Unreadable,
     };
     Failure::new(stopped_by, error.message())
 }

@@ -186,6 +186,7 @@ fn every_reason_why_campaigns_are_not_listed_says_what_to_do_on_the_page() {
     let certificate = "no connection to the service: its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)";
     message_helps(&ListError::NoAnswer(certificate.into()).message());
     message_helps(&ListError::Unreadable("it is too long".into()).message());
+    message_helps(&ListError::Incomplete(Vec::new(), "it goes on elsewhere").message());
     failure_helps(no_campaign());
 }
 

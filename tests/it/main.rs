@@ -8,6 +8,7 @@
 mod bad_input;
 mod blank_rows;
 mod campaign_names;
+mod campaign_pages;
 mod campaigns;
 mod campaigns_apart;
 mod canary;

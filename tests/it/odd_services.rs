@@ -37,7 +37,7 @@ impl Odd {
         }
     }
 
-    /// The service, at an address of its own, until the test ends.
+    /// The address of the service.
     fn start(&self) -> String {
         let router = Router::new()
             .route("/api/user/campaigns", get(campaigns))
@@ -45,23 +45,28 @@ impl Odd {
             .route("/api/user/leads", get(listed))
             .route("/api/user/leads/{id}", delete(deleted))
             .with_state(self.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
-        std::thread::spawn(move || {
-            let mut runtime = tokio::runtime::Builder::new_current_thread();
-            let runtime = runtime.enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                axum::serve(listener, router).await.unwrap();
-            });
-        });
-        format!("http://{address}")
+        serve(router)
     }
 
     fn deleted(&self) -> Vec<u64> {
         self.deleted.lock().unwrap().iter().copied().collect()
     }
+}
+
+/// A service at an address of its own, until the program ends.
+pub fn serve(router: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            axum::serve(listener, router).await.unwrap();
+        });
+    });
+    format!("http://{address}")
 }
 
 fn answer(status: u16, body: &Value) -> Response {

@@ -44,6 +44,11 @@ fn of_lists_of_campaigns() {
             to_a_name,
         ),
         (200, r#"{"campaigns":[]}"#, to_a_name),
+        (
+            200,
+            r#"{"campaigns":[],"links":{"next":"https://other.example/"}}"#,
+            to_a_name,
+        ),
         (200, "<html>", &["campaigns"]),
         (200, r#"{"items":[]}"#, &["campaigns"]),
         (401, r#"{"error":"Unauthenticated"}"#, &["campaigns"]),
