@@ -473,7 +473,8 @@ async fn an_endless_campaign_list_is_abandoned() {
     })
     .await;
     let client = client(&url);
-    let listed = client.campaigns_within(Duration::from_millis(400)).await;
+    let longest = Duration::from_millis(400);
+    let listed = client.campaigns_within(longest, None).await;
     assert!(matches!(listed, Err(ListError::NoAnswer(_))));
     assert!(seen.requests() > 1);
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use reqwest::Url;
+use tokio::time::{Instant, sleep};
 use tracing::warn;
 
 use super::client::{Client, Received};
@@ -15,13 +16,17 @@ use crate::backoff;
 use crate::campaign::Campaign;
 use crate::lead::ErrorCode;
 use crate::message::Message;
+use crate::text::without_numbers;
 
-/// How often a page is requested at most. Listing changes nothing, so any failure may be retried;
-/// but the user waits for it.
+/// How often a page is requested at most if the user waits for it. Listing changes nothing, so any
+/// failure may be retried.
 const ATTEMPTS: u32 = 5;
 
-/// A service that asks for a longer pause is not asked again: the user waits.
+/// A service that asks for a longer pause is not asked again if the user waits for it.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Shorter pauses are reported once.
+const SHORT_PAUSE: Duration = Duration::from_secs(10);
 
 /// The longest time for the whole list, with all pages, attempts and pauses. The user waits for it,
 /// and a service may send pages slowly without end.
@@ -145,12 +150,20 @@ impl ListError {
 
 impl Client {
     /// All campaigns that the token can see, from all pages.
-    pub async fn campaigns(&self) -> Result<Vec<Campaign>, ListError> {
-        self.campaigns_within(LONGEST).await
+    ///
+    /// A user at a screen has no patience: the list comes soon or fails. With `patience` a service that
+    /// is away, or asks to wait, is asked again until it has not answered for that long.
+    pub async fn campaigns(&self, patience: Option<Duration>) -> Result<Vec<Campaign>, ListError> {
+        let longest = LONGEST.saturating_add(patience.unwrap_or_default());
+        self.campaigns_within(longest, patience).await
     }
 
-    pub async fn campaigns_within(&self, longest: Duration) -> Result<Vec<Campaign>, ListError> {
-        let listing = tokio::time::timeout(longest, self.all_campaigns());
+    pub async fn campaigns_within(
+        &self,
+        longest: Duration,
+        patience: Option<Duration>,
+    ) -> Result<Vec<Campaign>, ListError> {
+        let listing = tokio::time::timeout(longest, self.all_campaigns(patience));
         listing.await.unwrap_or_else(|_| {
             let text = format!("the list was not complete after {} s", longest.as_secs());
             Err(ListError::NoAnswer(text))
@@ -161,19 +174,19 @@ impl Client {
     pub async fn lists_campaigns(&self) -> bool {
         let received = self.get(self.campaigns_url().clone()).await;
         match &received {
-            Ok(page) if page.is_success() => read_page(&page.body).is_ok(),
+            Ok(page) if page.is_success() => read_page(page, self.campaigns_url()).is_ok(),
             _ => self.judge(&received).is_about_row(),
         }
     }
 
-    async fn all_campaigns(&self) -> Result<Vec<Campaign>, ListError> {
+    async fn all_campaigns(&self, patience: Option<Duration>) -> Result<Vec<Campaign>, ListError> {
         let mut campaigns = Vec::new();
         let mut listed = HashSet::new();
         let mut bytes = 0;
         let mut url = self.campaigns_url().clone();
         let mut read = HashSet::from([url.clone()]);
         for _ in 0..MAX_PAGES {
-            let received = self.campaign_page(url.clone()).await?;
+            let received = self.campaign_page(&url, patience).await?;
             bytes += received.body.len();
             if bytes > MAX_BYTES {
                 return Err(ListError::Unreadable("it is too long".into()));
@@ -209,46 +222,68 @@ impl Client {
         }
     }
 
-    async fn campaign_page(&self, url: Url) -> Result<Received, ListError> {
-        let mut failed = String::new();
-        for attempt in 1..=ATTEMPTS {
+    async fn campaign_page(
+        &self,
+        url: &Url,
+        patience: Option<Duration>,
+    ) -> Result<Received, ListError> {
+        let (began, mut failures) = (Instant::now(), 0);
+        loop {
             let received = match self.get(url.clone()).await {
                 Ok(received) if received.is_success() => return Ok(received),
                 other => other,
             };
             // Judged like the answer to a lead request: the refusals are the same.
-            let verdict = self.judge(&received);
-            let text = verdict.refusal().unwrap_or_default().to_owned();
-            let pause = match verdict {
-                Verdict::Fatal { cause, text, .. } => {
-                    return Err(ListError::Refused { cause, text });
-                }
-                // The same request would get the same answer.
-                Verdict::Rejected { text, .. }
-                | Verdict::Duplicate { text, .. }
-                | Verdict::NeverTaken {
-                    text,
-                    is_lasting: true,
-                    ..
-                } => return Err(ListError::NoAnswer(text)),
-                Verdict::PerhapsTaken {
-                    code: ErrorCode::UnreadableAnswer,
-                    text,
-                } => return Err(ListError::Unreadable(text)),
-                Verdict::RetryLater { wait, .. } => wait,
-                _ => None,
-            };
-            failed = text;
-            let pause = pause.unwrap_or_else(|| backoff::delay(attempt, fastrand::f64()));
-            if pause > LONGEST_PAUSE {
-                failed += &format!("; it asks to wait {} s", pause.as_secs());
-                break;
+            let (text, asked) = for_now(self.judge(&received))?;
+            failures += 1;
+            let left = patience.map_or(LONGEST_PAUSE, |most| most.saturating_sub(began.elapsed()));
+            let chance = fastrand::f64();
+            let pause = asked.unwrap_or_else(|| match patience {
+                None => backoff::delay(failures, chance),
+                Some(_) => backoff::long_delay(failures, chance).min(left),
+            });
+            let seconds = pause.as_secs_f64().ceil();
+            if left.is_zero() {
+                let text = format!("{text}; `--max-outage` is over");
+                return Err(ListError::NoAnswer(text));
             }
-            if attempt < ATTEMPTS {
-                tokio::time::sleep(pause).await;
+            if pause > left {
+                let text = format!("{text}; it asks to wait {seconds:.0} s");
+                return Err(ListError::NoAnswer(text));
             }
+            if patience.is_none() && failures == ATTEMPTS {
+                return Err(ListError::NoAnswer(text));
+            }
+            if patience.is_some() && (failures == 1 || pause > SHORT_PAUSE) {
+                warn!(
+                    event = "waiting",
+                    "the service does not list its campaigns yet ({}); trying again in {seconds:.0} s",
+                    without_numbers(&text)
+                );
+            }
+            sleep(pause).await;
         }
-        Err(ListError::NoAnswer(failed))
+    }
+}
+
+/// What a refusal says that may end by itself, and how long it asks to wait.
+fn for_now(verdict: Verdict) -> Result<(String, Option<Duration>), ListError> {
+    match verdict {
+        Verdict::Fatal { cause, text, .. } => Err(ListError::Refused { cause, text }),
+        // The same request would get the same answer.
+        Verdict::Rejected { text, .. }
+        | Verdict::Duplicate { text, .. }
+        | Verdict::NeverTaken {
+            text,
+            is_lasting: true,
+            ..
+        } => Err(ListError::NoAnswer(text)),
+        Verdict::PerhapsTaken {
+            code: ErrorCode::UnreadableAnswer,
+            text,
+        } => Err(ListError::Unreadable(text)),
+        Verdict::RetryLater { wait, text, .. } => Ok((text, wait)),
+        other => Ok((other.refusal().unwrap_or_default().to_owned(), None)),
     }
 }
 

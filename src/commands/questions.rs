@@ -311,7 +311,7 @@ pub(super) async fn campaign(
     campaign_list: &mut CampaignList,
     terminal: &Terminal,
 ) -> Result<CampaignId, Failure> {
-    let campaigns = campaign_list.list().await?;
+    let campaigns = campaign_list.list(None).await?;
     if campaigns.is_empty() {
         return Err(no_campaign());
     }

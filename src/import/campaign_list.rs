@@ -35,9 +35,10 @@ impl CampaignList {
         self.listed.as_deref()
     }
 
-    /// The whole list, in which a campaign may be known by its name.
-    pub async fn list(&mut self) -> Result<&[Campaign], Failure> {
-        let listed = self.client.campaigns().await;
+    /// The whole list, in which a campaign may be known by its name; `patience` is as in
+    /// [`Client::campaigns`].
+    pub async fn list(&mut self, patience: Option<Duration>) -> Result<&[Campaign], Failure> {
+        let listed = self.client.campaigns(patience).await;
         let listed = listed.map_err(list_failure)?;
         Ok(self.listed.insert(listed).as_slice())
     }
@@ -48,7 +49,7 @@ impl CampaignList {
         if self.listed.is_some() {
             return Ok(());
         }
-        let listed = self.client.campaigns_within(MAX_WAIT).await;
+        let listed = self.client.campaigns_within(MAX_WAIT, None).await;
         match listed.or_else(ListError::tolerated) {
             Ok(listed) => self.listed = Some(listed),
             Err(error @ ListError::Refused { cause, .. }) if cause.is_certain() => {
@@ -70,13 +71,14 @@ impl CampaignList {
         names_in_column: &NamesInRows,
         default: Option<&CampaignChoice>,
         intake: &Intake,
+        patience: Option<Duration>,
     ) -> Result<CampaignBook, Failure> {
         let mut names = names_in_column.clone();
         names.note_default(default);
         if names.is_empty() {
             return Ok(CampaignBook::new(default.cloned(), HashMap::new()));
         }
-        let (ids, unclear) = names.resolved(self.list().await?, &intake.names());
+        let (ids, unclear) = names.resolved(self.list(patience).await?, &intake.names());
         match unclear {
             Some(unclear) => Err(Failure::new(StoppedBy::Usage, unclear.message())),
             None => Ok(CampaignBook::new(default.cloned(), ids)),
@@ -97,7 +99,7 @@ pub async fn listed_by(service: &Service) -> Result<Vec<Campaign>, Failure> {
 }
 
 pub async fn listed(client: &Client) -> Result<Vec<Campaign>, Failure> {
-    let listed = client.campaigns().await;
+    let listed = client.campaigns(None).await;
     listed.or_else(ListError::tolerated).map_err(list_failure)
 }
 
@@ -136,7 +138,8 @@ pub async fn look_up(
         return Ok(without_names(Lookup::NotDone(why.to_owned())));
     };
     let reached = service::reach(&service, MAX_WAIT).await?;
-    Ok(match reached.client.campaigns_within(MAX_WAIT).await {
+    let listed = reached.client.campaigns_within(MAX_WAIT, None).await;
+    Ok(match listed {
         Ok(listed) => {
             let (ids, unclear) = names.resolved(&listed, &intake.names());
             LookedUp {

@@ -2,13 +2,14 @@
 //! campaigns it goes, and which run it would be. Nothing about it is in the ledger yet.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::campaign_list::{self, CampaignList};
 use super::inputs::Request;
 use super::record::{PlannedRun, Record};
 use super::service::Reached;
 use super::{inputs, service};
-use crate::campaign::CampaignBook;
+use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain, PlannedInput};
 use crate::lead::CampaignId;
@@ -29,6 +30,9 @@ pub struct Import {
     pub metrics: Metrics,
     /// Whether a user is at the terminal.
     pub is_watched: bool,
+    /// How long a service is waited for that does not list the campaigns that are named; `None`: it
+    /// is asked a few times.
+    pub patience: Option<Duration>,
 }
 
 /// An import that is ready to be sent.
@@ -78,7 +82,13 @@ impl Prepared {
         } = &import;
         let names = campaign_list::names_in(intake).await?;
         let campaign = settings.reading.campaign.as_ref();
-        let book = campaign_list.book(&names, campaign, intake).await?;
+        let patience = import.patience;
+        let looks_up = !names.is_empty() || matches!(campaign, Some(CampaignChoice::Name(_)));
+        if let Some(record) = record.as_ref().filter(|_| looks_up && patience.is_some()) {
+            record.await_pause(settings).await?;
+        }
+        let looking_up = campaign_list.book(&names, campaign, intake, patience);
+        let book = looking_up.await?;
         let planned = match record {
             Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
             None => None,

@@ -15,20 +15,21 @@ use super::{identity, inputs, service};
 use crate::campaign::CampaignBook;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
-use crate::lead::RunId;
+use crate::lead::{ErrorCode, RunId};
 use crate::ledger::{
-    Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError, LedgerPlace,
-    ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
+    AskedPause, Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError,
+    LedgerPlace, ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
 };
 use crate::mapping::ColumnChoice;
 use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::{End, RateController};
 use crate::rate::{KnownRate, RateChoice};
-use crate::report::{Ended, Width, difference_lines};
+use crate::report::{Ended, Width, difference_lines, stop_text};
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
+use crate::stop::{Stop, StopReason};
 
 /// How often to look whether a run that is waited for has ended.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
@@ -123,6 +124,20 @@ impl Record {
             warn!(event = "waiting", "{at_work}; waiting until it has ended");
         }
         tokio::time::sleep(ASK_AGAIN).await;
+        Ok(())
+    }
+
+    /// Waits as long as the service has asked an earlier start to.
+    pub async fn await_pause(&self, settings: &ImportSettings) -> Result<(), Failure> {
+        if let Some(pause) = asked_pause(&self.ledger, self.service, settings)? {
+            let left = Timestamp::now().duration_until(pause.until).unsigned_abs();
+            let (status, seconds) = (pause.http_status, left.as_secs_f64().ceil());
+            warn!(
+                event = "waiting",
+                "the service has asked to wait (HTTP {status}); going on in {seconds:.0} s"
+            );
+            tokio::time::sleep(left).await;
+        }
         Ok(())
     }
 
@@ -324,6 +339,27 @@ pub fn pace(
     let now = Timestamp::now();
     let recent = ledger.recent_use(service, now)?;
     Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
+}
+
+/// The wait that the service has asked an earlier start for, if it is not over. One that is longer
+/// than `--max-outage` is refused.
+pub fn asked_pause(
+    ledger: &Ledger,
+    service: ServiceId,
+    settings: &ImportSettings,
+) -> Result<Option<AskedPause>, Failure> {
+    let now = Timestamp::now();
+    let asked = ledger.recent_use(service, now)?.pause;
+    let asked = asked.filter(|pause| now < pause.until);
+    let left = |pause: &AskedPause| now.duration_until(pause.until).unsigned_abs();
+    let Some(pause) = asked.filter(|pause| left(pause) > settings.policy.max_outage) else {
+        return Ok(asked);
+    };
+    let stop = Stop::new(StopReason::AskedToWait {
+        until: pause.until,
+        why: ErrorCode::Http(pause.http_status),
+    });
+    Err(Failure::new(stop.by(), stop_text(&stop)))
 }
 
 /// Warns if the ledger is on a network file system: without

@@ -15,24 +15,23 @@ use tracing::warn;
 use super::campaign_list::{self, CampaignList};
 use super::inputs::{self, Request};
 use super::prepared::refuse_results_files;
-use super::record::pace;
+use super::record::{asked_pause, pace};
 use super::remembered::remember;
 use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
-use crate::lead::{ErrorCode, RowOutcome};
+use crate::lead::RowOutcome;
 use crate::ledger::{
     AskedPause, Claim, Ledger, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond,
 };
 use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneRules};
 use crate::pipeline::{Single, send_once};
-use crate::report::{Tally, stop_text};
+use crate::report::Tally;
 use crate::screen::Listing;
 use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
-use crate::stop::{Stop, StopReason};
 
 /// Waits shorter than this are not reported.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
@@ -78,7 +77,7 @@ impl TestLead {
         let mut campaign_list = CampaignList::new(reached.client.clone());
         let names = campaign_list::names_in(&intake).await?;
         let campaign = settings.reading.campaign.as_ref();
-        let book = campaign_list.book(&names, campaign, &intake).await?;
+        let book = campaign_list.book(&names, campaign, &intake, None).await?;
         let remembered = remember(&settings).await?;
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         let form = LeadForm {
@@ -245,19 +244,7 @@ impl SharedPace {
 
     /// Waits until one more request may start, and records it as started.
     async fn await_turn(&mut self, settings: &ImportSettings) -> Result<(), Failure> {
-        let now = Timestamp::now();
-        let recent = self.ledger.recent_use(self.service, now)?;
-        let asked = recent.pause.filter(|pause| now < pause.until);
-        let is_longer = |pause: &AskedPause| {
-            now.duration_until(pause.until).unsigned_abs() > settings.policy.max_outage
-        };
-        if let Some(pause) = asked.filter(is_longer) {
-            let stop = Stop::new(StopReason::AskedToWait {
-                until: pause.until,
-                why: ErrorCode::Http(pause.http_status),
-            });
-            return Err(Failure::new(stop.by(), stop_text(&stop)));
-        }
+        let asked = asked_pause(&self.ledger, self.service, settings)?;
         let mut pace = pace(&mut self.ledger, self.service, &settings.rate)?;
         while let Err(when) = pace.try_start() {
             let left = when.saturating_duration_since(Instant::now());

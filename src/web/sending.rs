@@ -244,6 +244,7 @@ async fn prepare(
         intake,
         metrics: Metrics::default(),
         is_watched: false,
+        patience: None,
     };
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
 }

@@ -101,6 +101,7 @@ async fn prepare(
     }
     let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
     let import = Import {
+        patience: Some(settings.policy.max_outage),
         request,
         settings,
         intake,
