@@ -39,6 +39,9 @@ const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
 
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 
+/// How many lines a head may have: far more than any proxy adds.
+const MAX_HEAD_LINES: usize = 2048;
+
 const UNAUTHORIZED: u16 = 401;
 
 /// How long after an answer its connection may still be used for another request. The
@@ -116,6 +119,11 @@ impl Client {
             .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
             .http1_only()
+            // Heads that browsers and other clients read, however they look.
+            .http1_max_headers(MAX_HEAD_LINES)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
@@ -170,10 +178,8 @@ impl Client {
             token: Some(token.fingerprint()),
             ..answer_of(&exchanged)
         };
-        if let (Ok(received), Some(sent)) = (&exchanged, sent)
-            && answer.is_unreadable()
-        {
-            self.log_unread(received, &values_in(&sent));
+        if let Some(sent) = sent.filter(|_| answer.is_unreadable()) {
+            self.log_unread(exchanged.as_ref(), &values_in(&sent));
         }
         if answer.http_status == Some(UNAUTHORIZED) && self.service.tokens.renew(&token) {
             return Answer {
@@ -197,9 +203,13 @@ impl Client {
         answer
     }
 
-    pub(super) fn log_unread(&self, received: &Received, values: &[String]) {
-        let Received { head, body } = received;
-        unread::log(head.status, body, |text| self.mask(text), values);
+    /// Logs what there is of an answer to a request with these values.
+    pub(super) fn log_unread(&self, exchanged: Result<&Received, &Failed>, values: &[String]) {
+        let (head, body) = match exchanged {
+            Ok(Received { head, body }) => (Some(head), Ok(&body[..])),
+            Err(Failed { head, lost }) => (head.as_ref(), Err(*lost)),
+        };
+        unread::log(head, body, |text| self.mask(text), values);
     }
 
     pub(super) async fn get(&self, url: Url) -> Result<Received, Failed> {
@@ -244,21 +254,21 @@ impl Client {
         request
             .headers_mut()
             .insert(AUTHORIZATION, token.header.clone());
-        let response = self.http.execute(request).await.map_err(|error| Failed {
+        let mut response = self.http.execute(request).await.map_err(|error| Failed {
             head: None,
             lost: Lost::of(&error),
         })?;
-        let headers = response.headers();
-        let mut head = Head::read(response.status().as_u16(), headers, SystemTime::now());
-        let location = headers.get(LOCATION);
+        let lines = std::mem::take(response.headers_mut());
+        let mut head = Head::read(response.status().as_u16(), &lines, SystemTime::now());
+        let location = lines.get(LOCATION);
         let location = location.filter(|_| response.status().is_redirection());
         head.redirects_to = location.and_then(|location| head::target(response.url(), location));
-        let encodings = headers.get_all(CONTENT_ENCODING);
-        let encodings: Vec<HeaderValue> = encodings.iter().cloned().collect();
+        head.lines = lines;
         let body = bounded_body(response, most_bytes).await;
         let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
+            let encodings = head.lines.get_all(CONTENT_ENCODING).iter();
             // A header value that is not text names no known encoding.
-            let encodings = encodings.iter().map(|value| value.to_str().unwrap_or("?"));
+            let encodings = encodings.map(|value| value.to_str().unwrap_or("?"));
             unpacked(encodings, body, most_bytes)
         });
         match body {

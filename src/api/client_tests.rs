@@ -256,6 +256,72 @@ async fn an_endless_head_or_one_that_is_not_http_is_no_answer() {
 }
 
 #[tokio::test]
+async fn a_head_is_read_as_other_clients_read_it() {
+    let many = "X-More: more\r\n".repeat(1000);
+    for lines in [
+        many.as_str(),
+        "X-Folded: one\r\n two\r\n\tthree\r\n",
+        "X-Folded:\r\n one\r\n",
+        "X-Spaced : one\r\n",
+        "X-Control: a\u{1}b\r\n",
+        "X-Control: a\u{1}b\r\n folded: one\r\n",
+        "X Spaced: one\r\n",
+        "no colon\r\n",
+        ": no name\r\n",
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{lines}X-RateLimit-Limit :\r\n 7");
+        let (url, seen) = server(move |mut peer| {
+            let head = head.clone();
+            async move {
+                while peer.request().await {
+                    peer.write(answer(&head, r#"{"data":{"id":"1"}}"#)).await;
+                }
+            }
+        })
+        .await;
+        let client = client(&url);
+        for _ in 0..2 {
+            let answer = post(&client).await;
+            assert!(is_created(&answer), "{lines} {answer:?}");
+            let limit = answer.quota.and_then(|quota| quota.limit);
+            assert_eq!(limit, NonZeroU32::new(7), "{lines}");
+            pause(20).await;
+        }
+        assert_eq!(seen.connections(), 1, "{lines}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_cannot_be_read_says_why() {
+    let many = format!("HTTP/1.1 200 OK\r\n{}", "X: x\r\n".repeat(3000));
+    for (head, why) in [
+        (many.as_str(), "its head is too long"),
+        (
+            "HTTP/1.1 200 OK\r\nX: a\0b\r\n",
+            "its head has a character that no head may have",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
+            "its head states no length that makes sense",
+        ),
+        ("SSH-2.0\r\n", "it does not begin as HTTP does"),
+    ] {
+        let head = format!("{head}\r\n");
+        let (url, _) = server(move |mut peer| {
+            let head = head.clone();
+            async move {
+                peer.request().await;
+                peer.write(head).await;
+            }
+        })
+        .await;
+        let answer = post(&client(&url)).await;
+        let text = answer.verdict.refusal().unwrap_or_default();
+        assert_eq!(text, format!("the answer is not HTTP: {why}"));
+    }
+}
+
+#[tokio::test]
 async fn a_connection_is_used_again_only_while_it_is_young() {
     for (millis, connections) in [(20, 1), (4_100, 2)] {
         let (url, seen) = server(move |mut peer| async move {

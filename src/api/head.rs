@@ -12,7 +12,7 @@ use super::Quota;
 use super::list_page::linked;
 use crate::text::looks_secret;
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Head {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
@@ -24,6 +24,8 @@ pub struct Head {
     pub(super) now: SystemTime,
     /// How far that clock is ahead of this computer's.
     pub(super) ahead: SignedDuration,
+    /// All lines, for the log of an answer that cannot be read. They may hold secrets.
+    pub(super) lines: HeaderMap,
 }
 
 impl Head {
@@ -50,6 +52,7 @@ impl Head {
                 Ok(ahead) => SignedDuration::try_from(ahead).unwrap_or_default(),
                 Err(behind) => -SignedDuration::try_from(behind.duration()).unwrap_or_default(),
             },
+            lines: HeaderMap::new(),
         }
     }
 

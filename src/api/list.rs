@@ -192,7 +192,7 @@ impl Client {
                 return Err(ListError::Unreadable("it is too long".into()));
             }
             let page = read_page(&received, &url);
-            let (page, next) = page.inspect_err(|_| self.log_unread(&received, &[]))?;
+            let (page, next) = page.inspect_err(|_| self.log_unread(Ok(&received), &[]))?;
             for campaign in page {
                 // A list that changes while it is read repeats entries.
                 if listed.insert(campaign.id.clone()) {

@@ -25,8 +25,8 @@ pub enum Lost {
     #[error("no answer within the time limit")]
     TimedOut,
     /// Sent, wholly or partly, but the answer is not HTTP, or its head has no end.
-    #[error("the answer is not HTTP")]
-    NotHttp,
+    #[error("the answer is not HTTP: {0}")]
+    NotHttp(&'static str),
     /// The answer arrived in full, but its body cannot be decompressed.
     #[error("{0}")]
     Packed(&'static str),
@@ -57,8 +57,8 @@ impl Lost {
             }
         } else if error.is_timeout() {
             Lost::TimedOut
-        } else if hyper.is_some_and(hyper::Error::is_parse) {
-            Lost::NotHttp
+        } else if let Some(error) = hyper.filter(|error| error.is_parse()) {
+            Lost::NotHttp(of_a_head(error))
         } else {
             Lost::Broken
         }
@@ -75,6 +75,17 @@ fn next_cause<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + '
     match cause.downcast_ref().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => cause.source(),
+    }
+}
+
+/// Why a head cannot be read. The library tells most kinds apart only by its text, and shows nothing
+/// of the head.
+fn of_a_head(error: &hyper::Error) -> &'static str {
+    match error.to_string().as_str() {
+        "message head is too large" => "its head is too long",
+        "invalid HTTP header parsed" => "its head has a character that no head may have",
+        "invalid content-length parsed" => "its head states no length that makes sense",
+        _ => "it does not begin as HTTP does",
     }
 }
 

@@ -1,40 +1,81 @@
-//! The beginning of an answer that was not understood, for the log at `-vv`.
+//! What there is of an answer that was not understood, for the log at `-vv`: its head, and how its
+//! body begins, or why there is none. Of a head that cannot be read the HTTP library shows nothing.
 //!
-//! Rule: no personal data. Token, phone numbers and the values of the row that was sent are masked
-//! before the text is cut.
+//! Rule: no personal data. Token, cookies, phone numbers and the values of the row that was sent
+//! are masked before the text is cut.
 
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tracing::debug;
 
+use super::Head;
+use super::verdict::Lost;
 use crate::text::{one_line, shortened, without_numbers, without_words_of};
 
 const MAX_SHOWN: usize = 300;
 
+const MAX_HEAD: usize = 2000;
+
 /// How many bytes are read: masking makes the text shorter.
 const MAX_READ: usize = 64 * 1024;
 
-/// Logs how the body begins. `values` are the values of the row that was sent.
-pub(super) fn log(status: u16, body: &[u8], mask: impl Fn(&str) -> String, values: &[String]) {
-    let answer = beginning(body, mask, values);
-    let how = match answer.as_str() {
-        "" => "it is empty".to_owned(),
-        answer => format!("it begins: {answer}"),
+/// Logs the head, and how the body begins. `values` are the values of the row that was sent.
+pub(super) fn log(
+    head: Option<&Head>,
+    body: Result<&[u8], Lost>,
+    mask: impl Fn(&str) -> String,
+    values: &[String],
+) {
+    let status = head.map(|head| head.status);
+    let whose = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+    if let Some(head) = head {
+        let head = presentable(&lines(&head.lines), &mask, values, MAX_HEAD);
+        debug!(
+            event = "unreadable_head",
+            http_status = status,
+            head,
+            "the head of an answer that was not understood{whose}: {head}"
+        );
+    }
+    let answer = body.map(|body| beginning(body, mask, values));
+    let how = match &answer {
+        Ok(answer) if answer.is_empty() => "it is empty".to_owned(),
+        Ok(answer) => format!("it begins: {answer}"),
+        Err(lost) => lost.to_string(),
     };
+    let answer = answer.ok();
     debug!(
         event = "unreadable",
         http_status = status,
         answer,
-        "an answer was not understood (HTTP {status}); {how}"
+        "an answer was not understood{whose}; {how}"
     );
+}
+
+fn lines(head: &HeaderMap) -> String {
+    let lines = head.iter().map(|(name, value)| match name.as_str() {
+        "set-cookie" => format!("{name}: …"),
+        _ => format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())),
+    });
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 fn beginning(body: &[u8], mask: impl Fn(&str) -> String, values: &[String]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]);
     // Parsing removes JSON escapes: an escaped word would not be found.
     let json = serde_json::from_str(&text).map(|json: Value| json.to_string());
-    let masked = mask(&json.unwrap_or_else(|_| text.into_owned()));
-    let masked = without_words_of(&masked, values.iter().map(String::as_str));
-    shortened(&one_line(&without_numbers(&masked)), MAX_SHOWN)
+    let text = json.unwrap_or_else(|_| text.into_owned());
+    presentable(&text, mask, values, MAX_SHOWN)
+}
+
+fn presentable(
+    text: &str,
+    mask: impl Fn(&str) -> String,
+    values: &[String],
+    most: usize,
+) -> String {
+    let masked = without_words_of(&mask(text), values.iter().map(String::as_str));
+    shortened(&one_line(&without_numbers(&masked)), most)
 }
 
 #[cfg(test)]
@@ -61,6 +102,15 @@ mod tests {
             r#"{"name":"… …","phone":"+…"}"#
         );
         assert_eq!(shown(""), "");
+    }
+
+    #[test]
+    fn a_head_is_shown_without_cookies() {
+        let mut head = HeaderMap::new();
+        for (name, value) in [("server", "nginx"), ("set-cookie", "session=abc")] {
+            head.append(name, value.parse().unwrap());
+        }
+        assert_eq!(lines(&head), "server: nginx; set-cookie: …");
     }
 
     #[test]

@@ -173,7 +173,7 @@ pub fn judge_lost(lost: Lost) -> Verdict {
             };
         }
         Lost::TimedOut => ErrorCode::Timeout,
-        Lost::NotHttp | Lost::Packed(_) => ErrorCode::UnreadableAnswer,
+        Lost::NotHttp(_) | Lost::Packed(_) => ErrorCode::UnreadableAnswer,
         Lost::Broken => ErrorCode::Connection,
     };
     Verdict::PerhapsTaken { code, text }

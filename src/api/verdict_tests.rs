@@ -4,6 +4,8 @@
 use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime};
 
+use reqwest::header::HeaderMap;
+
 use super::*;
 use crate::api::Quota;
 
@@ -16,6 +18,7 @@ fn head(status: u16, retry_after: Option<&str>) -> Head {
         next_page: None,
         now: SystemTime::UNIX_EPOCH,
         ahead: jiff::SignedDuration::ZERO,
+        lines: HeaderMap::new(),
     }
 }
 
@@ -677,7 +680,10 @@ fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
     }
     for (lost, code) in [
         (Lost::TimedOut, ErrorCode::Timeout),
-        (Lost::NotHttp, ErrorCode::UnreadableAnswer),
+        (
+            Lost::NotHttp("its head is too long"),
+            ErrorCode::UnreadableAnswer,
+        ),
         (Lost::Broken, ErrorCode::Connection),
     ] {
         assert_eq!(judge_lost(lost), perhaps_taken(code, &lost.to_string()));

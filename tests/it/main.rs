@@ -54,6 +54,7 @@ mod max_new;
 mod messages;
 mod metrics;
 mod nightly;
+mod odd_answers;
 mod odd_services;
 mod only;
 mod outages;
