@@ -82,6 +82,11 @@ mod tests {
             panic!("{answer:?}");
         };
         assert_eq!(wait, Some(Duration::from_secs(7)));
+        let answer = Answer::lost(Some(&head(500, &[("retry-after", "7")])), Lost::Broken);
+        let Verdict::RetryLater { may_be_taken, .. } = answer.verdict else {
+            panic!("{answer:?}");
+        };
+        assert!(may_be_taken);
         for status in [200, 422, 500] {
             let answer = Answer::lost(Some(&head(status, &[])), Lost::Broken);
             assert!(

@@ -196,7 +196,9 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
                 text,
             },
         },
-        Verdict::RetryLater { wait, code, text } => NotDone::Later { wait, code, text },
+        Verdict::RetryLater {
+            wait, code, text, ..
+        } => NotDone::Later { wait, code, text },
         Verdict::PerhapsTaken { text, .. } if answer.http_status == Some(501) => {
             NotDone::NotOffered { text }
         }

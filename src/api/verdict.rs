@@ -8,10 +8,10 @@
 //! Two questions matter more than all others:
 //!
 //! - **Was the lead created?** Only a 2xx with an id says so for certain.
-//! - **Can it have been created?** After a refused connection, a 429 or a 503
+//! - **Can it have been created?** After a refused connection, a 4xx or a 503
 //!   with `Retry-After`: no, and it is safe to send again. After a timeout, a
-//!   broken connection or a 5xx: perhaps, and a second attempt may be a second
-//!   call to the same person unless the service refuses duplicates.
+//!   broken connection, a 408 or another 5xx: perhaps, and a second attempt may be a
+//!   second call to the same person unless the service refuses duplicates.
 
 use std::time::Duration;
 
@@ -42,10 +42,12 @@ pub enum Verdict {
     },
     /// The service refuses this row.
     Rejected { code: ErrorCode, text: String },
-    /// Refused without being processed: send again after a wait.
+    /// Refused for now: send again after a wait.
     RetryLater {
         /// How long, where the service says so in a way that makes sense.
         wait: Option<Duration>,
+        /// Whether the service may have taken it all the same.
+        may_be_taken: bool,
         code: ErrorCode,
         text: String,
     },
@@ -137,26 +139,25 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
         },
         401 => fatal(FatalCause::Token),
         402 => fatal(FatalCause::Payment),
+        400..=599 if says_when(head, &body) => {
+            retry_later(head, &body, matches!(status, 408 | 500..=502 | 504..))
+        }
         403 => fatal(FatalCause::Forbidden),
         404 => fatal(FatalCause::Campaign),
         405 => fatal(FatalCause::NotTheService),
         422 if body.is_about_campaign() => fatal(FatalCause::Campaign),
         422 if body.is_about_balance() => fatal(FatalCause::Balance),
-        // 408: the request was not received in full (RFC 9110, 15.5.9). 407: a
-        // proxy answered and did not pass the request on (15.5.8). 425: the
-        // server does not want to process it yet (RFC 8470, 5.2).
-        407 | 408 | 425 => Verdict::NeverTaken {
+        // 407: a proxy answered and did not pass the request on (RFC 9110, 15.5.8).
+        // 425: the server does not want to process it yet (RFC 8470, 5.2).
+        407 | 425 => Verdict::NeverTaken {
             code,
             text: text(),
             is_lasting: false,
         },
-        429 | 503 if status == 429 || says_when(head, &body) => Verdict::RetryLater {
-            wait: wait_hint(head, &body),
-            code,
-            text: text(),
-        },
-        400..=499 => Verdict::Rejected { code, text: text() },
-        // 5xx, and statuses that no service should send. A 500 may come after the lead was stored.
+        429 => retry_later(head, &body, false),
+        400..=407 | 409..=499 => Verdict::Rejected { code, text: text() },
+        // 5xx, and statuses that no service should send. A 500 may come after the lead was stored,
+        // and a 408 from a gateway that waited in vain for the service behind it.
         _ => Verdict::PerhapsTaken { code, text: text() },
     }
 }
@@ -212,7 +213,16 @@ fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) ->
     }
 }
 
-/// Whether the answer says when to try again. A service that says so has not processed the request.
+fn retry_later(head: &Head, body: &Body<'_>, may_be_taken: bool) -> Verdict {
+    Verdict::RetryLater {
+        wait: wait_hint(head, body),
+        may_be_taken,
+        code: ErrorCode::Http(head.status),
+        text: body.text(head.status),
+    }
+}
+
+/// Whether the answer says when to try again.
 fn says_when(head: &Head, body: &Body<'_>) -> bool {
     head.retry_after.is_some() || body.retry_after().is_some()
 }

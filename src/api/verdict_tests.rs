@@ -73,6 +73,7 @@ fn said(seconds: u64) -> Option<Duration> {
 fn retry_later(wait: Option<Duration>, status: u16, text: &str) -> Verdict {
     Verdict::RetryLater {
         wait,
+        may_be_taken: false,
         code: ErrorCode::Http(status),
         text: text.into(),
     }
@@ -507,20 +508,93 @@ fn row_23_and_unknown_4xx_are_rejected_rows() {
     );
 }
 
-/// Not in the table, which rejects unknown 4xx. These two are not unknown: their definitions say
+/// Not in the table, which rejects unknown 4xx. This one is not unknown: its definition says
 /// that the request was not processed.
 #[test]
-fn a_request_that_was_not_received_in_full_was_never_taken() {
-    for status in [408, 425] {
-        assert_eq!(
-            reply(status, ""),
-            Verdict::NeverTaken {
-                code: ErrorCode::Http(status),
-                text: format!("HTTP {status}"),
-                is_lasting: false,
-            }
-        );
+fn a_request_that_comes_too_early_was_never_taken() {
+    assert_eq!(
+        reply(425, ""),
+        Verdict::NeverTaken {
+            code: ErrorCode::Http(425),
+            text: "HTTP 425".into(),
+            is_lasting: false,
+        }
+    );
+}
+
+/// By its definition the request was not received in full, but gateways also send it when the
+/// service behind them takes too long.
+#[test]
+fn after_a_408_the_lead_may_exist() {
+    assert_eq!(
+        reply(408, HTML),
+        perhaps_taken(ErrorCode::Http(408), "HTTP 408")
+    );
+}
+
+#[test]
+fn any_refusal_that_says_when_is_a_wait() {
+    for (status, is_perhaps_taken) in [
+        (400, false),
+        (403, false),
+        (404, false),
+        (405, false),
+        (407, false),
+        (408, true),
+        (409, false),
+        (413, false),
+        (419, false),
+        (422, false),
+        (423, false),
+        (425, false),
+        (429, false),
+        (430, false),
+        (440, false),
+        (500, true),
+        (501, true),
+        (502, true),
+        (503, false),
+        (504, true),
+        (507, true),
+        (520, true),
+        (599, true),
+    ] {
+        let later = |wait, text: &str| Verdict::RetryLater {
+            wait,
+            may_be_taken: is_perhaps_taken,
+            code: ErrorCode::Http(status),
+            text: format!("HTTP {status}{text}"),
+        };
+        assert_eq!(reply_after(status, "37", HTML), later(said(37), ""));
+        assert_eq!(reply_after(status, "soon", ""), later(None, ""));
+        for body in [
+            r#"{"message":"No such campaign","retry_after":60}"#,
+            r#"{"error":{"message":"No such campaign","retry_after":"60"}}"#,
+        ] {
+            let verdict = later(said(60), ": No such campaign");
+            assert_eq!(reply(status, body), verdict, "{body}");
+        }
     }
+}
+
+#[test]
+fn what_is_certain_is_no_wait_whatever_else_is_said() {
+    let after = |status, body: &str| reply_after(status, "37", body);
+    assert_eq!(after(401, ""), fatal(FatalCause::Token, 401, "HTTP 401"));
+    assert_eq!(after(402, ""), fatal(FatalCause::Payment, 402, "HTTP 402"));
+    let redirect = fatal(FatalCause::Redirect, 302, "HTTP 302");
+    assert_eq!(after(302, ""), redirect);
+    let there = r#"{"message":"Lead already exists","retry_after":60}"#;
+    for status in [400, 409, 422] {
+        let text = format!("HTTP {status}: Lead already exists");
+        assert_eq!(after(status, there), duplicate(&text));
+    }
+    assert_eq!(after(200, r#"{"data":{"id":"5"}}"#), created("5"));
+    let status = 600;
+    assert_eq!(
+        after(status, ""),
+        perhaps_taken(ErrorCode::Http(status), "HTTP 600")
+    );
 }
 
 #[test]

@@ -620,6 +620,7 @@ mod tests {
         let mut answers: Vec<Answer> = (0..9).map(|_| lost()).collect();
         answers.push(answer(Verdict::RetryLater {
             wait: None,
+            may_be_taken: false,
             code: ErrorCode::Http(429),
             text: "x".into(),
         }));

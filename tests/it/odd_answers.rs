@@ -1,4 +1,5 @@
-//! Answers as some services and the machines before them give them: heads that break the rules.
+//! Answers as some services and the machines before them give them: heads that break the rules,
+//! and a 408 after the work was done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 use crate::listen::listen;
-use crate::util::{Folder, Run, contacts, holds_a_number};
+use crate::util::{Folder, Run, contacts, holds_a_number, number, scenario};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
 
@@ -104,5 +105,26 @@ fn the_head_of_an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_e
         for private in ["Zebedee", "abcdef", "s3cret"] {
             assert!(!stderr.contains(private), "{private}: {stderr}");
         }
+    }
+}
+
+#[test]
+fn after_a_408_the_lead_may_exist_and_is_not_made_twice() {
+    for (on_uncertain, code, status, error_code, requests) in [
+        ("hold", 1, "uncertain", "http_408", 3),
+        ("resend", 0, "duplicate", "answer_lost", 4),
+    ] {
+        let folder = Folder::with_leads(&contacts(3));
+        let service = scenario(&format!(
+            "[[rule]]\nphone_number = '{}'\nattempts = [1]\n\
+             reply = {{ status = 408, store = true, body = '<html>' }}",
+            number(1)
+        ));
+        let args = ["--on-uncertain", on_uncertain];
+        folder.import_leads(&service, &args).expect(code);
+        let row = &folder.records("leads.results.csv")[1];
+        assert_eq!([&row["status"], &row["error_code"]], [status, error_code]);
+        let stats = service.stats();
+        assert_eq!((stats.lead_requests, service.leads().len()), (requests, 3));
     }
 }

@@ -1,4 +1,4 @@
-//! Refusals that ask to come back later: 429, and 503 with a time.
+//! Refusals that ask to come back later: 429, and any other that says when.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -36,9 +36,19 @@ fn a_wait_is_kept_to_whatever_its_form_and_counts_as_no_attempt() {
         (503, String::new(), r#"{"error":{"retry_after":"1"}}"#),
         (429, "X-RateLimit-Reset = '1'".to_owned(), "{}"),
         (429, reset, "{}"),
+        (403, "Retry-After = '1'".to_owned(), "<html>"),
+        (
+            422,
+            "Retry-After = '1'".to_owned(),
+            r#"{"errors":{"campaign_id":["is busy"]}}"#,
+        ),
+        (423, String::new(), r#"{"retry_after":1}"#),
+        (507, "Retry-After = '1'".to_owned(), "{}"),
     ];
     // The shortest wait after the first attempt; 0 if the answer gives a time of day.
-    let waits = [1.0, 1.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0];
+    let waits = [
+        1.0, 1.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0,
+    ];
     let until = epoch_s() + 2.0;
     let during = |(status, headers, body): &(u16, String, &str), wait: f64| {
         let folder = Folder::with_leads(&contacts(8));

@@ -140,6 +140,7 @@ fn lost() -> Verdict {
 fn refused(wait: Option<u64>) -> Verdict {
     Verdict::RetryLater {
         wait: wait.map(Duration::from_secs),
+        may_be_taken: false,
         code: ErrorCode::Http(429),
         text: "too many".into(),
     }
