@@ -28,9 +28,22 @@ pub(super) struct Body<'a> {
 const LONGEST_SENTENCE: usize = 1000;
 
 /// Fields with a general sentence, the one that says most first.
-const HEADINGS: [&str; 3] = ["message", "error", "title"];
+const HEADINGS: [&str; 4] = ["message", "msg", "error", "title"];
 const DETAIL: &str = "detail";
 const ERROR_CODE: &str = "error_code";
+
+/// Fields that say whether it went well, whatever they are in.
+const FLAGS: [&str; 2] = ["success", "ok"];
+
+/// Fields that may say how it went; in `data` they may be the lead's own.
+const STATUSES: [&str; 4] = ["status", "code", "status_code", "statusCode"];
+
+const FAILURES: [&str; 10] = [
+    "false", "no", "error", "fail", "failed", "failure", "rejected", "refused", "denied", "invalid",
+];
+
+/// What a field for errors says if there is none.
+const NO_ERRORS: [&str; 8] = ["", "0", "false", "no", "none", "null", "ok", "success"];
 
 /// The unparsed fields of an object. If a name occurs twice, the last one counts.
 #[derive(Default, Deserialize)]
@@ -80,6 +93,47 @@ impl<'a> Object<'a> {
     fn is(&self, field: &str, json: &str) -> bool {
         let value = self.get(field);
         value.is_some_and(|value| value.get().eq_ignore_ascii_case(json))
+    }
+
+    /// Whether one of these fields or one for errors says that the request failed.
+    fn denies(&self, mut outcomes: impl Iterator<Item = &'static str>) -> bool {
+        let said = |field| value(self.get(field)?);
+        let mut errors = ["error", "errors", ERROR_CODE].into_iter();
+        outcomes.any(|field| said(field).is_some_and(|value| is_failure(field, &value)))
+            || errors.any(|field| said(field).is_some_and(|value| is_error(&value)))
+    }
+}
+
+fn is_failure(field: &str, value: &Value) -> bool {
+    let number = match value {
+        Value::Bool(is_good) => return !is_good,
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => {
+            let text = text.trim().to_lowercase();
+            if FAILURES.contains(&text.as_str()) {
+                return true;
+            }
+            text.parse().ok()
+        }
+        _ => None,
+    };
+    // A status is one of HTTP: to some services 0 and 20000 are successes.
+    let failures = if FLAGS.contains(&field) {
+        0..1
+    } else {
+        400..1000
+    };
+    number.is_some_and(|number| failures.contains(&number))
+}
+
+fn is_error(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is_error) => *is_error,
+        Value::Number(number) => number.as_i64() != Some(0),
+        Value::String(text) => !NO_ERRORS.contains(&text.trim().to_lowercase().as_str()),
+        Value::Array(items) => items.iter().any(is_error),
+        Value::Object(fields) => fields.values().any(is_error),
     }
 }
 
@@ -153,8 +207,9 @@ impl<'a> Body<'a> {
 
     /// Whether the body says that the request failed, regardless of the status.
     pub(super) fn denies_success(&self) -> bool {
-        let json = self.json.as_ref();
-        json.is_some_and(|json| json.is("success", "false") || json.is("status", "false"))
+        let (json, data) = (self.json.as_ref(), self.data.as_ref());
+        json.is_some_and(|json| json.denies(FLAGS.into_iter().chain(STATUSES)))
+            || data.is_some_and(|data| data.denies(FLAGS.into_iter()))
     }
 
     /// What the user should know about a lead that was created.
@@ -170,9 +225,11 @@ impl<'a> Body<'a> {
 
     /// The sentences in `fields` that are not about single fields of the request.
     fn general(&self, fields: &[&str]) -> impl Iterator<Item = String> {
-        let fields = fields
-            .iter()
-            .filter_map(|field| self.json.as_ref()?.get(field));
+        // Unless it holds the refusal, `data` is the lead.
+        let data = self.data.iter().filter(move |_| self.denies_success());
+        let places = self.json.iter().chain(data);
+        let fields =
+            places.flat_map(move |place| fields.iter().filter_map(move |field| place.get(field)));
         let values = fields.filter_map(value);
         let values = values.filter(|value| !are_complaints(value));
         values

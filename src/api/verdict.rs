@@ -124,7 +124,7 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
         text: text(),
     };
     match status {
-        200..=299 => judge_success(&body, code, text),
+        200..=299 => judge_success(head, &body),
         300..=399 => Verdict::Fatal {
             cause: FatalCause::Redirect,
             code,
@@ -180,27 +180,38 @@ pub fn judge_lost(lost: Lost) -> Verdict {
     Verdict::PerhapsTaken { code, text }
 }
 
-fn judge_success(body: &Body<'_>, code: ErrorCode, text: impl Fn() -> String) -> Verdict {
+fn judge_success(head: &Head, body: &Body<'_>) -> Verdict {
+    let text = || body.text(head.status);
     let lead_id = body.lead_id();
-    // If there is an id, the word "duplicate" alone may be from "no duplicate found". A lead in
+    let is_denied = body.denies_success();
+    // In a success the word "duplicate" alone may be from "no duplicate found". A lead in
     // another campaign does not speak against a new one in this campaign.
     let presence = match lead_id {
-        Some(_) => body.presence(),
-        None => body.duplicate(),
+        Some(_) if !is_denied => body.presence(),
+        _ => body.duplicate(),
     };
-    if presence == Some(Presence::Here) {
-        return Verdict::Duplicate {
+    match lead_id {
+        lead_id if presence == Some(Presence::Here) => Verdict::Duplicate {
             lead_id,
             text: text(),
-        };
-    }
-    if body.denies_success() {
-        return Verdict::Rejected { code, text: text() };
-    }
-    match lead_id {
-        Some(lead_id) => Verdict::Created {
-            lead_id,
-            remark: body.remark(),
+        },
+        Some(lead_id) => {
+            let denial = || {
+                format!(
+                    "the service gave a lead id and also says that it failed: {}",
+                    text()
+                )
+            };
+            let remark = body.remark();
+            Verdict::Created {
+                lead_id,
+                remark: remark.or_else(|| is_denied.then(denial)),
+            }
+        }
+        None if is_denied && says_when(head, body) => retry_later(head, body, false),
+        None if is_denied => Verdict::Rejected {
+            code: ErrorCode::Http(head.status),
+            text: text(),
         },
         None => Verdict::PerhapsTaken {
             code: ErrorCode::UnreadableAnswer,

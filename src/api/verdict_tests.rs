@@ -157,10 +157,154 @@ fn row_8_success_false_is_a_refusal_whatever_the_status() {
         reply(200, r#"{"success":false,"message":"Invalid phone"}"#),
         rejected(200, "HTTP 200: Invalid phone")
     );
+    for body in [
+        r#"{"status":false,"error":"Lead already exists"}"#,
+        r#"{"data":{"success":false,"message":"Lead already exists"}}"#,
+        r#"{"success":false,"message":"Lead already exists","retry_after":60}"#,
+    ] {
+        let text = "HTTP 200: Lead already exists";
+        assert_eq!(reply(200, body), duplicate(text), "{body}");
+    }
+}
+
+#[test]
+fn row_8_there_are_more_ways_to_refuse_in_a_success() {
+    for refusal in [
+        r#""success":0"#,
+        r#""success":"false""#,
+        r#""success":"0""#,
+        r#""success":" No ""#,
+        r#""ok":false"#,
+        r#""status":"error""#,
+        r#""status":"Fail""#,
+        r#""status":"failed""#,
+        r#""status":"failure""#,
+        r#""status":422"#,
+        r#""status":"422""#,
+        r#""code":400"#,
+        r#""statusCode":403"#,
+        r#""error":true"#,
+        r#""error":1"#,
+        r#""error":{"code":7}"#,
+        r#""errors":["Invalid phone"]"#,
+        r#""errors":"Invalid phone""#,
+        r#""error_code":"INVALID_PHONE""#,
+        r#""data":{"success":false}"#,
+        r#""data":[{"ok":0}]"#,
+        r#""data":{"error":"Invalid phone"}"#,
+        r#""success":true,"errors":["Invalid phone"]"#,
+    ] {
+        for said in [r#""message":"Invalid phone""#, r#""msg":"Invalid phone""#] {
+            let body = format!("{{{refusal},{said}}}");
+            let verdict = rejected(200, "HTTP 200: Invalid phone");
+            assert_eq!(reply(200, &body), verdict, "{body}");
+        }
+    }
+    for (body, said) in [
+        (r#"{"error":"Invalid phone"}"#, "Invalid phone"),
+        (r#"{"error":{"message":"Invalid phone"}}"#, "Invalid phone"),
+        (
+            r#"{"errors":{"phone_number":["Invalid phone"]}}"#,
+            "Invalid phone",
+        ),
+        (
+            r#"{"success":false,"data":[{"code":"x","message":"Invalid phone"}]}"#,
+            "Invalid phone",
+        ),
+        (
+            r#"{"data":{"ok":false,"message":"Invalid phone"}}"#,
+            "Invalid phone",
+        ),
+    ] {
+        let verdict = rejected(201, &format!("HTTP 201: {said}"));
+        assert_eq!(reply(201, body), verdict, "{body}");
+    }
     assert_eq!(
-        reply(200, r#"{"status":false,"error":"Lead already exists"}"#),
-        duplicate("HTTP 200: Lead already exists")
+        reply(200, r#"{"status":"error"}"#),
+        rejected(200, "HTTP 200")
     );
+}
+
+#[test]
+fn row_8_no_refusal_is_made_of_a_field_that_says_nothing() {
+    for silent in [
+        r#""error":null"#,
+        r#""error":false"#,
+        r#""error":"""#,
+        r#""error":0"#,
+        r#""error":{"code":0,"message":""}"#,
+        r#""errors":[]"#,
+        r#""errors":{}"#,
+        r#""errors":null"#,
+        r#""errors":{"phone_number":[]}"#,
+        r#""success":null"#,
+        r#""success":1"#,
+        r#""ok":"yes""#,
+        r#""status":0"#,
+        r#""status":200"#,
+        r#""status":"pending""#,
+        r#""status":"blocked""#,
+        r#""code":20000"#,
+        // The lead's own.
+        r#""data":{"status":"failed"}"#,
+    ] {
+        let text = "no lead id in the answer: HTTP 200";
+        assert_eq!(
+            reply(200, &format!("{{{silent}}}")),
+            perhaps_taken(ErrorCode::UnreadableAnswer, text),
+            "{silent}"
+        );
+        let body = format!(r#"{{{silent},"lead_id":"5"}}"#);
+        assert_eq!(reply(200, &body), created("5"), "{body}");
+    }
+}
+
+#[test]
+fn row_8_what_has_an_id_was_created_whatever_else_is_said() {
+    for (body, said) in [
+        (r#"{"success":false,"data":{"id":"5"}}"#, "HTTP 200"),
+        (
+            r#"{"success":false,"message":"Queue is full","data":{"id":5}}"#,
+            "HTTP 200: Queue is full",
+        ),
+        (
+            r#"{"id":5,"errors":["Unknown variable city"]}"#,
+            "HTTP 200: Unknown variable city",
+        ),
+    ] {
+        let remark = format!("the service gave a lead id and also says that it failed: {said}");
+        let verdict = Verdict::Created {
+            lead_id: "5".into(),
+            remark: Some(remark),
+        };
+        assert_eq!(reply(200, body), verdict, "{body}");
+    }
+    // A refused duplicate may name the lead that is there.
+    for text in ["Lead already exists", "Duplicate lead"] {
+        let body = format!(r#"{{"success":false,"message":"{text}","data":{{"id":9}}}}"#);
+        let verdict = Verdict::Duplicate {
+            lead_id: Some("9".into()),
+            text: format!("HTTP 200: {text}"),
+        };
+        assert_eq!(reply(200, &body), verdict);
+    }
+}
+
+#[test]
+fn row_8_a_refusal_that_says_when_is_a_wait() {
+    let text = "HTTP 200: Too many";
+    let refusal = r#"{"ok":false,"message":"Too many"}"#;
+    assert_eq!(
+        reply_after(200, "7", refusal),
+        retry_later(said(7), 200, text)
+    );
+    let body = r#"{"error":{"message":"Too many","retry_after":60}}"#;
+    assert_eq!(reply(200, body), retry_later(said(60), 200, text));
+    // Neither a refusal nor a lead.
+    let silent = reply_after(200, "7", "{}");
+    assert!(matches!(silent, Verdict::PerhapsTaken { .. }), "{silent:?}");
+    let with_id = reply_after(200, "7", r#"{"success":false,"retry_after":60,"id":5}"#);
+    assert!(matches!(with_id, Verdict::Created { .. }), "{with_id:?}");
 }
 
 #[test]

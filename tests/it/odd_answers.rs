@@ -1,5 +1,5 @@
-//! Answers as some services and the machines before them give them: heads that break the rules,
-//! and a 408 after the work was done.
+//! Answers as some services and the machines before them give them: refusals inside a success,
+//! heads that break the rules, and a 408 after the work was done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,6 +106,64 @@ fn the_head_of_an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_e
             assert!(!stderr.contains(private), "{private}: {stderr}");
         }
     }
+}
+
+#[test]
+fn a_refusal_inside_a_success_is_a_rejected_row_at_the_first_answer() {
+    let refusals = [
+        r#"{"success":false,"message":"No such number"}"#,
+        r#"{"success":0,"message":"No such number"}"#,
+        r#"{"success":"no","message":"No such number"}"#,
+        r#"{"ok":false,"message":"No such number"}"#,
+        r#"{"status":"error","message":"No such number"}"#,
+        r#"{"status":"fail","message":"No such number"}"#,
+        r#"{"status":422,"message":"No such number"}"#,
+        r#"{"error":true,"message":"No such number"}"#,
+        r#"{"error":"No such number"}"#,
+        r#"{"error":{"message":"No such number"}}"#,
+        r#"{"errors":{"phone_number":["No such number"]}}"#,
+        r#"{"data":{"success":false,"message":"No such number"}}"#,
+    ];
+    let rule = |(row, body)| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nreply = {{ body = '{body}' }}\n",
+            number(row)
+        )
+    };
+    let service = scenario(&(1..).zip(refusals).map(rule).collect::<String>());
+    let folder = Folder::with_leads(&contacts(refusals.len() + 1));
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(1);
+    let rows = folder.records("leads.results.csv");
+    assert_eq!(rows[0]["status"], "created");
+    for (row, body) in rows[1..].iter().zip(refusals) {
+        let told = [&row["status"], &row["attempts"], &row["error"]];
+        let expected = ["rejected", "1", "HTTP 200: No such number"];
+        assert_eq!(told, expected, "{body}");
+    }
+}
+
+#[test]
+fn fields_that_deny_nothing_do_no_harm() {
+    let bodies = [
+        r#"{"success":true,"error":null,"data":{"id":"{id}"}}"#,
+        r#"{"error":false,"errors":[],"data":{"id":"{id}"}}"#,
+        r#"{"error":"","errors":{},"id":{id}}"#,
+        r#"{"error":0,"errors":null,"status":"success","lead_id":{id}}"#,
+        r#"{"status":200,"code":0,"data":{"id":"{id}","status":"pending"}}"#,
+    ];
+    let rule = |(row, body)| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nreply = {{ store = true, body = '{body}' }}\n",
+            number(row)
+        )
+    };
+    let service = scenario(&(0..).zip(bodies).map(rule).collect::<String>());
+    let folder = Folder::with_leads(&contacts(bodies.len()));
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status"), ["created"; 5]);
+    assert_eq!(folder.column("leads.results.csv", "error"), [""; 5]);
 }
 
 #[test]

@@ -44,10 +44,15 @@ fn a_wait_is_kept_to_whatever_its_form_and_counts_as_no_attempt() {
         ),
         (423, String::new(), r#"{"retry_after":1}"#),
         (507, "Retry-After = '1'".to_owned(), "{}"),
+        (
+            200,
+            String::new(),
+            r#"{"ok":false,"message":"busy","retry_after":1}"#,
+        ),
     ];
     // The shortest wait after the first attempt; 0 if the answer gives a time of day.
     let waits = [
-        1.0, 1.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0,
+        1.0, 1.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0,
     ];
     let until = epoch_s() + 2.0;
     let during = |(status, headers, body): &(u16, String, &str), wait: f64| {
