@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use serde_json::{Deserializer, Value};
 
 use super::complaints::{Complaints, are_complaints, joined, sentences};
 use super::sentence::{Noun, Presence, duplicate, is_about_balance, presence};
@@ -148,6 +149,22 @@ fn value(raw: &RawValue) -> Option<Value> {
     serde_json::from_str(raw.get()).ok()
 }
 
+/// Where an object with fields begins, or the list whose first item it is. A brace alone may be
+/// one of CSS or of code.
+fn beginning(text: &str) -> Option<usize> {
+    let mut braces = text.match_indices('{').map(|(at, _)| at);
+    let object = braces.find(|at| text[at + 1..].trim_start().starts_with('"'))?;
+    let before = text[..object].trim_end();
+    let list = before.ends_with('[').then(|| before.len() - 1);
+    Some(list.unwrap_or(object))
+}
+
+/// Whether what follows stands in a tag or a script of a page, and so is the page's own.
+fn is_in_markup(before: &str) -> bool {
+    let before = before.to_ascii_lowercase();
+    before.rfind('<') > before.rfind('>') || before.rfind("<script") > before.rfind("</script")
+}
+
 impl<'a> Body<'a> {
     pub(super) fn read(text: &'a str) -> Body<'a> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
@@ -170,6 +187,37 @@ impl<'a> Body<'a> {
             data: json.as_ref().and_then(|json| json.object("data")),
             plain: (json.is_none() && is_sentence).then_some(plain),
             json,
+        }
+    }
+
+    /// Reads the body of a 2xx, where an answer with an id may also stand in other text.
+    pub(super) fn of_success(text: &'a str) -> Body<'a> {
+        let body = Body::read(text);
+        if body.json.is_some() {
+            return body;
+        }
+        Body::within(text).unwrap_or(body)
+    }
+
+    /// The first whole answer with an id in a text that is no JSON: after warnings of PHP, for
+    /// example, or before a line of a log. Anything broken ends the search: an object in it would
+    /// be a part of it, and its id not the lead's. This also keeps the work within bounds.
+    fn within(text: &'a str) -> Option<Body<'a>> {
+        if serde_json::from_str::<IgnoredAny>(text).is_ok() {
+            return None;
+        }
+        let mut from = 0;
+        loop {
+            let at = from + beginning(&text[from..])?;
+            let mut values = Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
+            let body = Body::read(values.next()?.ok()?.get());
+            if body.lead_id().is_some() {
+                return (!is_in_markup(&text[..at])).then_some(body);
+            }
+            if body.denies_success() {
+                return None;
+            }
+            from = at + values.byte_offset();
         }
     }
 

@@ -113,7 +113,11 @@ impl FatalCause {
 /// Judges an answer whose head and body arrived (the body up to a bound).
 pub fn judge(head: &Head, body: &[u8]) -> Verdict {
     let text = String::from_utf8_lossy(body);
-    let body = Body::read(&text);
+    let body = if head.is_success() {
+        Body::of_success(&text)
+    } else {
+        Body::read(&text)
+    };
     let status = head.status;
     let code = ErrorCode::Http(status);
     // A closure, because most answers create a lead and do not need the text.

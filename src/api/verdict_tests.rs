@@ -2,9 +2,13 @@
 //! number in the project's table of exchanges.
 
 use std::num::NonZeroU32;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use proptest::sample::select;
 use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::api::Quota;
@@ -305,6 +309,81 @@ fn row_8_a_refusal_that_says_when_is_a_wait() {
     assert!(matches!(silent, Verdict::PerhapsTaken { .. }), "{silent:?}");
     let with_id = reply_after(200, "7", r#"{"success":false,"retry_after":60,"id":5}"#);
     assert!(matches!(with_id, Verdict::Created { .. }), "{with_id:?}");
+}
+
+const PHP: &str =
+    "<br />\n<b>Warning</b>:  Undefined array key \"a\" in /srv/a->b.php on line <b>3</b><br />\n";
+
+#[test]
+fn row_9_an_answer_with_an_id_counts_whatever_stands_around_it() {
+    let answer = r#"{"message":"ok","data":{"id":"5"}}"#;
+    for body in [
+        format!("{PHP}{answer}"),
+        format!("{PHP}[ {answer} ]"),
+        format!("{answer}\nDEBUG: 12 ms"),
+        format!("{answer}{answer}"),
+        format!("{answer}<script>stats = {{\"id\": 7}}</script>"),
+        format!("<!DOCTYPE html><html><body>Maintenance</body></html>{answer}"),
+        format!("<style>p {{ color: red }}</style>{{}}[]{answer}"),
+        format!("[2026-11-21 10:00:00] app.DEBUG: {{\"sql\":[1]}}\n{answer}"),
+        format!("[{{\"n\":1}},{{\"n\":2}}]{answer}{{\"id\":6"),
+    ] {
+        assert_eq!(reply(200, &body), created("5"), "{body}");
+    }
+    let there = r#"{"message":"Lead already exists","data":{"id":9}}"#;
+    let there = reply(200, &format!("{PHP}{there}"));
+    assert!(matches!(there, Verdict::Duplicate { .. }), "{there:?}");
+}
+
+#[test]
+fn row_9_an_id_that_may_be_anything_makes_no_lead() {
+    for body in [
+        // No answer, or not a whole one.
+        format!("{PHP}{{\"message\":\"ok\"}}"),
+        format!("{PHP}{{\"data\":{{\"campaign\":{{\"id\":7}}"),
+        r#"{"score":NaN,"campaign":{"id":7}}"#.into(),
+        r#"{"a":{"id":7},}"#.into(),
+        // Lists of several.
+        r#"[{"id":7},{"id":8}]"#.into(),
+        format!("{PHP}[{{\"id\":7}},{{\"id\":8}}]"),
+        r#"[[{"id":7}]]"#.into(),
+        // A page's own.
+        r#"<html><script>app({"id":7})</script></html>"#.into(),
+        r#"<html><SCRIPT type="application/json">{"id":7}</SCRIPT></html>"#.into(),
+        r#"<div user='{"id":7}'></div>"#.into(),
+        // A refusal first.
+        r#"{"success":false}{"id":7}"#.into(),
+        // JSON in a text.
+        r#""{\"id\":7}""#.into(),
+    ] {
+        let verdict = perhaps_taken(ErrorCode::UnreadableAnswer, "the answer is not JSON");
+        assert_eq!(reply(200, &body), verdict, "{body}");
+    }
+}
+
+#[test]
+fn row_9_no_text_takes_long_to_search() {
+    let began = Instant::now();
+    for pattern in [
+        "{",
+        "[",
+        "{\"",
+        "{\"\":",
+        "[{\"\":",
+        "{ ",
+        "{\"a\":1}",
+        "{\"\":[",
+        "<{\"\":0}",
+        "{\"\":0} [",
+    ] {
+        let body = pattern.repeat(500_000 / pattern.len());
+        for end in ["", "x", "}"] {
+            let verdict = reply(200, &format!("{body}{end}"));
+            assert!(matches!(verdict, Verdict::PerhapsTaken { .. }), "{pattern}");
+        }
+    }
+    // Work that grows with the square would take hours.
+    assert!(began.elapsed() < Duration::from_secs(60));
 }
 
 #[test]
@@ -920,7 +999,79 @@ fn a_text_is_masked_before_it_is_shortened() {
     assert_eq!(text.chars().count(), MAX_TEXT);
 }
 
-proptest::proptest! {
+/// Text that is no answer, as it stands around answers.
+fn noise() -> impl Strategy<Value = String> {
+    let known = select(vec![
+        PHP,
+        "<!DOCTYPE html><html><head><style>p{color:red}</style></head></html>\n",
+        "<script>var a = {b: 1};</script>",
+        "[2026-11-21 10:00:00] production.DEBUG: took 12 ms\n",
+        "array(1) {\n  [\"id\"]=>\n  int(7)\n}\n",
+        "{}",
+        "[]",
+        r#"{"level":"debug","context":{"id":7}}"#,
+        r#"[{"id":1},{"id":2}]"#,
+    ]);
+    let piece = prop_oneof![known.prop_map(str::to_owned), r"[^<{\[]{0,20}"];
+    vec(piece, 0..5).prop_map(|pieces| pieces.concat())
+}
+
+fn json_without_ids() -> impl Strategy<Value = Value> {
+    let names = [
+        "data", "lead", "success", "status", "error", "errors", "message", "uuid",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "[a-z0-9 ]{0,9}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, move |inner| {
+        let fields = btree_map(select(names.to_vec()), inner.clone(), 0..5);
+        prop_oneof![
+            vec(inner, 0..4).prop_map(Value::from),
+            fields.prop_map(|fields| fields.into_iter().collect::<Value>()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_answer_with_an_id_is_found_in_any_text(
+        before in noise(),
+        answer in select(vec![
+            r#"{"message":"ok","data":{"id":"5"}}"#,
+            r#"{ "id": 5, "status": "pending" }"#,
+            r#"[{"lead":{"id":5}}]"#,
+        ]),
+        after in noise(),
+        rest in ".*",
+    ) {
+        let body = format!("{before}{answer}{after}{rest}");
+        prop_assert_eq!(reply(200, &body), created("5"), "{}", body);
+    }
+
+    #[test]
+    fn without_an_id_nothing_is_created(
+        before in r"[^{\[]{0,20}",
+        json in json_without_ids(),
+        rest in r"[^{]{0,20}",
+    ) {
+        let body = format!("{before}{json}{rest}");
+        let verdict = reply(200, &body);
+        prop_assert!(!matches!(verdict, Verdict::Created { .. }), "{} {:?}", body, verdict);
+    }
+
+    #[test]
+    fn with_an_id_nothing_is_refused(mut json in json_without_ids()) {
+        if let Value::Object(fields) = &mut json {
+            fields.insert("data".into(), json!({ "id": "5" }));
+            let verdict = reply(200, &json.to_string());
+            let is_there = matches!(verdict, Verdict::Created { .. } | Verdict::Duplicate { .. });
+            prop_assert!(is_there, "{} {:?}", json, verdict);
+        }
+    }
+
     #[test]
     fn no_answer_makes_the_judge_panic(status in 0u16..1000, hint in ".*", body in ".*") {
         let _ = reply_after(status, &hint, &body);

@@ -1,5 +1,5 @@
 //! Answers as some services and the machines before them give them: refusals inside a success,
-//! heads that break the rules, and a 408 after the work was done.
+//! other text around an answer, heads that break the rules, and a 408 after the work was done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,6 +106,14 @@ fn the_head_of_an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_e
             assert!(!stderr.contains(private), "{private}: {stderr}");
         }
     }
+}
+
+#[test]
+fn an_answer_counts_whatever_stands_around_it() {
+    let php = "<br />\n<b>Warning</b>:  Undefined variable on line <b>3</b><br />\n";
+    creates_one("", &format!("{php}{CREATED}"));
+    creates_one("", &format!("{CREATED}\nDEBUG: took 12 ms"));
+    creates_one("", &format!("{CREATED}{{\"id\":6}}"));
 }
 
 #[test]
