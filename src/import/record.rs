@@ -350,13 +350,14 @@ pub fn asked_pause(
 ) -> Result<Option<AskedPause>, Failure> {
     let now = Timestamp::now();
     let asked = ledger.recent_use(service, now)?.pause;
-    let asked = asked.filter(|pause| now < pause.until);
-    let left = |pause: &AskedPause| now.duration_until(pause.until).unsigned_abs();
-    let Some(pause) = asked.filter(|pause| left(pause) > settings.policy.max_outage) else {
+    let left = |pause: &AskedPause| pause.left(now);
+    let asked = asked.filter(|pause| left(pause).is_some());
+    let is_longer = |pause: &AskedPause| left(pause) > Some(settings.policy.max_outage);
+    let Some(pause) = asked.filter(is_longer) else {
         return Ok(asked);
     };
     let stop = Stop::new(StopReason::AskedToWait {
-        until: pause.until,
+        until: pause.until(),
         why: ErrorCode::Http(pause.http_status),
     });
     Err(Failure::new(stop.by(), stop_text(&stop)))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
@@ -107,9 +107,11 @@ pub struct StartsInSecond {
     pub requests: u32,
 }
 
+/// A wait that the service asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AskedPause {
-    pub until: Timestamp,
+    pub asked_at: Timestamp,
+    pub wait: Duration,
     pub http_status: u16,
 }
 
@@ -176,6 +178,43 @@ pub struct InvalidRow {
     pub cells: CellsDigest,
 }
 
+impl AskedPause {
+    pub fn asked_now(wait: Duration, http_status: u16) -> AskedPause {
+        AskedPause {
+            asked_at: Timestamp::now(),
+            wait,
+            http_status,
+        }
+    }
+
+    pub fn until(&self) -> Timestamp {
+        let wait = SignedDuration::try_from(self.wait).unwrap_or_default();
+        self.asked_at.saturating_add(wait).unwrap_or_default()
+    }
+
+    /// How much of it is left; `None` if it is over, or was noted under a clock that was wrong. If
+    /// that means a request too early, the service asks again.
+    pub fn left(&self, now: Timestamp) -> Option<Duration> {
+        if is_of_wrong_clock(self.asked_at, now) {
+            return None;
+        }
+        let since = now.duration_since(self.asked_at.min(now)).unsigned_abs();
+        let left = self.wait.saturating_sub(since);
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// Whether it ends later than one that was known when it was asked for.
+    pub(super) fn outlasts(&self, known: Option<AskedPause>) -> bool {
+        known.and_then(|known| known.left(self.asked_at)) < Some(self.wait)
+    }
+}
+
+/// Whether a time was noted under a clock that was wrong: it lies ahead, by more than a clock is
+/// set back to stay right. It may be years ahead, so it holds nothing back.
+pub fn is_of_wrong_clock(noted: Timestamp, now: Timestamp) -> bool {
+    noted.duration_since(now) > SignedDuration::from_mins(1)
+}
+
 impl CellsDigest {
     pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>) -> CellsDigest {
         let mut digest = Sha256::new();
@@ -212,10 +251,9 @@ impl Group {
         self.suppressed_to = later.suppressed_to.or(self.suppressed_to);
     }
 
-    /// Records a wait that the service asked for; of several the longest counts.
+    /// Records a wait that the service asked for; of several the one that ends last counts.
     pub fn set_pause(&mut self, pause: AskedPause) {
-        let is_longer = self.pause.is_none_or(|known| known.until < pause.until);
-        if is_longer {
+        if pause.outlasts(self.pause) {
             self.pause = Some(pause);
         }
     }
@@ -266,6 +304,51 @@ mod tests {
         for (later, kept) in [(Some(1), Some(1)), (None, Some(1)), (Some(2), Some(2))] {
             group.append(learned(later));
             assert_eq!(group.learned, learned(kept).learned);
+        }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn asked(second: i64, wait: u64) -> AskedPause {
+        AskedPause {
+            asked_at: at(second),
+            wait: Duration::from_secs(wait),
+            http_status: 429,
+        }
+    }
+
+    #[test]
+    fn a_wait_never_lasts_longer_from_now_on_than_was_asked_for() {
+        let years = 3 * 366 * 24 * 3600;
+        for (now, left) in [
+            (100, Some(20)),
+            (115, Some(5)),
+            (120, None),
+            (100 + years, None),
+            // The clock was set back a little.
+            (70, Some(20)),
+            (39, None),
+            (100 - years, None),
+        ] {
+            let left: Option<Duration> = left.map(Duration::from_secs);
+            assert_eq!(asked(100, 20).left(at(now)), left, "{now}");
+        }
+    }
+
+    #[test]
+    fn the_wait_that_ends_last_counts_unless_its_clock_was_wrong() {
+        let mut group = Group::default();
+        for (pause, counts) in [
+            (asked(10_000, 20), true),
+            (asked(100, 20), true),
+            (asked(101, 10), false),
+            (asked(101, 20), true),
+            (asked(200, 1), true),
+        ] {
+            group.set_pause(pause);
+            assert_eq!(group.pause == Some(pause), counts, "{pause:?}");
         }
     }
 

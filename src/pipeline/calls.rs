@@ -369,11 +369,10 @@ impl Calls {
         let (Some(wait), ErrorCode::Http(http_status)) = (hint, why) else {
             return Ok(());
         };
-        let (service, until) = (self.service, wall_clock_ahead(wait));
-        let pause = Some(AskedPause { until, http_status });
+        let service = self.service;
         let asked = RecentUse {
             starts: Vec::new(),
-            pause,
+            pause: Some(AskedPause::asked_now(wait, http_status)),
         };
         let recorded = self
             .ledger

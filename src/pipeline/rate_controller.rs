@@ -50,7 +50,7 @@ use super::stated_limits::StatedLimits;
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
 use crate::lead::ErrorCode;
-use crate::ledger::{AskedPause, RecentUse};
+use crate::ledger::RecentUse;
 use crate::rate::{AUTO_MOST, KnownRate, Pace, PaceSource, Rate, RateChoice};
 
 /// Nothing is tried again sooner without a hint.
@@ -106,12 +106,12 @@ impl RateController {
     #[must_use]
     pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> RateController {
         self.limiter.resume(&recent.starts, now);
-        let pause = recent.pause.filter(|pause| pause.until > now);
-        if let Some(AskedPause { until, http_status }) = pause {
-            let left = now.duration_until(until).unsigned_abs().min(LONGEST_WAIT);
-            let until = Instant::now() + left;
+        if let Some(pause) = recent.pause
+            && let Some(left) = pause.left(now)
+        {
+            let until = Instant::now() + left.min(LONGEST_WAIT);
             self.limiter.hold(until);
-            self.pause_at_start = Some((until, ErrorCode::Http(http_status)));
+            self.pause_at_start = Some((until, ErrorCode::Http(pause.http_status)));
         }
         self
     }

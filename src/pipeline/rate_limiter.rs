@@ -21,8 +21,8 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::reserved_starts::ReservedStarts;
-use crate::ledger::StartsInSecond;
 use crate::ledger::shared_pace::NEWS_HOLD;
+use crate::ledger::{StartsInSecond, is_of_wrong_clock};
 use crate::rate::Rate;
 
 /// Nothing is made up for where the distance is as wide as this: a start that comes late by a
@@ -80,11 +80,15 @@ impl RateLimiter {
     }
 
     /// Counts what earlier processes have started, in order of time, seen from `now`; each as made
-    /// at the end of its second. A time in the future (the clock was set back) counts as now.
+    /// at the end of its second. A time a little in the future (the clock was set back) counts as now.
     pub(super) fn resume(&mut self, earlier: &[StartsInSecond], now: Timestamp) {
-        let starts = earlier.iter().rev().flat_map(|starts| {
-            let second = Timestamp::from_second(starts.second).unwrap_or(now);
-            let age = now.duration_since(second.min(now)).unsigned_abs();
+        let at = |second| Timestamp::from_second(second).unwrap_or(now);
+        let earlier = earlier.iter().rev();
+        let earlier = earlier.filter(|starts| !is_of_wrong_clock(at(starts.second), now));
+        let starts = earlier.flat_map(|starts| {
+            let age = now
+                .duration_since(at(starts.second).min(now))
+                .unsigned_abs();
             let at = (BEGIN + Duration::from_secs(1)).saturating_sub(age);
             repeat_n(at, starts.requests as usize)
         });

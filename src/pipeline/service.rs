@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::attempt::{Epochs, Job};
@@ -19,7 +19,7 @@ use crate::api::Answer;
 use crate::api::verdict::{LONGEST_WAIT, Verdict};
 use crate::event::{Pause, RunEvent};
 use crate::lead::ErrorCode;
-use crate::ledger::{AskedPause, Reply};
+use crate::ledger::Reply;
 use crate::stop::{Stop, StopReason};
 
 pub(super) type Events<'a> = &'a mut dyn FnMut(RunEvent<'_>);
@@ -85,19 +85,18 @@ impl Service {
     /// waits that the service asked one of them for.
     pub(super) fn share(&mut self, reply: Reply, events: Events<'_>) {
         self.rate.share(reply.is_paced, reply.starts);
-        let Some(AskedPause { until, http_status }) = reply.pause else {
+        let Some(pause) = reply.pause else {
             return;
         };
-        let now = Instant::now();
-        let wait = Timestamp::now()
-            .duration_until(until)
-            .max(SignedDuration::ZERO);
-        let wait = wait.unsigned_abs().min(LONGEST_WAIT);
+        let Some(left) = pause.left(Timestamp::now()) else {
+            return;
+        };
+        let (now, wait) = (Instant::now(), left.min(LONGEST_WAIT));
         let is_known = |known: Instant| now + wait <= known + SAME_WAIT;
-        if wait.is_zero() || self.rate.limiter.held_until().is_some_and(is_known) {
+        if self.rate.limiter.held_until().is_some_and(is_known) {
             return;
         }
-        let why = ErrorCode::Http(http_status);
+        let why = ErrorCode::Http(pause.http_status);
         self.outage.started(now);
         self.rate.limiter.hold(now + wait);
         self.throttle.wait(now + wait, Some(wait), why);

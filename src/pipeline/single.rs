@@ -125,7 +125,7 @@ fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
             (StopReason::TestUnanswered { code, may_be_made }, text)
         }
         Verdict::RetryLater { code, text, .. } => {
-            let (code, until) = (*code, pause.map(|pause| pause.until));
+            let (code, until) = (*code, pause.map(|pause| pause.until()));
             (StopReason::TestThrottled { code, until }, text)
         }
         Verdict::TokenReplaced => return Some(Stop::new(StopReason::TokenReplaced)),

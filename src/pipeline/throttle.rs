@@ -92,10 +92,7 @@ pub(super) fn asked_pause(verdict: &Verdict) -> Option<AskedPause> {
     let ErrorCode::Http(http_status) = *code else {
         return None;
     };
-    Some(AskedPause {
-        until: wall_clock_ahead((*wait)?),
-        http_status,
-    })
+    Some(AskedPause::asked_now((*wait)?, http_status))
 }
 
 /// The time of day after a wait.

@@ -83,3 +83,25 @@ fn a_wait_that_the_service_has_asked_for_outlives_the_process() {
     assert_eq!(at.len(), 4);
     assert!(at[1] - at[0] >= 2_900_000, "{at:?}");
 }
+
+#[test]
+fn what_was_noted_while_the_clock_was_years_ahead_holds_no_later_start_back() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = scenario(
+        "[[rule]]\nphone_number = '+447911000001'\nattempts = [1]\n\
+         reply = { status = 429, headers = { retry-after = '20' } }",
+    );
+    let hasty = ["--max-outage", "1s", "--max-duration", "20s"];
+    import(&folder, &service, "none", &hasty).expect(3);
+    let ahead = 3 * 365 * 24 * 3600;
+    let noted = format!(
+        "UPDATE services SET pause_asked_at_ms = pause_asked_at_ms + {ahead}000,
+            pause_until_ms = pause_until_ms + {ahead}000;
+         UPDATE recent_starts SET second = second + {ahead};"
+    );
+    let ledger = rusqlite::Connection::open(folder.ledger()).unwrap();
+    ledger.execute_batch(&noted).unwrap();
+    drop(ledger);
+    import(&folder, &service, "1/day", &hasty).expect(0);
+    assert_eq!(service.stats().lead_requests, 3);
+}

@@ -133,6 +133,25 @@ fn a_wait_that_the_service_asks_one_for_is_kept_by_all() {
 }
 
 #[test]
+fn a_wait_that_was_noted_while_the_servers_clock_was_years_ahead_holds_nobody_back() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let service = scenario("");
+    let import = |from| {
+        let folder = Folder::with_leads(&rows(from, from + 2));
+        end(start(&folder, &service, &database, "none"));
+    };
+    import(0);
+    database.sql(
+        "UPDATE leadload.pace SET pause_asked_at = now() + interval '3 years',
+            pause_until = now() + interval '3 years 20 seconds', pause_http_status = 429",
+    );
+    import(10);
+    assert_eq!(service.stats().lead_requests, 4);
+}
+
+#[test]
 fn a_test_lead_takes_its_turn_too() {
     let Some(database) = Cluster::database() else {
         return;

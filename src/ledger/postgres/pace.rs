@@ -33,13 +33,24 @@ const UNAWARE: Duration = NEWS_HOLD.saturating_add(Duration::from_millis(500));
 
 const MICROS: i64 = 1_000_000;
 
+/// The end of the wait that the service asked for, unless that was noted under a clock that was wrong
+/// (`AskedPause::left`). No wait that is believed is longer than a day; earlier versions did not note
+/// when it was asked.
+macro_rules! believed_pause {
+    () => {
+        "CASE WHEN greatest(pause_asked_at, pause_until - interval '1 day')
+            <= clock_timestamp() + interval '1 minute' THEN pause_until END"
+    };
+}
+
 /// Waits for a run that is just joining, so that the next statement sees its limits.
 pub(super) const LOCK: &str = "SELECT 1 FROM leadload.pace WHERE service = $1 FOR NO KEY UPDATE";
 
 /// Reserves start times, under [`LOCK`]. A run that is slower by itself than all together gets
 /// one at a time.
 /// Returns the end of what is reserved, how many times that are, and the space, in microseconds.
-pub(super) const RESERVE: &str = "
+pub(super) const RESERVE: &str = concat!(
+    "
 WITH shared AS (
     SELECT greatest(max(space_us), 1) AS space FROM leadload.senders
     WHERE service = $1 AND until > clock_timestamp()
@@ -47,30 +58,41 @@ WITH shared AS (
     SELECT space, CASE WHEN $2 > space THEN 1 ELSE greatest(1, $3 / space) END AS count
     FROM shared
 ), reserved AS (
-    UPDATE leadload.pace SET next_start = greatest(next_start, clock_timestamp(), pause_until)
-        + count * space * interval '1 microsecond'
+    UPDATE leadload.pace SET next_start = greatest(next_start, clock_timestamp(), ",
+    believed_pause!(),
+    ") + count * space * interval '1 microsecond'
     FROM wish WHERE service = $1 RETURNING next_start, count, space
 )
-SELECT (extract(epoch FROM next_start) * 1000000)::bigint, count, space FROM reserved";
+SELECT (extract(epoch FROM next_start) * 1000000)::bigint, count, space FROM reserved"
+);
 
 /// What has changed for a sender: whether starts have to be reserved, the wait that the service
 /// asked for, and whether the lease is under way.
-pub(super) const NEWS: &str = "
+pub(super) const NEWS: &str = concat!(
+    "
 SELECT EXISTS (
         SELECT 1 FROM leadload.senders
         WHERE service = $1 AND space_us IS NOT NULL AND until > clock_timestamp()
     ),
-    (extract(epoch FROM pause_until - clock_timestamp()) * 1000)::bigint, pause_http_status,
+    (extract(epoch FROM ",
+    believed_pause!(),
+    " - clock_timestamp()) * 1000)::bigint, pause_http_status,
     EXISTS (SELECT 1 FROM leadload.senders WHERE id = $2 AND until > clock_timestamp()),
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-FROM leadload.pace WHERE service = $1";
+FROM leadload.pace WHERE service = $1"
+);
 
-/// Keeps a longer wait that the service asked for earlier.
-pub(super) const PAUSE: &str = "
+/// Keeps a wait that ends later, if it is believed.
+pub(super) const PAUSE: &str = concat!(
+    "
 UPDATE leadload.pace
-SET pause_until = clock_timestamp() + $2 * interval '1 ms', pause_http_status = $3
+SET pause_asked_at = clock_timestamp(), pause_until = clock_timestamp() + $2 * interval '1 ms',
+    pause_http_status = $3
 WHERE service = $1
-    AND coalesce(pause_until < clock_timestamp() + $2 * interval '1 ms', true)";
+    AND coalesce(",
+    believed_pause!(),
+    " < clock_timestamp() + $2 * interval '1 ms', true)"
+);
 
 pub(super) const LEARN: &str = "
 UPDATE leadload.services SET rate_requests = $2, rate_per_ms = $3, rate_is_stated = $4
@@ -100,11 +122,13 @@ VALUES ($1, floor(extract(epoch FROM clock_timestamp()))::bigint, $2)
 ON CONFLICT (service, second) DO UPDATE
 SET requests = recent_starts.requests + excluded.requests";
 
-/// The requests of the last seconds, the newest first, each counted from now.
+/// The requests of the last seconds, the newest first, each counted from now. What was noted under a
+/// clock that was ahead is left out.
 const RECENT: &str = "
 SELECT second - floor(extract(epoch FROM clock_timestamp()))::bigint AS ago, requests
 FROM leadload.recent_starts
-WHERE service = $1 AND second >= floor(extract(epoch FROM clock_timestamp()))::bigint - $2
+WHERE service = $1 AND second - floor(extract(epoch FROM clock_timestamp()))::bigint
+    BETWEEN -$2 AND 60
 ORDER BY second DESC";
 
 /// Whether another run has no limit, or one that is not as strict.
@@ -261,11 +285,8 @@ pub(super) fn micros(time: Duration) -> i64 {
 /// A wait that ends after so many milliseconds, as stored.
 pub(super) fn pause_of(left_ms: Option<i64>, http_status: Option<i32>) -> Option<AskedPause> {
     let left = Duration::from_millis(left_ms?.max(0).cast_unsigned());
-    let until = Timestamp::now().checked_add(jiff::SignedDuration::try_from(left).ok()?);
-    Some(AskedPause {
-        until: until.ok()?,
-        http_status: u16::try_from(http_status?).ok()?,
-    })
+    let http_status = u16::try_from(http_status?).ok()?;
+    Some(AskedPause::asked_now(left, http_status))
 }
 
 impl PostgresLedger {
@@ -361,8 +382,7 @@ pub(super) async fn record_pause(
 
 /// How long a wait lasts from now on, in milliseconds.
 pub(super) fn left_ms(pause: AskedPause) -> i64 {
-    let left = Timestamp::now().duration_until(pause.until);
-    millis(left.max(jiff::SignedDuration::ZERO).unsigned_abs())
+    millis(pause.left(Timestamp::now()).unwrap_or_default())
 }
 
 /// The values of a learned rate.

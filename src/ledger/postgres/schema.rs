@@ -7,7 +7,7 @@ use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 3;
+pub(super) const VERSION: i32 = 4;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -25,7 +25,7 @@ const FIND_SCHEMA: &str =
 
 /// Each step leads from the version of its place in the list to the next one. All that
 /// are missing are done in one transaction.
-const STEPS: [&str; VERSION as usize] = [TABLES, AFTER_A_RUN, WHOSE_LEADS];
+const STEPS: [&str; VERSION as usize] = [TABLES, AFTER_A_RUN, WHOSE_LEADS, WHEN_IT_ASKED];
 
 /// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`.
 const TABLES: &str = "
@@ -271,6 +271,12 @@ const WHOSE_LEADS: &str = "
 -- What the access token is known by with which all its leads were made; not the token. Empty without
 -- leads, `-` if there were several; none if it was begun before this column came.
 ALTER TABLE leadload.runs ADD COLUMN token text;
+";
+
+/// The server's clock may have been wrong when the service asked for a wait.
+const WHEN_IT_ASKED: &str = "
+-- When it asked for the wait that ends at `pause_until`; none if that came before this column.
+ALTER TABLE leadload.pace ADD COLUMN pause_asked_at timestamptz;
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

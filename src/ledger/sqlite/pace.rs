@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::columns::all;
 use super::{AskedPause, Group, LedgerError, RecentUse, ServiceId, SqliteLedger, StartsInSecond};
@@ -36,14 +36,15 @@ const DROP_OLD: &str = "DELETE FROM recent_starts WHERE service = ?1 AND second 
 const RECENT: &str = "
 SELECT second, requests FROM recent_starts WHERE service = ?1 AND second >= ?2 ORDER BY second";
 
-/// Keeps a longer wait that the service asked for earlier.
 const PAUSE: &str = "
-UPDATE services SET pause_until_ms = ?2, pause_http_status = ?3
-WHERE id = ?1 AND coalesce(pause_until_ms < ?2, true)";
+UPDATE services SET pause_asked_at_ms = ?2, pause_until_ms = ?3, pause_http_status = ?4
+WHERE id = ?1";
 
+/// No wait that is believed is longer than a day. Earlier versions did not note when it was asked.
 const PAUSED: &str = "
-SELECT pause_until_ms, pause_http_status FROM services
-WHERE id = ?1 AND pause_until_ms IS NOT NULL";
+SELECT max(coalesce(pause_asked_at_ms, 0), pause_until_ms - 86400000), pause_until_ms,
+    pause_http_status
+FROM services WHERE id = ?1 AND pause_until_ms IS NOT NULL";
 
 impl SqliteLedger {
     /// The last rate that was learned for the service; `None` if there is none yet.
@@ -65,8 +66,6 @@ impl SqliteLedger {
 
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
         self.reading(|db| {
-            let pause = db.query_row(PAUSED, [service.0], |row| Ok((row.get(0)?, row.get(1)?)));
-            let pause: Option<(i64, u16)> = pause.optional()?;
             Ok(RecentUse {
                 starts: all(db, RECENT, [service.0, now.as_second() - DAY], |row| {
                     Ok(StartsInSecond {
@@ -74,10 +73,7 @@ impl SqliteLedger {
                         requests: row.get(1)?,
                     })
                 })?,
-                pause: pause.and_then(|(until, http_status)| {
-                    let until = Timestamp::from_millisecond(until).ok()?;
-                    Some(AskedPause { until, http_status })
-                }),
+                pause: paused(db, service)?,
             })
         })
     }
@@ -105,11 +101,34 @@ pub(super) fn record(
         change.prepare_cached(LEARN)?.execute(values)?;
     }
     add_starts(change, service, &group.starts)?;
-    if let Some(pause) = group.pause {
-        let values = params![service.0, pause.until.as_millisecond(), pause.http_status];
-        change.prepare_cached(PAUSE)?.execute(values)?;
+    if let Some(pause) = group.pause
+        && pause.outlasts(paused(change, service)?)
+    {
+        let (asked_at, until) = (pause.asked_at, pause.until());
+        change.prepare_cached(PAUSE)?.execute(params![
+            service.0,
+            asked_at.as_millisecond(),
+            until.as_millisecond(),
+            pause.http_status
+        ])?;
     }
     Ok(())
+}
+
+/// The last wait that the service asked for; it may be over.
+fn paused(db: &Connection, service: ServiceId) -> rusqlite::Result<Option<AskedPause>> {
+    let pause = db.query_row(PAUSED, [service.0], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    });
+    let pause: Option<(i64, i64, u16)> = pause.optional()?;
+    Ok(pause.and_then(|(asked_at, until, http_status)| {
+        let wait = until.checked_sub(asked_at)?.max(0).unsigned_abs();
+        Some(AskedPause {
+            asked_at: Timestamp::from_millisecond(asked_at).ok()?,
+            wait: Duration::from_millis(wait),
+            http_status,
+        })
+    }))
 }
 
 /// Adds to the counted requests, and drops those that are too old to matter.
@@ -262,8 +281,9 @@ mod tests {
     #[test]
     fn the_longest_wait_that_a_service_asked_for_is_known_and_another_service_has_none() {
         let mut sample = Sample::new();
-        let asked = |minutes: i64| AskedPause {
-            until: at(60 * minutes),
+        let asked = |minutes: u64| AskedPause {
+            asked_at: at(0),
+            wait: Duration::from_secs(60 * minutes),
             http_status: 429,
         };
         for (in_one_group, longest) in [(&[1][..], 1), (&[10], 10), (&[5], 10), (&[20, 15], 20)] {
@@ -278,5 +298,48 @@ mod tests {
         let other = sample.ledger.service("https://other.example").unwrap();
         let recent = sample.ledger.recent_use(other, at(0)).unwrap();
         assert_eq!(recent, RecentUse::default());
+    }
+
+    #[test]
+    fn a_wait_that_was_noted_under_a_clock_years_ahead_gives_way_to_the_next_one() {
+        let mut sample = Sample::new();
+        let now = 1_800_000_000;
+        for (asked_at, wait) in [(now + 90_000_000, 3600), (now, 20), (now + 5, 10)] {
+            let pause = AskedPause {
+                asked_at: at(asked_at),
+                wait: Duration::from_secs(wait),
+                http_status: 429,
+            };
+            let mut group = Group::default();
+            group.set_pause(pause);
+            sample.commit(RUN, group);
+        }
+        let recent = sample.ledger.recent_use(sample.service, at(now)).unwrap();
+        let pause = recent.pause.unwrap();
+        assert_eq!((pause.asked_at, pause.until()), (at(now), at(now + 20)));
+    }
+
+    #[test]
+    fn a_wait_of_which_only_its_end_is_known_is_believed_up_to_a_day_ahead() {
+        let sample = Sample::new();
+        let now = 1_800_000_000;
+        let hour = 3600;
+        for (until, asked_at, left) in [
+            (now + hour, "NULL", Some(hour)),
+            (now + 25 * hour, "NULL", None),
+            (now + 90_000_000, "NULL", None),
+            // No wait is as long as that.
+            (now + 90_000_000, "0", None),
+        ] {
+            let noted = format!(
+                "UPDATE services SET pause_until_ms = {until}000, pause_asked_at_ms = {asked_at},
+                    pause_http_status = 429"
+            );
+            sample.ledger.db.execute_batch(&noted).unwrap();
+            let recent = sample.ledger.recent_use(sample.service, at(now)).unwrap();
+            let found = recent.pause.unwrap().left(at(now));
+            let left = left.map(|left: i64| Duration::from_secs(left.unsigned_abs()));
+            assert_eq!(found, left, "{until}");
+        }
     }
 }

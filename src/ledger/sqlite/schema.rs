@@ -3,13 +3,18 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it.
-pub(super) const VERSION: u32 = 10;
+pub(super) const VERSION: u32 = 11;
 
 /// The version of the first release. Earlier ones are refused.
 pub(super) const FIRST: u32 = 8;
 
 /// What makes the tables of each version of those before it.
-const STEPS: [(u32, &str); 3] = [(FIRST, TABLES), (9, AFTER_A_RUN), (VERSION, WHOSE_LEADS)];
+const STEPS: [(u32, &str); 4] = [
+    (FIRST, TABLES),
+    (9, AFTER_A_RUN),
+    (10, WHOSE_LEADS),
+    (VERSION, WHEN_IT_ASKED),
+];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4C65_6164;
@@ -226,6 +231,12 @@ const WHOSE_LEADS: &str = "
 -- What the access token is known by with which all its leads were made; not the token. Empty without
 -- leads, `-` if there were several; none if it was begun before this column came.
 ALTER TABLE runs ADD COLUMN token TEXT;
+";
+
+/// A clock may have been wrong when the service asked for a wait.
+const WHEN_IT_ASKED: &str = "
+-- When it asked for the wait that ends at `pause_until_ms`; none if that came before this column.
+ALTER TABLE services ADD COLUMN pause_asked_at_ms INTEGER;
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.

@@ -1,7 +1,7 @@
 //! What earlier processes have sent counts too.
 
 use super::*;
-use crate::ledger::StartsInSecond;
+use crate::ledger::{AskedPause, StartsInSecond};
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap()
@@ -60,25 +60,29 @@ async fn three_processes_one_after_the_other_keep_to_one_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_an_earlier_process_was_asked_for_is_obeyed_to_its_end() {
-    let asked = |until| RecentUse {
+    let asked = |asked_at, seconds| RecentUse {
         starts: Vec::new(),
         pause: Some(AskedPause {
-            until: at(until),
+            asked_at: at(asked_at),
+            wait: Duration::from_secs(seconds),
             http_status: 429,
         }),
     };
-    let mut rate = limited("20/s", &asked(700_000), at(100_000));
+    let mut rate = limited("20/s", &asked(50_000, 650), at(100_000));
     let (_, why) = rate.pause_at_start.unwrap();
     assert_eq!(why, ErrorCode::Http(429));
     assert_eq!(start(&mut rate, 1).await, [Duration::from_secs(600)]);
-    let mut rate = limited("20/s", &asked(100_000), at(100_000));
-    assert_eq!(rate.pause_at_start, None);
-    assert_eq!(start(&mut rate, 1).await, [Duration::ZERO]);
+    // Over, or noted under a clock that was ahead.
+    for asked_at in [80_000, 900_000] {
+        let mut rate = limited("20/s", &asked(asked_at, 20), at(100_000));
+        assert_eq!(rate.pause_at_start, None);
+        assert_eq!(start(&mut rate, 1).await, [Duration::ZERO]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
-async fn starts_recorded_in_the_future_count_as_made_now() {
-    let recent = counted([5_000, 5_001].into_iter());
+async fn starts_recorded_in_the_future_count_as_made_now_or_not_at_all_if_the_clock_was_wrong() {
+    let recent = counted([130, 131, 5_000, 5_001].into_iter());
     let mut rate = limited("2/10s", &recent, at(100_000));
     let new = start(&mut rate, 1).await;
     let expected = Duration::from_millis(11_100);
