@@ -5,7 +5,9 @@ use std::io;
 
 use futures::future::{self, FutureExt};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
+
+use crate::clock::Slept;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interrupt {
@@ -18,6 +20,7 @@ pub enum Interrupt {
 pub struct Interrupts {
     signals: mpsc::Receiver<()>,
     deadline: Option<Instant>,
+    slept: Slept,
 }
 
 impl Interrupts {
@@ -26,21 +29,19 @@ impl Interrupts {
         Interrupts {
             signals,
             deadline: None,
+            slept: Slept::default(),
         }
     }
 
+    /// From now on the time that the computer sleeps brings it nearer.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
+        self.slept = Slept::default();
     }
 
     /// Waits for the next interrupt. None is lost if the future is dropped.
     pub async fn next(&mut self) -> Interrupt {
-        let time_up = async {
-            match self.deadline {
-                Some(deadline) => sleep_until(deadline).await,
-                None => future::pending().await,
-            }
-        };
+        let time_up = self.slept.reach(&mut self.deadline);
         let signal = async {
             match self.signals.recv().await {
                 Some(()) => {}
@@ -111,4 +112,31 @@ fn forward(mut next: impl AsyncFnMut() -> Option<()> + 'static) -> Interrupts {
         }
     });
     Interrupts::new(receiver)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_run_goes_on_while_the_computer_sleeps() {
+        let (_no_signals, signals) = mpsc::channel(1);
+        let mut interrupts = Interrupts::new(signals);
+        let began = Instant::now();
+        clock::testing::sleep(HOUR);
+        interrupts.set_deadline(Some(began + 6 * HOUR));
+        tokio::spawn(async {
+            tokio::time::sleep(2 * HOUR).await;
+            clock::testing::sleep(8 * HOUR);
+        });
+        assert_eq!(interrupts.next().await, Interrupt::TimeUp);
+        let took = began.elapsed();
+        let soon = 2 * HOUR + clock::LOOK_AGAIN + Duration::from_millis(10);
+        assert!((2 * HOUR..=soon).contains(&took), "{took:?}");
+    }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A room, the rooms below it that it imports, and those above it that it imports wrongly.
 type Layer = (&'static str, &'static str, &'static str);
 
-const LAYERS: [Layer; 35] = [
+const LAYERS: [Layer; 36] = [
     (
         "commands",
         "web cli follow_up import report do_not_call settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign signals phone lead exit message private_file paths text double_click",
@@ -32,7 +32,7 @@ const LAYERS: [Layer; 35] = [
     ),
     (
         "import",
-        "report settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign source signals phone lead rate exit message text",
+        "report settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign source signals clock phone lead rate exit message text",
         "",
     ),
     (
@@ -59,7 +59,7 @@ const LAYERS: [Layer; 35] = [
     ),
     (
         "pipeline",
-        "event intake stop screen ledger api source signals phone lead rate exit text backoff",
+        "event intake stop screen ledger api source signals clock phone lead rate exit text backoff",
         "",
     ),
     (
@@ -82,7 +82,7 @@ const LAYERS: [Layer; 35] = [
     ("mapping", "source phone lead exit message shell text", ""),
     (
         "ledger",
-        "phone lead rate exit message private_file paths",
+        "clock phone lead rate exit message private_file paths",
         "options results",
     ),
     (
@@ -92,7 +92,8 @@ const LAYERS: [Layer; 35] = [
     ),
     ("campaign", "lead message text", ""),
     ("source", "lead exit message contain paths text", ""),
-    ("signals", "", ""),
+    ("signals", "clock", ""),
+    ("clock", "", ""),
     ("phone", "lead text", ""),
     ("lead", "", ""),
     ("rate", "", ""),

@@ -19,6 +19,7 @@ use super::record::{asked_pause, pace};
 use super::remembered::remember;
 use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
+use crate::clock::Slept;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::RowOutcome;
@@ -259,7 +260,7 @@ impl SharedPace {
                     "the test lead waits {seconds:.0} s: {why}"
                 );
             }
-            sleep_until(when).await;
+            Slept::default().reach(&mut Some(when)).await;
         }
         let reserved = self.ledger.reserve_start(self.service, pace.limits())?;
         if let Some(at) = reserved {

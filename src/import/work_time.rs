@@ -4,9 +4,12 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crate::clock::Slept;
+
 #[derive(Debug)]
 pub struct WorkTime {
-    pub began: Instant,
+    began: Instant,
+    slept: Slept,
     waited: Cell<Duration>,
 }
 
@@ -14,6 +17,7 @@ impl WorkTime {
     pub fn start() -> WorkTime {
         WorkTime {
             began: Instant::now(),
+            slept: Slept::default(),
             waited: Cell::default(),
         }
     }
@@ -21,6 +25,16 @@ impl WorkTime {
     pub fn seconds(&self) -> f64 {
         let worked = self.began.elapsed().saturating_sub(self.waited.get());
         worked.as_secs_f64()
+    }
+
+    /// When the command has taken this long, time in which the computer slept included. That never
+    /// comes if it is beyond the clock's range.
+    pub fn deadline(&self, longest: Option<Duration>) -> Option<tokio::time::Instant> {
+        let mut deadline = self.began.checked_add(longest?).map(Into::into);
+        // A copy: what is slept is counted once for each deadline.
+        let mut slept = self.slept;
+        slept.bring_nearer([&mut deadline]);
+        deadline
     }
 
     pub fn has_waited(&self, time: Duration) {

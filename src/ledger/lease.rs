@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::entry::SenderId;
+use crate::clock::monotonic;
 
 /// For what differs between clocks, and for the time between the question and the request.
 pub const MARGIN: Duration = Duration::from_millis(500);
@@ -64,28 +65,6 @@ impl Moment {
         let monotonic = self.monotonic.saturating_sub(earlier.monotonic);
         monotonic.max(of_day.unwrap_or_default())
     }
-}
-
-/// Counts the time that the computer sleeps too.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn monotonic() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
-    // On macOS the clock that does not stand still has this name.
-    #[cfg(target_os = "macos")]
-    const CLOCK: ClockId = ClockId::Monotonic;
-    #[cfg(target_os = "linux")]
-    const CLOCK: ClockId = ClockId::Boottime;
-    let now = clock_gettime(CLOCK);
-    let (seconds, nanos) = (now.tv_sec.cast_unsigned(), now.tv_nsec.cast_unsigned());
-    Duration::from_secs(seconds) + Duration::from_nanos(nanos)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn monotonic() -> Duration {
-    use std::sync::OnceLock;
-    use std::time::Instant;
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    ORIGIN.get_or_init(Instant::now).elapsed()
 }
 
 impl Lease {

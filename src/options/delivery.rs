@@ -55,7 +55,8 @@ options! {
         #[arg(long, action = clap::ArgAction::SetTrue)]
         yes: bool => Delivery { is_repeated_after_import: false };
 
-        /// Stop cleanly after this long [default: no limit]
+        /// Stop cleanly after this long, time in which the computer slept included
+        /// [default: no limit]
         #[arg(long, value_name = "DURATION")]
         max_duration: Given<Duration> => Delivery;
 

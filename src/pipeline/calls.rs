@@ -23,6 +23,7 @@ use super::throttle::{Throttle, wall_clock_ahead};
 use crate::api::verdict::FatalCause;
 use crate::api::{Called, Client, NotDone};
 use crate::backoff;
+use crate::clock;
 use crate::lead::ErrorCode;
 use crate::ledger::{AskedPause, Ledger, LedgerError, RecentUse, ServiceId, StartsInSecond};
 use crate::signals::{Interrupt, Interrupts};
@@ -300,7 +301,11 @@ impl Calls {
                     self.in_flight.update(|calls| calls + 1);
                     return Ok(now);
                 }
-                Err(when) => drop(timeout_at(when, news).await),
+                // The computer may sleep meanwhile, which is part of a wait.
+                Err(when) => {
+                    let soon = Instant::now() + clock::LOOK_AGAIN;
+                    drop(timeout_at(when.min(soon), news).await);
+                }
             }
         }
     }

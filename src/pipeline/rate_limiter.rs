@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::reserved_starts::ReservedStarts;
+use crate::clock::Slept;
 use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::ledger::{StartsInSecond, is_of_wrong_clock};
 use crate::rate::Rate;
@@ -54,6 +55,7 @@ pub(super) struct RateLimiter {
     /// The newest first.
     starts: VecDeque<Duration>,
     held_until: Option<Instant>,
+    slept: Slept,
     /// Start times that are reserved here, where all runs of a service share them.
     reserved: Option<ReservedStarts>,
     /// When the ledger has last said what all runs share; `None` where nothing is shared.
@@ -73,6 +75,7 @@ impl RateLimiter {
             last: None,
             starts: VecDeque::new(),
             held_until: None,
+            slept: Slept::default(),
             reserved: None,
             news_at: None,
             wants_news: false,
@@ -128,6 +131,7 @@ impl RateLimiter {
 
     /// Counts a request as started, or says when to ask again. Time never goes back.
     pub(super) fn try_start(&mut self, now: Instant) -> Result<(), Instant> {
+        self.slept.bring_nearer([&mut self.held_until]);
         if let Some(held_until) = self.held_until.filter(|until| now < *until) {
             return Err(held_until);
         }
@@ -204,8 +208,10 @@ impl RateLimiter {
         needed.max().unwrap_or_default().max(REMEMBERED)
     }
 
-    /// Lets nothing start before `until`, unless a longer pause is on already.
+    /// Lets nothing start before `until`, unless a longer pause is on already. The time that the
+    /// computer sleeps is part of it.
     pub(super) fn hold(&mut self, until: Instant) {
+        self.slept.bring_nearer([&mut self.held_until]);
         self.held_until = self.held_until.max(Some(until));
     }
 
@@ -293,6 +299,19 @@ mod tests {
         tokio::time::advance(Duration::from_secs(37)).await;
         assert_eq!(limiter.try_start(Instant::now()), Ok(()));
         assert_eq!(limiter.held_until(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_goes_on_while_the_computer_sleeps() {
+        let mut limiter = RateLimiter::new();
+        let now = Instant::now();
+        crate::clock::testing::sleep(Duration::from_secs(7200));
+        limiter.hold(now + Duration::from_secs(3600));
+        crate::clock::testing::sleep(Duration::from_secs(3000));
+        let until = now + Duration::from_secs(600);
+        assert_eq!(limiter.try_start(now), Err(until));
+        crate::clock::testing::sleep(Duration::from_secs(7200));
+        assert_eq!(limiter.try_start(now), Ok(()));
     }
 
     #[tokio::test(start_paused = true)]

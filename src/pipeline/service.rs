@@ -68,6 +68,7 @@ impl Service {
         &mut self,
         mut starts: impl Iterator<Item = Instant>,
     ) -> Result<Instant, Option<Instant>> {
+        self.throttle.count_sleep();
         let away = self.outage.away;
         let probes = away.map_or(self.throttle.probe_at, |away| Some(away.began));
         if probes.is_some_and(|since| starts.any(|started| started >= since)) {

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::api::verdict::Verdict;
 use crate::backoff;
+use crate::clock::Slept;
 use crate::lead::ErrorCode;
 use crate::ledger::AskedPause;
 
@@ -25,6 +26,7 @@ pub(super) struct Throttle {
     pub(super) probe_at: Option<Instant>,
     /// Until when the service itself asked us to wait.
     pub(super) asked_until: Option<Instant>,
+    slept: Slept,
 }
 
 impl Default for Throttle {
@@ -35,6 +37,7 @@ impl Default for Throttle {
             began: None,
             probe_at: None,
             asked_until: None,
+            slept: Slept::default(),
         }
     }
 }
@@ -65,11 +68,18 @@ impl Throttle {
 
     /// Everything waits until `until`.
     pub(super) fn wait(&mut self, until: Instant, hint: Option<Duration>, why: ErrorCode) {
+        self.count_sleep();
         self.probe_at = self.probe_at.max(Some(until));
         if hint.is_some() {
             self.asked_until = self.asked_until.max(Some(until));
         }
         self.why = why;
+    }
+
+    /// The time that the computer sleeps is part of each wait.
+    pub(super) fn count_sleep(&mut self) {
+        self.slept
+            .bring_nearer([&mut self.probe_at, &mut self.asked_until]);
     }
 
     /// A request got an answer that is no refusal: if it was the one that went first after a
@@ -110,6 +120,7 @@ pub(super) fn wall_clock(at: Instant) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
 
     const NO_HINT: Option<Duration> = None;
 
@@ -139,6 +150,23 @@ mod tests {
         let mut throttle = Throttle::default();
         let wait = throttle.refused(NO_HINT, at(0), at(0), 0.0);
         assert_eq!(wait, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn waits_go_on_while_the_computer_sleeps_and_are_probed_after_that_all_the_same() {
+        let zero = at(0);
+        let after = |seconds| zero + Duration::from_secs(seconds);
+        let mut throttle = Throttle::default();
+        let hint = Some(Duration::from_secs(3600));
+        throttle.wait(after(3600), hint, ErrorCode::Http(429));
+        clock::testing::sleep(Duration::from_secs(3000));
+        throttle.count_sleep();
+        assert_eq!(throttle.probe_at, Some(after(600)));
+        assert_eq!(throttle.asked_until, Some(after(600)));
+        clock::testing::sleep(Duration::from_secs(3000));
+        throttle.count_sleep();
+        throttle.answered(zero);
+        assert!(throttle.probe_at.is_some_and(|at| at < after(600)));
     }
 
     #[test]

@@ -171,8 +171,7 @@ async fn run(
         .max_duration
         .as_deref()
         .copied();
-    let deadline = most.and_then(|most| time.began.checked_add(most));
-    interrupts.set_deadline(deadline.map(Into::into));
+    interrupts.set_deadline(time.deadline(most));
     send(prepared, rows, &time, interrupts, &site.log, observer).await?;
     if let Some(results) = observer.live().results_of_complete() {
         // If this fails, the list is there for the next start of the program.

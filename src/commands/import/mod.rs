@@ -62,10 +62,8 @@ async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCod
     let terminal = Terminal::open("sent");
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let options = request.layers.options();
-    let max_duration = options.delivery.max_duration.as_deref();
-    // A time beyond the clock's range never comes.
-    let deadline = max_duration.and_then(|max| terminal.time.began.checked_add(*max));
-    interrupts.set_deadline(deadline.map(Into::into));
+    let max_duration = options.delivery.max_duration.as_deref().copied();
+    interrupts.set_deadline(terminal.time.deadline(max_duration));
     if options.delivery.test_to.is_some() {
         return test_call::run(request, &terminal, interrupts).await;
     }

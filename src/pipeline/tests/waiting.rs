@@ -42,6 +42,23 @@ fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
     assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");
 }
 
+#[test]
+fn a_wait_that_the_service_asks_for_goes_on_while_the_computer_sleeps() {
+    let service = Service::default();
+    service.says(&number(20), vec![reply(5, refused(Some(1800)), false)]);
+    let numbers: Vec<u32> = (0..100).collect();
+    let prepared = prepare(policy(), &numbers);
+    let ran = run_changed(&service, policy(), prepared, &[], |_| {
+        tokio::spawn(async {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            crate::clock::testing::sleep(Duration::from_secs(1700));
+        });
+    });
+    assert_eq!(ran.end.requests, 101);
+    let took = ran.took.as_secs();
+    assert!((100..120).contains(&took), "{took}");
+}
+
 /// Others may still be on their way when the service asks for it.
 #[test]
 fn a_wait_longer_than_max_outage_stops_after_the_last_answer_in_flight() {
