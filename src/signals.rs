@@ -1,5 +1,9 @@
 //! Requests to stop that come from outside: Ctrl-C, a service manager,
-//! a closed terminal, and the end of the time that a run was given.
+//! a closed terminal, and the end of the time that a run was given. Signals that were ignored when
+//! the program started stay ignored.
+
+#[cfg(unix)]
+mod inherited;
 
 use std::io;
 
@@ -66,20 +70,27 @@ impl Interrupts {
 
 #[cfg(unix)]
 pub fn listen() -> io::Result<Interrupts> {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
     use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let heard = kinds.into_iter().filter(|kind| !inherited::ignores(*kind));
+    let mut signals = heard.map(signal).collect::<io::Result<Vec<_>>>()?;
     // A file that would grow beyond its limit (`ulimit -f`) raises a
     // signal that kills the process, unless a handler is installed. With
     // one, the write fails instead, which is reported like a full disk.
     drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
     Ok(forward(async move || {
-        tokio::select! {
-            got = interrupt.recv() => got,
-            got = terminate.recv() => got,
-            got = hangup.recv() => got,
-        }
+        let next = poll_fn(|context| {
+            let mut polled = signals.iter_mut().map(|signal| signal.poll_recv(context));
+            polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        });
+        next.await
     }))
 }
 

@@ -343,6 +343,22 @@ mod signals {
     }
 
     #[test]
+    fn a_signal_that_was_ignored_when_the_program_started_stops_nothing() {
+        for name in ["INT", "TERM", "HUP"] {
+            let folder = Folder::with_leads(&contacts(60));
+            let service = scenario("latency_ms = 10");
+            let script = format!("trap '' {name}; exec \"$0\" \"$@\"");
+            let args = ["import", "leads.csv", "--campaign", "101", "--rate", "none"];
+            let child = folder.through_shell(&script, &args).at(&service).start();
+            wait_for_requests(&service, 5);
+            signal(&child, &format!("-{name}"));
+            let output = Output::of(child);
+            assert_eq!(output.code, 0, "{name}: {}", output.stderr);
+            assert_eq!(service.leads().len(), 60, "{name}");
+        }
+    }
+
+    #[test]
     fn a_signal_before_the_first_lead_leaves_nothing_behind() {
         // A service that accepts connections and never answers.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
