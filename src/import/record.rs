@@ -130,7 +130,7 @@ impl Record {
     /// Waits as long as the service has asked an earlier start to.
     pub async fn await_pause(&self, settings: &ImportSettings) -> Result<(), Failure> {
         if let Some(pause) = asked_pause(&self.ledger, self.service, settings)? {
-            let left = Timestamp::now().duration_until(pause.until).unsigned_abs();
+            let left = pause.left(Timestamp::now()).unwrap_or_default();
             let (status, seconds) = (pause.http_status, left.as_secs_f64().ceil());
             warn!(
                 event = "waiting",
