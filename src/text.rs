@@ -74,6 +74,15 @@ pub fn looks_secret(text: &str) -> bool {
     is_long_word || names_scheme || text.contains('|')
 }
 
+/// Whether the text is in quotation marks, which a file of variables, another program or an editor
+/// has left around it.
+pub fn is_quoted(text: &str) -> bool {
+    const MARKS: &str = "'\"`´‘’‚‛“”„‟‹›«»「」『』＂＇";
+    let mut ends = text.trim().chars();
+    let is_mark = |c: Option<char>| c.is_some_and(|c| MARKS.contains(c));
+    is_mark(ends.next()) && is_mark(ends.next_back())
+}
+
 /// The text in backquotes, or a placeholder if it looks like a token.
 pub fn quoted_unless_secret(text: &str) -> String {
     if looks_secret(text) {
@@ -283,6 +292,18 @@ mod tests {
             ("17|abc", "`…` (hidden, since it looks like a token)"),
         ] {
             assert_eq!(quoted_value(typed), shown);
+        }
+    }
+
+    #[test]
+    fn text_between_marks_of_any_kind_is_quoted() {
+        for quoted in [
+            "'a'", "\"a b\"", " 'a' ", "''", "`a`", "‘a’", "“a”", "„a“", "«a»", "‹a›",
+        ] {
+            assert!(is_quoted(quoted), "{quoted}");
+        }
+        for plain in ["", "'", "a", "'a", "a'", "O'Brien's", "'a'/b"] {
+            assert!(!is_quoted(plain), "{plain}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use url::{Host, Url};
 
 use crate::message::Message;
-use crate::text::{looks_secret, quoted_unless_secret};
+use crate::text::{is_quoted, looks_secret, quoted_unless_secret};
 
 const LOOKS_LIKE: &str = "it begins with `https://`, such as `https://app.example.com`";
 
@@ -17,6 +17,10 @@ impl BaseUrl {
     /// Reads a base URL; plain `http` only to this computer unless `insecure_http`.
     pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl, Message> {
         let text = text.trim();
+        if is_quoted(text) {
+            let what = "the address of the service is in quotation marks";
+            return Err(Message::new(what, "leave them out").hint_on_page("Leave them out."));
+        }
         let url = Url::parse(text).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut url = url.ok_or_else(|| {
@@ -63,7 +67,8 @@ impl BaseUrl {
     /// The https address that a user who gives only a host name probably means.
     pub fn with_https(text: &str) -> Option<BaseUrl> {
         let text = text.trim();
-        let is_name = text.contains('.') && !text.contains("://") && !looks_secret(text);
+        let is_name =
+            text.contains('.') && !text.contains("://") && !looks_secret(text) && !is_quoted(text);
         is_name.then(|| BaseUrl::parse(&format!("https://{text}"), false).ok())?
     }
 
@@ -112,7 +117,13 @@ mod tests {
         let meant = |text| BaseUrl::with_https(text).map(|url| url.to_string());
         let url = Some("https://app.example.com".to_owned());
         assert_eq!(meant(" app.example.com/api "), url);
-        for text in ["app", "ftp://app.example.com", "a b.example", ""] {
+        for text in [
+            "app",
+            "ftp://app.example.com",
+            "a b.example",
+            "'a.example'",
+            "",
+        ] {
             assert_eq!(meant(text), None, "{text}");
         }
     }
@@ -171,6 +182,9 @@ mod tests {
             "/api",
         ] {
             refused(text, true, "is not a web address");
+        }
+        for text in ["'https://app.example.com'", "“app.example.com”"] {
+            refused(text, true, "is in quotation marks");
         }
         for (text, hint) in [
             ("https://me:secret@example.com", "up to the `@`"),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::mask::masked;
 use crate::message::Message;
 use crate::paths::reason;
-use crate::text::{hex, quoted_unless_secret};
+use crate::text::{hex, is_quoted, quoted_unless_secret};
 
 /// How long the secret part of a token must be to be masked: a shorter one would occur in any text.
 const MIN_MASKED: usize = 8;
@@ -86,6 +86,8 @@ impl Token {
         let has_scheme = scheme.eq_ignore_ascii_case("Bearer");
         let token = if has_scheme { rest.trim() } else { text };
         ensure!(!token.is_empty(), refused("is empty"));
+        let has_marks = is_quoted(text) || is_quoted(token);
+        ensure!(!has_marks, refused("is in quotation marks"));
         // Nothing else can be in an HTTP header.
         if let Some(c) = token.chars().find(|c| !c.is_ascii_graphic()) {
             bail!(refused(match c {
@@ -186,6 +188,10 @@ mod tests {
             (b"secret-1\nsecret-2".as_slice(), "has more than one line"),
             (b"secret\xFF\xFF", "that a token cannot have"),
             (b"sec ret", "has a space in it, and a token has none"),
+            (b"\"secret\"\n", "is in quotation marks"),
+            (b"'Bearer secret'", "is in quotation marks"),
+            (b"Bearer `secret`", "is in quotation marks"),
+            ("“secret”".as_bytes(), "is in quotation marks"),
         ] {
             let error = read(bytes).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");

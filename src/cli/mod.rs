@@ -21,7 +21,7 @@ use crate::options::{
     ConnectionOptions, Declaration, DeliveryOptions, Format, Given, LedgerOptions, LogOptions,
     Options, OutputOptions, ProfileOptions,
 };
-use crate::text::{alternatives, one_line, quoted_value};
+use crate::text::{alternatives, is_quoted, one_line, quoted_value};
 
 pub use version::version;
 
@@ -252,7 +252,7 @@ pub struct CompletionsArgs {
 pub struct ManArgs {
     /// Write a page for every command into this folder
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-    pub folder: Option<PathBuf>,
+    pub folder: Option<Given<PathBuf>>,
 }
 
 /// The flags that `-h` shows, for commands with more flags than fit on a screen.
@@ -371,6 +371,10 @@ pub fn explained(error: &clap::Error) -> Message {
             prior => format!("`{flag}` cannot be used with `{prior}`"),
         },
         (_, Some("")) => format!("`{flag}` needs a value"),
+        // Not quoted: there may be a password in it.
+        (_, Some(value)) if is_quoted(value) => {
+            format!("the value of `{flag}` is in quotation marks")
+        }
         (_, Some(_)) if flag == "--number" || option.is_some_and(|option| option.is_personal) => {
             format!("the value of `{flag}` cannot be used")
         }

@@ -117,7 +117,7 @@ pub struct ExportArgs {
 
     /// File to write
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub results: PathBuf,
+    pub results: Given<PathBuf>,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -125,14 +125,14 @@ pub struct CopyArgs {
     /// Ledger to copy, to move it: nothing may be sent meanwhile [default: the one in use, as a
     /// backup]
     #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
-    pub from: Option<PathBuf>,
+    pub from: Option<Given<PathBuf>>,
 
     /// File to create, or a database for several computers
     ///
     /// A file that exists is not replaced. A database (`postgresql://user@host/database`, with the
     /// password in PGPASSWORD) must not have a ledger with runs in it.
     #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
-    pub to: PathBuf,
+    pub to: Given<PathBuf>,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -168,7 +168,7 @@ pub struct UndoArgs {
 
     /// File that says what became of each lead [default: NAME.undo.csv beside the list]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub results: Option<PathBuf>,
+    pub results: Option<Given<PathBuf>>,
 
     #[command(flatten)]
     pub calls: CallArgs,

@@ -23,7 +23,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
 /// Prints the program's manual page, or writes a page for every command into a folder.
 pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let program = cli::command();
-    let Some(folder) = &args.folder else {
+    let Some(folder) = args.folder.as_deref() else {
         let mut page = Vec::new();
         let rendered = Man::new(program).render(&mut page);
         rendered.or_stopped(StoppedBy::Usage)?;

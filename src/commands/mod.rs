@@ -32,7 +32,7 @@ use crate::import::Request;
 use crate::options::{Format, LogFormat, LogOptions};
 use crate::report::{Log, console, json_failure, log_failure};
 use crate::results::OutputChoice;
-use crate::settings::{Layers, environment};
+use crate::settings::{Layers, environment, warn_of_misspelled};
 
 /// Runs the command of the command line `args`, which begins with the program's name. Without
 /// a command: the page after a double click, else help.
@@ -59,6 +59,9 @@ fn run_command(args: &[OsString]) -> ExitCode {
     let (layers, checked) = load(&command);
     let wants_json = layers.given().output.format() == Format::Json;
     let log = start_log(&layers.options().log);
+    if has_settings(&command) {
+        warn_of_misspelled();
+    }
     let ended = match checked.or_stopped(StoppedBy::Usage) {
         Ok(()) => perform(&command, layers, args, &log),
         Err(failure) => {
@@ -83,8 +86,20 @@ fn load(command: &Command) -> (Layers, anyhow::Result<()>) {
         | Command::Suppress(_)
         | Command::Config(ConfigCommand::Show(_)) => true,
     };
+    let environment = match has_settings(command) {
+        true => environment(),
+        false => Vec::new(),
+    };
     let writes_outputs = !matches!(command, Command::Check(_) | Command::Web(_));
-    Layers::load(command.typed(), environment(), has_profile, writes_outputs)
+    Layers::load(command.typed(), environment, has_profile, writes_outputs)
+}
+
+/// Whether a command has any of an import's settings.
+fn has_settings(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Sandbox(_) | Command::Completions(_) | Command::Man(_)
+    )
 }
 
 fn perform(

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::given::Given;
 use super::value::{Form, Value};
 use crate::message::Message;
-use crate::text::{looks_secret, quoted_unless_secret};
+use crate::text::{is_quoted, looks_secret, quoted_unless_secret};
 
 /// An option's value; `None` if it is not given.
 pub trait Field {
@@ -247,17 +247,23 @@ fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
 
 /// The path that a settings file in `folder` means by `text`.
 fn resolve(folder: &Path, text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), BaseDirs::new()) {
-        (Some(rest), Some(folders)) => folders.home_dir().join(rest),
-        _ => folder.join(text),
-    }
+    in_home(text).unwrap_or_else(|| folder.join(text))
 }
 
-/// Whether it is a word or an address instead of a path, or means no file to SQLite.
+/// The path in the home folder, if the text begins with `~/`. A shell has replaced that where it
+/// read the text.
+pub fn in_home(text: &str) -> Option<PathBuf> {
+    let rest = text.strip_prefix("~/")?;
+    Some(BaseDirs::new()?.home_dir().join(rest))
+}
+
+/// Whether it is a word or an address instead of a path, means no file to SQLite, or is in
+/// quotation marks, which are refused where they can still be seen.
 fn is_no_path(text: &str) -> bool {
     let lower = text.to_lowercase();
     matches!(text, "none" | "-")
         || lower == ":memory:"
         || lower.starts_with("file:")
         || lower.contains("://")
+        || is_quoted(text)
 }

@@ -12,6 +12,7 @@ use clap::builder::{
 };
 
 use super::value::{Form, Value};
+use crate::text::is_quoted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given<T> {
@@ -86,7 +87,12 @@ impl<T: Value> ValueParserFactory for Given<T> {
             ValueParser::new(parser.try_map(|text| text.parse::<Given<T>>()))
         } else if T::FORM == Form::File {
             let parser = PathBufValueParser::new();
-            ValueParser::new(parser.try_map(|path| Given::<T>::read(path.as_os_str())))
+            ValueParser::new(
+                parser.try_map(|path| match is_quoted(&path.to_string_lossy()) {
+                    true => Err("leave the quotation marks out".to_owned()),
+                    false => Given::<T>::read(path.as_os_str()),
+                }),
+            )
         } else {
             let parser = StringValueParser::new();
             ValueParser::new(parser.try_map(|text| text.parse::<Given<T>>()))

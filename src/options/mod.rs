@@ -21,11 +21,11 @@ mod value;
 pub use connection::{ConnectionOptions, LedgerOptions, ProfileOptions};
 pub use declare::{Declaration, Declared, Scope};
 pub use delivery::DeliveryOptions;
-pub use field::{Field, Wrong};
+pub use field::{Field, Wrong, in_home};
 pub use given::{Given, texts};
 pub use output::{LogOptions, OutputOptions};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
-pub use value::{Constant, Delimiter, Format, LogFormat, Progress, TokenSource, Value};
+pub use value::{Constant, Delimiter, Form, Format, LogFormat, Progress, TokenSource, Value};
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -18,7 +18,7 @@ use super::rate_limit::RateLimit;
 use super::replies::RateLimitHint;
 use super::rule::Rule;
 use crate::api::wire::VariablesShape;
-use crate::options::Value;
+use crate::options::{Given, Value};
 
 /// The token accepted when none is configured.
 const DEFAULT_TOKEN: &str = "sandbox-token";
@@ -36,13 +36,13 @@ pub struct SandboxConfig {
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub listen: Option<SocketAddr>,
     /// Accept only the token in this file [default: any token]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[serde(skip)]
-    pub token_file: Option<PathBuf>,
+    pub token_file: Option<Given<PathBuf>>,
     /// TOML file of settings, faults and scripted answers; flags override it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[serde(skip)]
-    pub scenario: Option<PathBuf>,
+    pub scenario: Option<Given<PathBuf>>,
     /// The one token accepted; `sandbox-token` when not given.
     #[arg(skip)]
     pub token: Option<String>,

@@ -1,12 +1,18 @@
 //! Checks of options that do not depend on the inputs.
 
+use std::ffi::OsString;
+
 use crate::campaign::CampaignChoice;
 use crate::message::Message;
-use crate::options::{DeliveryOptions, Options};
+use crate::options::{Declaration, DeliveryOptions, Form, Options};
 use crate::rate::RateChoice;
+use crate::text::is_quoted;
 
 /// Checks them; the error comes with the option's key.
 pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, Message)> {
+    if let Some((declared, message)) = quoted(options) {
+        return Err((declared.key, message));
+    }
     let Options { delivery, log, .. } = options;
     rate(delivery).map_err(|error| ("rate", error))?;
     campaign(options).map_err(|error| ("campaign", error))?;
@@ -15,6 +21,22 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, Messag
         return Err(("quiet", Message::new(what, "leave one of them out")));
     }
     Ok(())
+}
+
+/// A path or an address in quotation marks, which would be part of it; not quoted, since there may
+/// be a password in it.
+pub(super) fn quoted(options: &Options) -> Option<(&'static Declaration, Message)> {
+    let has_marks = |text: &OsString| is_quoted(&text.to_string_lossy());
+    let mut fields = options.fields().into_iter();
+    let (declared, _) = fields.find(|(declared, field)| {
+        let is_place = field.form() == Form::File || declared.key == "base_url";
+        is_place && field.texts().iter().any(has_marks)
+    })?;
+    let message = Message::new(
+        "the value is in quotation marks",
+        "leave them out: they would be part of it",
+    );
+    Some((declared, message))
 }
 
 pub(super) fn campaign(options: &Options) -> Result<Option<CampaignChoice>, Message> {

@@ -2,12 +2,18 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use secrecy::SecretString;
+use tracing::warn;
 
 use super::{Layer, Origin};
 use crate::ledger::ServerPlace;
-use crate::options::{Given, Options, TokenSource};
+use crate::options::{Form, Given, Options, TokenSource, in_home};
+use crate::text::nearest;
+
+/// What the names of all variables begin with that only this program has.
+const PREFIX: &str = "LEADLOAD_";
 
 /// The variable with the token itself; no flag and no settings file can give that.
 const LEADLOAD_TOKEN: &str = "LEADLOAD_TOKEN";
@@ -53,6 +59,9 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
         }
         let mut options = Options::default();
         if let (Some((name, text)), Some(field)) = (found, options.field_mut(declared.key)) {
+            let path = text.to_str().filter(|_| field.form() == Form::File);
+            let path = path.and_then(in_home).map(PathBuf::into_os_string);
+            let text = path.unwrap_or(text);
             // These options accept any text and check it where it is used.
             let _ = field.set_texts(&[&text]);
             layers.push(Layer::new(Origin::Environment(name), options));
@@ -67,9 +76,61 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
     layers
 }
 
+/// Warns of variables that have almost the name of one that is read.
+pub fn warn_of_misspelled() {
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        if let Some(meant) = meant_by(&name) {
+            warn!(
+                event = "warning",
+                "leadload does not read the variable {name}; did you mean {meant}?"
+            );
+        }
+    }
+}
+
+/// The variable that is meant by this one, which is not read.
+fn meant_by(name: &str) -> Option<String> {
+    let rest = name.strip_prefix(PREFIX)?;
+    let declared = Options::declared().into_iter();
+    let read = declared.filter_map(|declared| declared.variable);
+    let read = read.chain([LEADLOAD_TOKEN]);
+    let read: Vec<&str> = read.filter_map(|name| name.strip_prefix(PREFIX)).collect();
+    let meant = nearest(rest, &read).filter(|_| !read.contains(&rest))?;
+    Some(format!("{PREFIX}{meant}"))
+}
+
 /// Whether a browser has a screen to open on. Only on Unix a variable says so.
 pub fn has_display() -> bool {
     let says_so = cfg!(unix) && !cfg!(target_os = "macos");
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     !says_so || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_with_almost_the_name_of_another_is_meant_to_be_that_one() {
+        for (name, meant) in [
+            ("LEADLOAD_LEDGR", Some("LEADLOAD_LEDGER")),
+            ("LEADLOAD_TOKENFILE", Some("LEADLOAD_TOKEN_FILE")),
+            ("LEADLOAD_TOKENS", Some("LEADLOAD_TOKEN")),
+            ("LEADLOAD_BASE_URI", Some("LEADLOAD_BASE_URL")),
+            ("LEADLOAD_PROFIL", Some("LEADLOAD_PROFILE")),
+            ("LEADLOAD_LEDGER", None),
+            ("LEADLOAD_TOKEN", None),
+            ("LEADLOAD_TOKEN_FILE", None),
+            // Those of the tests and of the build.
+            ("LEADLOAD_CRASH_ROUNDS", None),
+            ("LEADLOAD_MODEL_ALL", None),
+            ("LEADLOAD_SCREENSHOTS", None),
+            ("LEADLOAD_COMMIT", None),
+            ("LEADLOAD_TARGET", None),
+            ("LEDGR", None),
+        ] {
+            assert_eq!(meant_by(name).as_deref(), meant, "{name}");
+        }
+    }
 }

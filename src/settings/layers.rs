@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf, absolute};
 
 use serde_json::json;
 
-use super::{Profile, check_alone};
+use super::{Profile, check_alone, quoted};
 use crate::api::BaseUrl;
 use crate::intake::OnUncertain;
 use crate::lead::RunId;
+use crate::message::Message;
 use crate::options::{Field, Given, LogOptions, Options, Scope, TokenSource};
 use crate::phone::Region;
 use crate::rate::{Rate, RateChoice};
@@ -122,11 +123,26 @@ impl Layers {
             Err(error) => (None, Some(error)),
         };
         let layers = Layers::new(typed, environment, profile, writes_outputs);
-        let checked = match wrong {
-            Some(error) => Err(error),
-            None => check_alone(&layers.given()).map_err(|(_, message)| message.into()),
+        // First, since what is wrong may be the name of the settings file.
+        let checked = match (layers.refuse_quotes(), wrong) {
+            (Err(message), _) => Err(message.into()),
+            (Ok(()), Some(error)) => Err(error),
+            (Ok(()), None) => check_alone(&layers.given()).map_err(|(_, message)| message.into()),
         };
         (layers, checked)
+    }
+
+    /// Refuses what the command line or the environment gives in quotation marks.
+    fn refuse_quotes(&self) -> Result<(), Message> {
+        let given = self.of(|origin| !origin.is_profile());
+        let Some((declared, message)) = quoted(&given) else {
+            return Ok(());
+        };
+        let place = match self.origin(|given| given.has(declared)) {
+            Origin::Flag => format!("`{}`", declared.flag()),
+            origin => origin.to_string(),
+        };
+        Err(message.behind(&format!("{place}:")))
     }
 
     /// Adds an answer to the typed options.

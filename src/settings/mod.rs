@@ -26,7 +26,7 @@ mod shown;
 mod state;
 
 pub use connection::{Connection, Service};
-pub use environment::{environment, has_display};
+pub use environment::{environment, has_display, warn_of_misspelled};
 pub use import::{FollowUpSettings, ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::{ledger_place, place_of};
@@ -35,4 +35,4 @@ pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{PhoneSettings, ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};
 
-use check::check_alone;
+use check::{check_alone, quoted};

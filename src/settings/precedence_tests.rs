@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
+use super::layers::token_file;
 use super::profile::edit::toml_of;
 use super::{Layers, Origin, environment, ledger_place};
 use crate::cli::{self, Command};
 use crate::lead::RunId;
-use crate::options::{Declaration, Format, Options};
+use crate::options::{Declaration, Format, Options, in_home};
 
 /// Names and values of environment variables.
 type Variables<'a> = &'a [(&'static str, &'a str)];
@@ -515,6 +516,67 @@ fn no_token_and_no_phone_number_in_the_file_is_ever_shown() {
             "{toml}: {text}"
         );
     }
+}
+
+#[test]
+fn a_path_or_address_in_quotation_marks_is_refused_where_it_is_given() {
+    for (variables, toml, line, place) in [
+        (
+            &[("LEADLOAD_LEDGER", "'l'")][..],
+            "",
+            &[][..],
+            "LEADLOAD_LEDGER:",
+        ),
+        (
+            &[("LEADLOAD_TOKEN_FILE", "“t”")],
+            "",
+            &[],
+            "LEADLOAD_TOKEN_FILE:",
+        ),
+        (
+            &[("LEADLOAD_BASE_URL", "\"https://a.example\"")],
+            "",
+            &[],
+            "LEADLOAD_BASE_URL:",
+        ),
+        (
+            &[],
+            "",
+            &["--base-url", "'https://a.example'"],
+            "`--base-url`:",
+        ),
+        (&[], "suppress = ['a', \"'b'\"]", &[], "`suppress` in `"),
+        (
+            &[],
+            "[profiles.default]\nledger = '\"l\"'",
+            &[],
+            "`ledger` in profile `default` of `",
+        ),
+        (
+            &[],
+            "base_url = '\"https://a.example\"'",
+            &[],
+            "`base_url` in `",
+        ),
+    ] {
+        let (_, checked) = load(toml, variables, &[&IMPORT[..], line].concat());
+        let error = checked.unwrap_err().to_string();
+        assert!(error.starts_with(place), "{error}");
+        assert!(error.contains("in quotation marks"), "{error}");
+    }
+    // A weaker value does not count.
+    for line in [&["--ledger", "l"][..], &["--sandbox"]] {
+        layers(&[("LEADLOAD_LEDGER", "'l'")], "", line);
+    }
+}
+
+#[test]
+fn a_path_of_the_environment_may_begin_in_the_home_folder() {
+    let variables = [("LEADLOAD_LEDGER", "~/a/l"), ("LEADLOAD_TOKEN_FILE", "~t")];
+    let options = layers(&variables, "", &[]).options();
+    let home = in_home("~/").unwrap();
+    assert_eq!(**options.ledger.ledger.as_ref().unwrap(), home.join("a/l"));
+    assert_eq!(token_file(&options), Some(Path::new("~t")));
 }
 
 #[test]

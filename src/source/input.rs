@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use super::{Compression, Fingerprint, SourceError, decompressed, zipped};
 use crate::message::Message;
 use crate::paths::{file_identity, folder_of};
-use crate::text::{nearest, printable};
+use crate::text::{is_quoted, nearest, printable};
 
 const STANDARD_INPUT: &str = "-";
 
@@ -54,6 +54,9 @@ impl Input {
             let message = Message::new(
                 format!("cannot read `{name}`: there is no such file"),
                 match nearest_file(path) {
+                    _ if is_quoted(&name) => {
+                        "leave out the quotation marks around the name".to_owned()
+                    }
                     Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
                     // Word processors and mail programs turn typed quotes and dashes into these.
                     None if name.contains(['“', '”', '„', '–', '—']) => {

@@ -201,10 +201,11 @@ fn addresses_and_tokens_that_are_wrong_say_what_to_type() {
         "https://me:pw@app.example.com",
         "https://app.example.com/?a=1",
         "https://app.example.com/#a",
+        "'https://app.example.com'",
     ] {
         message_helps(&BaseUrl::parse(address, false).unwrap_err());
     }
-    for token in ["", "two words", "two\nlines", "tökén"] {
+    for token in ["", "two words", "two\nlines", "tökén", "“token”"] {
         let error = Token::from_text(token, "what you typed").unwrap_err();
         message_helps(&Message::of(&error));
     }

@@ -117,6 +117,7 @@ mod totals;
 mod transcript;
 mod undo;
 mod util;
+mod variables;
 mod web_security;
 mod wire;
 mod workbooks;

@@ -999,6 +999,17 @@ fn a_wrong_address_or_token_is_said_at_setup_and_the_right_ones_are_kept() {
             &token,
             &["is not secure", "begins with https://"],
         ),
+        (
+            "'https://app.example.com'",
+            &token,
+            &["The address of the service is in quotation marks."],
+        ),
+        ("“app.example.com”", &token, &["is in quotation marks."]),
+        (
+            &address,
+            &format!("\"{token}\""),
+            &["The access token is in quotation marks."],
+        ),
         (&address, "", &["The access token is empty."]),
         (
             &address,

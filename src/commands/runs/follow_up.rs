@@ -79,7 +79,8 @@ fn undo_run(
             console::print(&text).or_stopped(StoppedBy::Disk)?;
             return Ok(ExitCode::Complete);
         }
-        perform(undo, args.results.clone(), interrupts, &options, log, began).await
+        let results = args.results.as_deref().cloned();
+        perform(undo, results, interrupts, &options, log, began).await
     })
 }
 
