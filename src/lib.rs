@@ -25,7 +25,7 @@
 //! |-|-|-|
 //! | [`cli`] | the command line: flags, help, and errors in it | no default that depends on anything |
 //! | [`options`] | the options of an import, each declared once, as data | code that lists options uses the declarations |
-//! | [`settings`] | the values of options: the command line overrides the environment, which overrides the profile, which overrides the defaults | the only reader of environment variables and of the settings file; variables for proxies, system certificates, the terminal, its time zone and the browser are read by libraries |
+//! | [`settings`] | the values of options: the command line overrides the environment, which overrides the profile, which overrides the defaults | the only reader of environment variables and of the settings file; variables for system certificates, the terminal, its time zone and the browser are read by libraries |
 //! | [`commands`] | an outline for each command | reads like a table of contents |
 //! | [`import`] | the steps of an import, for the command line and the page | asks nothing, prints nothing |
 //! | [`source`] | files to rows | knows nothing about leads |

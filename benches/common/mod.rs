@@ -79,6 +79,7 @@ pub fn generate(url: &str, leads: usize, in_flight: usize) {
         &base_url,
         token,
         Certificates::default(),
+        None,
         Duration::from_secs(60),
     )
     .unwrap();

@@ -6,10 +6,9 @@
 //! out to be closed before any of a request is written, it uses another one. No server has seen
 //! anything of that request.
 //!
-//! The HTTP library finds proxies, through `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
-//! (also in lower case) or the system's settings. It also finds the system's certificates (on Unix
-//! also through `SSL_CERT_FILE` and `SSL_CERT_DIR`). These are the only environment variables that
-//! are not read in `settings`.
+//! A proxy comes from variables (see `proxy`). If they name none, the HTTP library looks in the
+//! system's settings. It also finds the system's certificates (on Unix also through `SSL_CERT_FILE`
+//! and `SSL_CERT_DIR`, which are not read in `settings`).
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -30,7 +29,7 @@ use super::tokens::Tokens;
 use super::unread;
 use super::verdict::{Lost, Verdict};
 use super::wire::values_in;
-use super::{Answer, BaseUrl, Certificates, Head, Token};
+use super::{Answer, BaseUrl, Certificates, Head, Proxy, Token};
 use crate::message::{ASK_SETUP, Message};
 
 /// How many bytes of the answer to a lead request are read at most. The answer may echo all
@@ -105,12 +104,14 @@ impl Received {
 
 impl Client {
     /// A client for the service at `base_url`, which may show a certificate of the
-    /// authorities that the system trusts, or of these. The timeout is for each request as a
-    /// whole, from connecting to the last byte of the answer.
+    /// authorities that the system trusts, or of these. Without a proxy, that of the system's
+    /// settings is used. The timeout is for each request as a whole, from connecting to the last
+    /// byte of the answer.
     pub fn new(
         base_url: &BaseUrl,
         token: Token,
         certificates: Certificates,
+        proxy: Option<Proxy>,
         timeout: Duration,
     ) -> Result<Self, Message> {
         let mut headers = HeaderMap::new();
@@ -130,9 +131,11 @@ impl Client {
             .timeout(timeout)
             .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)))
             .pool_idle_timeout(REUSE_IDLE_FOR);
-        if base_url.is_loopback() {
-            builder = builder.no_proxy();
-        }
+        builder = match proxy {
+            _ if base_url.is_loopback() => builder.no_proxy(),
+            Some(Proxy(proxy)) => builder.proxy(proxy),
+            None => builder,
+        };
         builder = if base_url.is_loopback() && !base_url.is_https() {
             // No certificate is needed here, so the sandbox also works on a system without any.
             builder.tls_certs_only([])

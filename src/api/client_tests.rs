@@ -105,7 +105,7 @@ where
 fn client_with(url: &str, timeout: Duration) -> Client {
     let base_url = BaseUrl::parse(url, false).unwrap();
     let token = Token::from_text("1|s3cretToken", "test").unwrap();
-    Client::new(&base_url, token, Certificates::default(), timeout).unwrap()
+    Client::new(&base_url, token, Certificates::default(), None, timeout).unwrap()
 }
 
 fn client(url: &str) -> Client {

@@ -10,7 +10,9 @@ use crate::import::service;
 use crate::message::Message;
 use crate::paths::with_reason;
 use crate::report::{Log, console};
-use crate::settings::{Layers, has_display, home_folder, ledger_place, page_folder};
+use crate::settings::{
+    Layers, has_display, home_folder, ledger_place, page_folder, refuse_unreadable_proxy,
+};
 use crate::signals::{self, Interrupts};
 use crate::web::{Found, Limits, PageFolder, Pages, Published, Server, open_browser};
 
@@ -34,6 +36,7 @@ leadload is running already. Open the link above in your browser. It works once.
 
 pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
     refuse_no_ledger(layers)?;
+    refuse_unreadable_proxy(layers).or_stopped(StoppedBy::Usage)?;
     let place = page_folder(layers).or_stopped(StoppedBy::Usage)?;
     let opens = !args.no_open && has_display();
     service::block_on(async {

@@ -12,7 +12,7 @@ use tokio::task::LocalSet;
 use crate::api::{BaseUrl, Certificates, Client, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Sandbox, SandboxConfig};
-use crate::settings::{Connection, Service};
+use crate::settings::{Connection, Service, proxy_to};
 
 /// A client, and the sandbox, which runs until this value is dropped.
 pub struct Reached {
@@ -50,7 +50,8 @@ pub async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Fail
         token,
         certificates,
     } = connection;
-    let client = Client::new(&base_url, token, certificates, timeout);
+    let proxy = proxy_to(&base_url).or_stopped(StoppedBy::Usage)?;
+    let client = Client::new(&base_url, token, certificates, proxy, timeout);
     Ok(Reached {
         client: client.or_stopped(StoppedBy::Usage)?,
         _sandbox: sandbox,

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use secrecy::ExposeSecret;
 use tracing::warn;
 
-use super::Layers;
+use super::{Layers, proxy_to};
 use crate::api::{BaseUrl, Certificates, Token};
 use crate::message::Message;
 use crate::options::{ConnectionOptions, Options, TokenSource};
@@ -88,6 +88,12 @@ fn where_to_find_one(layers: &Layers) -> String {
             listed(names)
         ),
     }
+}
+
+/// Refuses a proxy variable that cannot be read, if it is known where requests go.
+pub fn refuse_unreadable_proxy(layers: &Layers) -> Result<(), Message> {
+    let url = base_url(&layers.options()).ok().flatten();
+    url.map_or(Ok(()), |url| proxy_to(&url).map(drop))
 }
 
 pub(super) fn certificates(connection: &ConnectionOptions) -> Result<Certificates> {

@@ -8,7 +8,9 @@ use secrecy::SecretString;
 use tracing::warn;
 
 use super::{Layer, Origin};
+use crate::api::{BaseUrl, Proxy};
 use crate::ledger::ServerPlace;
+use crate::message::Message;
 use crate::options::{Form, Given, Options, TokenSource, in_home};
 use crate::text::nearest;
 
@@ -98,6 +100,11 @@ fn meant_by(name: &str) -> Option<String> {
     let read: Vec<&str> = read.filter_map(|name| name.strip_prefix(PREFIX)).collect();
     let meant = nearest(rest, &read).filter(|_| !read.contains(&rest))?;
     Some(format!("{PREFIX}{meant}"))
+}
+
+/// The proxy for this address, if variables name one.
+pub fn proxy_to(url: &BaseUrl) -> Result<Option<Proxy>, Message> {
+    Proxy::of_variables(url, env::var_os)
 }
 
 /// Whether a browser has a screen to open on. Only on Unix a variable says so.

@@ -5,8 +5,8 @@
 //!
 //! Rule: this module is the only reader of environment variables, and the only place for defaults
 //! that depend on something. What it decides is not decided again elsewhere. Exception: libraries
-//! read the variables for proxies and for the system's certificates (see `api::client`), and those
-//! that name the user's browser.
+//! read the variables for the system's certificates (see `api::client`), and those that name the
+//! user's browser.
 //!
 //! `layers` and `profile` use each other: a profile makes up two of the layers,
 //! and a new profile or a saved mapping takes its content from the layers.
@@ -25,8 +25,8 @@ mod reading;
 mod shown;
 mod state;
 
-pub use connection::{Connection, Service};
-pub use environment::{environment, has_display, warn_of_misspelled};
+pub use connection::{Connection, Service, refuse_unreadable_proxy};
+pub use environment::{environment, has_display, proxy_to, warn_of_misspelled};
 pub use import::{FollowUpSettings, ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::{ledger_place, place_of};

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::api::verdict::FatalCause;
-use crate::api::{BaseUrl, Certificates, ListError, Token};
+use crate::api::{BaseUrl, Certificates, ListError, Proxy, Token};
 use crate::campaign::{Campaign, CampaignChoice, NamesInRows};
 use crate::exit::OrStopped;
 use crate::import::campaign_list::no_campaign;
@@ -208,6 +208,15 @@ fn addresses_and_tokens_that_are_wrong_say_what_to_type() {
     for token in ["", "two words", "two\nlines", "tökén", "“token”"] {
         let error = Token::from_text(token, "what you typed").unwrap_err();
         message_helps(&Message::of(&error));
+    }
+    let url = BaseUrl::parse("https://app.example.com", false).unwrap();
+    for value in ["'a'", "me:a#b@c", "htp://a"] {
+        for name in ["HTTPS_PROXY", "NO_PROXY"] {
+            let set = |other: &str| (other == name).then(|| value.into());
+            if let Err(message) = Proxy::of_variables(&url, set) {
+                message_helps(&message);
+            }
+        }
     }
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nothing");

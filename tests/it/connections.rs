@@ -155,10 +155,101 @@ fn this_computer_is_never_reached_through_a_proxy() {
         import(&folder, &service, &base_url, &["--ledger", "none"])
             .env("HTTP_PROXY", DEAD)
             .env("http_proxy", DEAD)
-            .env("ALL_PROXY", DEAD)
+            .env("ALL_PROXY", UNREADABLE[0])
             .expect(0);
     }
     assert_eq!(service.stats().lead_requests, 2);
+}
+
+/// Values that the HTTP library takes for no proxy, or for another one.
+const UNREADABLE: [&str; 7] = [
+    "'http://pr0xySecret.example:3128'",
+    "“http://pr0xySecret.example:3128”",
+    "http://me:pr0xySecret@proxy.example :3128",
+    "htp://me:pr0xySecret@proxy.example:3128",
+    "http://pr0xySecret.example:port",
+    "http://me:1#pr0xySecret@proxy.example:3128",
+    "http://me:1/pr0xySecret@proxy.example:3128",
+];
+
+#[test]
+fn a_proxy_that_cannot_be_read_is_named_and_nothing_goes_past_it() {
+    let (folder, service) = (one_lead(), service());
+    let (plain, tls) = (format!("http://{NOWHERE}"), format!("https://{NOWHERE}"));
+    for (name, base_url) in [
+        ("HTTPS_PROXY", &tls),
+        ("https_proxy", &tls),
+        ("HTTP_PROXY", &plain),
+        ("http_proxy", &plain),
+        ("ALL_PROXY", &tls),
+        ("all_proxy", &plain),
+    ] {
+        for value in UNREADABLE {
+            let output = import(&folder, &service, base_url, &["--insecure-http"])
+                .env(name, value)
+                .expect(2);
+            output.tells(&format!("{name} cannot be read"));
+            if value.contains('#') {
+                output.tells("write it as `%23`");
+            }
+            assert!(!output.stderr.contains(SECRET), "{}", output.stderr);
+            assert_eq!(output.stdout, "");
+        }
+    }
+    for list in [
+        "'leads.example'",
+        "*.example",
+        "localhost leads.example:443",
+    ] {
+        let output = import(&folder, &service, &tls, &[])
+            .env("HTTPS_PROXY", DEAD)
+            .env("NO_PROXY", list)
+            .expect(2);
+        output.tells("NO_PROXY cannot be read");
+    }
+}
+
+#[test]
+fn every_command_looks_at_the_proxy_before_it_talks_to_the_service() {
+    let (folder, service) = (one_lead(), service());
+    let proxy = Proxy::to(address_of(&service));
+    let plain = format!("http://{NOWHERE}");
+    // Spaces around it do no harm.
+    import(&folder, &service, &plain, &["--insecure-http"])
+        .env("HTTP_PROXY", &format!(" http://{} ", proxy.address))
+        .expect(0);
+    assert_eq!(service.stats().created, 1);
+    let connections = proxy.connections();
+    assert!(connections > 0);
+    let run = |args: &str| {
+        folder
+            .leadload(&args.split(' ').collect::<Vec<_>>())
+            .at(&service)
+            .env("LEADLOAD_BASE_URL", &plain)
+            .env("HTTP_PROXY", UNREADABLE[0])
+    };
+    for args in [
+        "import leads.csv --campaign 101",
+        "check leads.csv --campaign Spring",
+        "campaigns",
+        "runs undo last --yes",
+        "runs reconcile last",
+        "config init",
+        "web --no-open",
+    ] {
+        let output = run(args).args("--insecure-http").expect(2);
+        output.tells("HTTP_PROXY cannot be read: it is in quotation marks");
+    }
+    // These talk to nobody.
+    for args in [
+        "check leads.csv --campaign 101 --insecure-http",
+        "import leads.csv --campaign 101 --sandbox",
+        "runs",
+        "config show --insecure-http",
+    ] {
+        run(args).expect(0);
+    }
+    assert_eq!(proxy.connections(), connections);
 }
 
 #[test]

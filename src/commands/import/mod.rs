@@ -16,7 +16,7 @@ use crate::import::{Import, Prepared, Record, Request, inputs, send, service};
 use crate::intake::InspectedInput;
 use crate::options::Options;
 use crate::report::{Log, Metrics, job_labels};
-use crate::settings::{ImportSettings, Layers, Service};
+use crate::settings::{ImportSettings, Layers, Service, refuse_unreadable_proxy};
 use crate::signals;
 use terminal_observer::TerminalObserver;
 
@@ -118,6 +118,7 @@ async fn survey(
 ) -> Result<(Service, Vec<InspectedInput>, ImportSettings), Failure> {
     refuse_save_mapping(&request.layers.options())?;
     let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
+    refuse_unreadable_proxy(&request.layers).or_stopped(StoppedBy::Usage)?;
     let surveyed = inputs::survey(request).await?;
     Ok((service, surveyed, request.settings()?))
 }

@@ -16,7 +16,7 @@ use crate::options::{ConnectionOptions, Given, Options, TokenSource};
 use crate::private_file;
 use crate::settings::connection::{certificates, token};
 use crate::settings::layers::token_file;
-use crate::settings::{Connection, Layers};
+use crate::settings::{Connection, Layers, proxy_to};
 
 pub struct NewProfile<'a> {
     layers: &'a Layers,
@@ -82,6 +82,8 @@ impl<'a> NewProfile<'a> {
 
     /// The connection that the profile would make.
     pub fn connection(&self, base_url: BaseUrl, token: Token) -> Result<Connection> {
+        // An address that is typed next time would not help.
+        proxy_to(&base_url)?;
         Ok(Connection {
             base_url,
             token,
