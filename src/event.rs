@@ -35,6 +35,10 @@ pub enum RunEvent<'a> {
         wait: Duration,
         why: ErrorCode,
     },
+    /// The service no longer accepts the token, and another one is waited for, at most so long.
+    AwaitsToken {
+        longest: Duration,
+    },
     /// The service gives no usable answers and gets one request at a time. Reported once for each
     /// outage, and again after each attempt without a usable answer.
     Outage {

@@ -199,6 +199,17 @@ impl Client {
         self.service.tokens.current().fingerprint()
     }
 
+    /// Whether another token may come in place of one that is refused: where the service has
+    /// accepted a request of this client, and the token is in a regular file.
+    pub fn token_may_be_replaced(&self) -> bool {
+        self.service.tokens.may_be_replaced()
+    }
+
+    /// Looks whether another token has come in place of the one that is known by this.
+    pub fn token_is_replaced(&self, refused: &str) -> bool {
+        self.service.tokens.is_replaced(refused)
+    }
+
     /// The answer with the tokens masked in the service's texts, and with those
     /// texts fit to be shown.
     fn presentable(&self, mut answer: Answer) -> Answer {
@@ -267,6 +278,9 @@ impl Client {
         let location = location.filter(|_| response.status().is_redirection());
         head.redirects_to = location.and_then(|location| head::target(response.url(), location));
         head.lines = lines;
+        if head.is_success() {
+            self.service.tokens.accept();
+        }
         let body = bounded_body(response, most_bytes).await;
         let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
             let encodings = head.lines.get_all(CONTENT_ENCODING).iter();

@@ -64,12 +64,16 @@ impl Token {
         Arc::clone(&self.fingerprint)
     }
 
+    /// The regular file that the token came from, if it did. A pipe has nothing more to give, and
+    /// reading it would block.
+    pub(super) fn regular_file(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|file| file.is_file())
+    }
+
     /// The token that is in the file now; `None` if the token did not come from a regular file, or
     /// if the file no longer holds a token.
     pub(super) fn read_again(&self) -> Option<Token> {
-        // A pipe has nothing more to give, and reading it would block.
-        let file = self.file.as_deref().filter(|file| file.is_file())?;
-        Token::from_file(file).ok()
+        Token::from_file(self.regular_file()?).ok()
     }
 
     /// Reads a token from text. Messages call the source `from`.

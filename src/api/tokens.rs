@@ -1,8 +1,10 @@
 //! The token in use. It may be replaced in its file during a run of hours.
 //!
 //! A service whose tokens are valid for a day refuses the old token in the middle of a run. So
-//! after a 401 the token file is read again. Every token that was ever in use stays masked.
+//! after a 401 the token file is read again, where need be several times: what hands out tokens may
+//! take a minute to replace them. Every token that was ever in use stays masked.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use tracing::info;
@@ -14,6 +16,7 @@ use super::Token;
 pub(super) struct Tokens {
     first: Arc<Token>,
     later: RwLock<Vec<Arc<Token>>>,
+    was_accepted: AtomicBool,
 }
 
 impl Tokens {
@@ -21,6 +24,7 @@ impl Tokens {
         Tokens {
             first: Arc::new(token),
             later: RwLock::default(),
+            was_accepted: AtomicBool::new(false),
         }
     }
 
@@ -28,11 +32,33 @@ impl Tokens {
         Arc::clone(self.later().last().unwrap_or(&self.first))
     }
 
+    /// The service has accepted a request.
+    pub(super) fn accept(&self) {
+        self.was_accepted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the service has ever accepted a request.
+    pub(super) fn was_accepted(&self) -> bool {
+        self.was_accepted.load(Ordering::Relaxed)
+    }
+
+    /// Whether another token may come in place of one that is refused.
+    pub(super) fn may_be_replaced(&self) -> bool {
+        self.was_accepted() && self.current().regular_file().is_some()
+    }
+
+    /// Whether another token has come in place of the one that is known by this. If it has, it is
+    /// used from now on.
+    pub(super) fn is_replaced(&self, refused: &str) -> bool {
+        let current = self.current();
+        *current.fingerprint() != *refused || self.renew(&current)
+    }
+
     /// Reads the token file again. Returns whether it has a token other than the one that was
     /// refused; that token is used from now on.
     ///
-    /// The read runs on the thread of the requests. It is a short file, and without a new token
-    /// this answer ends the run anyway.
+    /// The read runs on the thread of the requests. It is a short file, and nothing else starts
+    /// without a new token.
     pub(super) fn renew(&self, refused: &Token) -> bool {
         let found = refused.read_again();
         let Some(found) = found.filter(|found| found.expose() != refused.expose()) else {

@@ -65,6 +65,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
             // taken.
             Consequence::Stop(scope, stop) => {
                 let stop = self.redact_personal_data(stop, slot, &answer);
+                if self.awaits_token(&answer, &stop) {
+                    // The row goes again, with the other token.
+                    let verdict = Verdict::TokenReplaced;
+                    return self.step(job, Answer { verdict, ..answer }, is_excused);
+                }
                 let is_refusal =
                     matches!(stop.reason, StopReason::Refused(cause) if !cause.is_certain());
                 self.stop_scope(scope, campaign, stop);

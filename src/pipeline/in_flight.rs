@@ -32,7 +32,7 @@ pub(super) struct Flight {
 
 /// All of them, as futures in one set: no lock and no task per request.
 pub(super) struct InFlight<S> {
-    sender: S,
+    pub(super) sender: S,
     pub(super) answers: Answers,
     pub(super) flights: HashMap<Slot, Flight>,
     /// When the list of campaigns was asked for, while it is awaited.

@@ -29,6 +29,7 @@
 //! | `in_flight` (`attempt`) | requests under way |
 //! | `service` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start |
 //! | `stops` | whether going on is pointless |
+//! | `token_wait` | a refused token in whose place another one may come |
 //! | `commit_buffer` (`claims`) | what is on disk, and what waits to be |
 //! | `ending` | how the run ends |
 //!
@@ -62,6 +63,7 @@ mod starting;
 mod stated_limits;
 mod stops;
 mod throttle;
+mod token_wait;
 mod window;
 
 use std::future::Future;
@@ -96,6 +98,7 @@ use schedule::Schedule;
 use service::Service;
 pub use single::{Single, send_once};
 use stops::Stops;
+use token_wait::TokenWait;
 use window::Window;
 
 const PULSE: Duration = Duration::from_secs(1);
@@ -107,6 +110,16 @@ pub trait LeadSender {
 
     /// Whether the list of campaigns comes: then the service is there.
     fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static;
+
+    /// Whether another token may come in place of one that is refused.
+    fn token_may_be_replaced(&self) -> bool {
+        false
+    }
+
+    /// Looks whether another token has come in place of the one that is known by this.
+    fn token_is_replaced(&self, _refused: &str) -> bool {
+        false
+    }
 }
 
 impl LeadSender for Client {
@@ -118,6 +131,14 @@ impl LeadSender for Client {
     fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
         let client = self.clone();
         async move { client.lists_campaigns().await }
+    }
+
+    fn token_may_be_replaced(&self) -> bool {
+        Client::token_may_be_replaced(self)
+    }
+
+    fn token_is_replaced(&self, refused: &str) -> bool {
+        Client::token_is_replaced(self, refused)
     }
 }
 
@@ -139,6 +160,8 @@ pub struct Policy {
     /// back later do not count.
     pub max_attempts: u32,
     pub on_uncertain: OnUncertain,
+    /// Whether a refused token is waited for, where another one may come.
+    pub awaits_token: bool,
     /// The parts of the body that are the same for all.
     pub form: LeadForm,
 }
@@ -199,6 +222,7 @@ pub struct Pipeline<'a, S> {
     undecided: Undecided,
     service: Service,
     stops: Stops,
+    token_wait: Option<TokenWait>,
     commits: CommitBuffer,
     /// Where batches go if there is no ledger to wait for.
     results: Option<mpsc::Sender<Batch>>,
@@ -256,6 +280,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             undecided: Undecided::default(),
             service: Service::new(rate, &policy),
             stops: Stops::new(policy.stop_after),
+            token_wait: None,
             commits,
             results,
             progress: Progress {

@@ -192,6 +192,7 @@ impl Scenario {
             } else {
                 OnUncertain::Resend
             },
+            awaits_token: true,
             form: LeadForm::default(),
         }
     }

@@ -30,6 +30,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Starts as many requests as may start now, and returns when to try again
     /// (`None`: only an answer, new rows or a commit can change anything).
     pub(super) fn start_what_may(&mut self) -> Option<Instant> {
+        if let Some(next_look) = self.look_for_token() {
+            return Some(next_look);
+        }
         let limit = self.limit();
         if self.policy.on_uncertain == OnUncertain::Hold {
             // Rows that wait for others leave room for these.

@@ -4,7 +4,7 @@
 //! or a missing campaign must cost a handful of requests rather than one for each row; one
 //! odd refusal must neither end a run of hours nor keep the rows behind it from being sent:
 //!
-//! - 401 and 402 stop at once;
+//! - 401 and 402 stop at once (a 401 only where no other token comes, see `token_wait`);
 //! - after any other refusal that may hold for every row of a campaign, other rows of it are tried
 //!   one by one. If one is taken, the refusal was the row's own; after [`EXPECTED`] of these, only
 //!   as many in a row as are probed otherwise are a reason to probe again. If [`PROBES`] of them are refused

@@ -104,6 +104,15 @@ impl Logbook {
                 why,
             } => log_retry(*row, *attempt, *after, *why),
             RunEvent::Held { wait, why } => self.log_held(*wait, *why),
+            RunEvent::AwaitsToken { longest } => {
+                let wait_s = longest.as_secs_f64();
+                let longest = seconds(wait_s);
+                warn!(
+                    event = "token_awaited",
+                    wait_s,
+                    "the service no longer accepts the access token; for {longest} its file is looked at, and a new one in it is used"
+                );
+            }
             RunEvent::Outage {
                 since,
                 why,

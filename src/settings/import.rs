@@ -81,6 +81,7 @@ fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
         max_outage: settled(&delivery.max_outage)?,
         max_attempts: settled(&delivery.max_attempts)?.get(),
         on_uncertain: settled(&delivery.on_uncertain)?,
+        awaits_token: true,
         form: LeadForm {
             variables_shape: settled(&delivery.variables_shape)?,
             allow_duplicates: delivery.allow_duplicates == Some(true),

@@ -288,6 +288,9 @@ impl LiveState {
         self.waits_for = progress.state(listeners.tally.in_flight, &zone);
         match event {
             RunEvent::Held { .. } => self.said = "The service asks for a pause.".to_owned(),
+            RunEvent::AwaitsToken { .. } => {
+                self.said = "The service no longer accepts the access token. leadload waits for a new one in its file.".to_owned();
+            }
             RunEvent::Outage { .. } => {
                 self.said = "The service does not answer. leadload keeps trying.".to_owned();
             }

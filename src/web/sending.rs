@@ -29,7 +29,7 @@ use crate::options::Given;
 use crate::paths::folder_of;
 use crate::private_file;
 use crate::report::Metrics;
-use crate::settings::ImportSettings;
+use crate::settings::{ImportSettings, Layers};
 use crate::signals::Interrupts;
 use crate::text::printable;
 
@@ -233,7 +233,8 @@ async fn prepare(
     let surveyed = surveyed(&observer.job, &record, &mut request).await?;
     let opened = open(site, &request.settings()?, observer).await?;
     observer.has_its_turn();
-    let settings = request.settings()?;
+    let mut settings = request.settings()?;
+    settings.policy.awaits_token = is_of_others(&request.layers);
     let intake = inputs::plan(&settings.reading, surveyed).await?;
     let intake = inputs::protect(intake, &settings).await?;
     observer.count_rows(&intake).await?;
@@ -246,6 +247,15 @@ async fn prepare(
         patience: None,
     };
     Prepared::new(import, &service, opened, async |_| Err(no_campaign())).await
+}
+
+/// Whether the token is one that the page was started with. Only the person at the page replaces a
+/// stored one, and is asked to when the run has stopped.
+fn is_of_others(layers: &Layers) -> bool {
+    let given = [layers.typed(), layers.of_environment()];
+    given
+        .iter()
+        .any(|given| given.connection.token_file.is_some())
 }
 
 /// Outputs are in the job's folder, except those that a command line has written.

@@ -47,6 +47,8 @@ struct State {
     from_then_on: HashMap<i64, (usize, Verdict)>,
     /// Whether it does not even list its campaigns.
     is_away: bool,
+    /// When the token file has another token, if there is a token file.
+    token_comes_at: Option<Instant>,
 }
 
 impl Service {
@@ -121,6 +123,15 @@ impl LeadSender for Service {
         let is_away = self.0.borrow().is_away;
         async move { !is_away }
     }
+
+    fn token_may_be_replaced(&self) -> bool {
+        self.0.borrow().token_comes_at.is_some()
+    }
+
+    fn token_is_replaced(&self, _refused: &str) -> bool {
+        let comes_at = self.0.borrow().token_comes_at;
+        comes_at.is_some_and(|at| at <= Instant::now())
+    }
 }
 
 fn created() -> Verdict {
@@ -154,6 +165,14 @@ fn never_taken() -> Verdict {
     }
 }
 
+fn token_refused() -> Verdict {
+    Verdict::Fatal {
+        cause: FatalCause::Token,
+        code: ErrorCode::Http(401),
+        text: "HTTP 401".into(),
+    }
+}
+
 fn reply(millis: u64, verdict: Verdict, stores: bool) -> Reply {
     Reply {
         takes: Duration::from_millis(millis),
@@ -181,6 +200,7 @@ pub(super) fn policy() -> Policy {
         max_outage: Duration::from_secs(3600),
         max_attempts: 4,
         on_uncertain: OnUncertain::Resend,
+        awaits_token: true,
         form: LeadForm::default(),
     }
 }

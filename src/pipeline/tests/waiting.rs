@@ -191,3 +191,92 @@ fn every_attempt_keeps_the_rate() {
         .max();
     assert!(most <= Some(10), "{most:?}");
 }
+
+/// Sends six rows, of which the fourth meets a refused token at first; another token is in the file
+/// so much later. Also returns when each attempt came.
+fn refuse_the_token(policy: Policy, comes_after: Option<Duration>) -> (Ran, Vec<Instant>) {
+    let service = Service::default();
+    service.says(&number(3), vec![reply(10, token_refused(), false)]);
+    let prepared = prepare(policy, &[0, 1, 2, 3, 4, 5]);
+    let ran = run_changed(&service, policy, prepared, &[], |pipeline| {
+        let comes_at = comes_after.map(|after| Instant::now() + after);
+        pipeline.in_flight.sender.0.borrow_mut().token_comes_at = comes_at;
+    });
+    (ran, service.attempts_at())
+}
+
+#[test]
+fn a_refused_token_is_waited_for_and_the_row_goes_again_without_a_further_attempt() {
+    for most in [1, 8] {
+        let policy = Policy {
+            concurrency: in_flight(most),
+            ..policy()
+        };
+        let (ran, at) = refuse_the_token(policy, Some(Duration::from_secs(60)));
+        assert!(ran.end.stop.is_none(), "{:?}", ran.end.stop);
+        let once = Some((Status::Created, 1));
+        assert!(ran.rows.iter().all(|(_, outcome)| *outcome == once));
+        assert_eq!((at.len(), ran.end.requests), (7, 7));
+        let pauses = at.windows(2).map(|pair| (pair[1] - pair[0]).as_secs());
+        let longest = pauses.max().unwrap();
+        assert!((59..=61).contains(&longest), "{longest}");
+    }
+}
+
+#[test]
+fn where_no_other_token_comes_the_run_stops_after_two_minutes_or_max_outage() {
+    let never = Some(Duration::from_secs(24 * 3600));
+    for (max_outage, seconds) in [(3600, 120), (30, 30)] {
+        let policy = Policy {
+            concurrency: in_flight(1),
+            ..impatient(max_outage)
+        };
+        let (ran, at) = refuse_the_token(policy, never);
+        assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Token);
+        assert_eq!((at.len(), ran.rows[3].1), (4, None));
+        assert_eq!(ran.took.as_secs(), seconds);
+    }
+}
+
+#[test]
+fn a_token_that_cannot_come_or_is_not_waited_for_stops_at_once() {
+    for (awaits_token, comes_after) in [(true, None), (false, Some(Duration::from_secs(1)))] {
+        let policy = Policy {
+            awaits_token,
+            ..policy()
+        };
+        let (ran, _) = refuse_the_token(policy, comes_after);
+        assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Token);
+        assert!(ran.took < Duration::from_secs(1), "{:?}", ran.took);
+    }
+}
+
+#[test]
+fn the_end_of_the_time_ends_the_wait_for_another_token() {
+    let service = Service::default();
+    service.says(&number(1), vec![reply(10, token_refused(), false)]);
+    let (batches, inputs, runtime) = prepare(policy(), &[0, 1, 2]);
+    let (end, took) = runtime.block_on(async {
+        let began = Instant::now();
+        service.0.borrow_mut().token_comes_at = Some(began + Duration::from_secs(60));
+        let (settled, _done) = mpsc::channel(10);
+        let (_no_interrupts, interrupts) = mpsc::channel(1);
+        let mut interrupts = Interrupts::new(interrupts);
+        interrupts.set_deadline(Some(began + Duration::from_secs(5)));
+        let mut no_events = |_: RunEvent<'_>| {};
+        let rate = RateController::new(&RateChoice::Unlimited, None);
+        let outlet = Outlet::Writer(settled);
+        let pipeline = Pipeline::new(
+            service.clone(),
+            policy(),
+            rate,
+            inputs,
+            outlet,
+            &mut no_events,
+        );
+        let end = pipeline.run(batches, interrupts).await;
+        (end, began.elapsed())
+    });
+    assert_eq!(end.stop.unwrap().by(), StoppedBy::MaxDuration);
+    assert_eq!(took.as_secs(), 5);
+}
