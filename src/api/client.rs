@@ -11,6 +11,7 @@
 //! and `SSL_CERT_DIR`, which are not read in `settings`).
 
 use std::error::Error as _;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -21,6 +22,7 @@ use reqwest::header::{
 };
 use reqwest::{Method, Request, Response, Url};
 use serde_json::Value;
+use tokio::time::{Instant, timeout};
 use tracing::{Level, enabled};
 
 use super::head;
@@ -55,6 +57,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// fails, and it is certain that nothing was sent.
 const CONNECT_SHARE: f64 = 0.8;
 
+/// If a time limit is noticed so much later than it is over, the whole process stood still
+/// meanwhile (Ctrl-Z, a container that is paused).
+const STANDSTILL: Duration = Duration::from_millis(50);
+
+/// How long it may then take to read what has arrived meanwhile.
+const CATCH_UP: Duration = Duration::from_millis(250);
+
 /// Calls the service. Each request uses a clone: cloning is cheap, and clones share connections.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -67,6 +76,7 @@ struct Service {
     base_url: BaseUrl,
     lead_url: Url,
     campaigns_url: Url,
+    timeout: Duration,
     tokens: Tokens,
 }
 
@@ -128,7 +138,6 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
-            .timeout(timeout)
             .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)))
             .pool_idle_timeout(REUSE_IDLE_FOR);
         builder = match proxy {
@@ -162,6 +171,7 @@ impl Client {
                 base_url: base_url.clone(),
                 lead_url: base_url.call("user/lead"),
                 campaigns_url: base_url.call("user/campaigns"),
+                timeout,
                 tokens: Tokens::new(token),
             }),
         })
@@ -268,10 +278,9 @@ impl Client {
         request
             .headers_mut()
             .insert(AUTHORIZATION, token.header.clone());
-        let mut response = self.http.execute(request).await.map_err(|error| Failed {
-            head: None,
-            lost: Lost::of(&error),
-        })?;
+        let (began, limit) = (Instant::now(), self.service.timeout);
+        let sent = within(limit, began, self.http.execute(request)).await;
+        let mut response = sent.map_err(|lost| Failed { head: None, lost })?;
         let lines = std::mem::take(response.headers_mut());
         let mut head = Head::read(response.status().as_u16(), &lines, SystemTime::now());
         let location = lines.get(LOCATION);
@@ -281,8 +290,8 @@ impl Client {
         if head.is_success() {
             self.service.tokens.accept();
         }
-        let body = bounded_body(response, most_bytes).await;
-        let body = body.map_err(|error| Lost::of(&error)).and_then(|body| {
+        let body = within(limit, began, bounded_body(response, most_bytes)).await;
+        let body = body.and_then(|body| {
             let encodings = head.lines.get_all(CONTENT_ENCODING).iter();
             // A header value that is not text names no known encoding.
             let encodings = encodings.map(|value| value.to_str().unwrap_or("?"));
@@ -305,9 +314,28 @@ fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {
     }
 }
 
+/// Does a part of an exchange within the time limit for the whole. The HTTP library's own limit
+/// counts before what has arrived: after a standstill an answer would be lost that is there.
+async fn within<T>(
+    limit: Duration,
+    began: Instant,
+    work: impl Future<Output = reqwest::Result<T>>,
+) -> Result<T, Lost> {
+    let mut work = pin!(work);
+    let left = limit.saturating_sub(began.elapsed());
+    let mut done = timeout(left, &mut work).await;
+    if done.is_err() && began.elapsed() > limit + STANDSTILL {
+        done = timeout(CATCH_UP, work).await;
+    }
+    match done {
+        Ok(done) => done.map_err(|error| Lost::of(&error)),
+        Err(_) => Err(Lost::TimedOut),
+    }
+}
+
 /// Reads the body up to a bound. This service never sends a longer one: its beginning is judged,
 /// and the connection is closed without reading the rest.
-async fn bounded_body(mut response: Response, most_bytes: usize) -> Result<Bytes, reqwest::Error> {
+async fn bounded_body(mut response: Response, most_bytes: usize) -> reqwest::Result<Bytes> {
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {
         body.extend_from_slice(&chunk);

@@ -1,9 +1,14 @@
 //! The connection to the service: TLS, certificates, proxies.
 
+#[cfg(unix)]
+use std::{thread, time::Duration};
+
 use leadload::sandbox::Sandbox;
 
 use crate::relay::{Authority, Proxy, address_of, socks_proxy};
 use crate::util::{Folder, Output, Run, service};
+#[cfg(unix)]
+use crate::util::{scenario, signal, wait_for_requests};
 
 /// A name that is in no DNS (RFC 2606), so only a proxy can reach it.
 const NOWHERE: &str = "leads.example";
@@ -145,6 +150,23 @@ fn a_ca_file_that_is_of_no_use_is_named_before_anything_is_sent() {
     assert_eq!(service.stats().connections, 0);
     let check = ["check", "leads.csv", "--ca-file", "missing.pem"];
     folder.leadload(&check).expect(0);
+}
+
+/// After Ctrl-Z and `fg`, or in a container that was paused.
+#[cfg(unix)]
+#[test]
+fn an_answer_that_came_while_the_program_stood_still_counts_after_the_time_limit() {
+    let (folder, service) = (one_lead(), scenario("latency_ms = 300"));
+    let child = folder.import_leads(&service, &["--timeout", "1s"]).start();
+    wait_for_requests(&service, 1);
+    signal(&child, "-STOP");
+    thread::sleep(Duration::from_millis(1500));
+    signal(&child, "-CONT");
+    let output = Output::of(child);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let row = &folder.records("leads.results.csv")[0];
+    assert_eq!((&*row["status"], &*row["error_code"]), ("created", ""));
+    assert_eq!(service.stats().lead_requests, 1);
 }
 
 #[test]
