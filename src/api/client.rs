@@ -12,7 +12,7 @@
 
 use std::error::Error as _;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
@@ -23,7 +23,7 @@ use reqwest::header::{
 use reqwest::{Method, Request, Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
-use tracing::{Level, enabled};
+use tracing::{Level, enabled, info};
 
 use super::head;
 use super::packed::unpacked;
@@ -51,6 +51,10 @@ const UNAUTHORIZED: u16 = 401;
 /// which the server closes is a request whose answer is lost.
 pub const REUSE_IDLE_FOR: Duration = Duration::from_secs(4);
 
+/// The same once a request was lost in this way: shorter than any server keeps an idle connection,
+/// and long enough for connections that are in steady use.
+const REUSE_AFTER_LOSS: Duration = Duration::from_millis(100);
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The share of `--timeout` that connecting may take. If connecting takes longer, the attempt
@@ -76,8 +80,12 @@ struct Service {
     base_url: BaseUrl,
     lead_url: Url,
     campaigns_url: Url,
+    certificates: Certificates,
+    proxy: Option<Proxy>,
     timeout: Duration,
     tokens: Tokens,
+    /// In use once a connection has ended without an answer.
+    cautious: OnceLock<reqwest::Client>,
 }
 
 pub(super) struct Received {
@@ -124,36 +132,8 @@ impl Client {
         proxy: Option<Proxy>,
         timeout: Duration,
     ) -> Result<Self, Message> {
-        let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
-            .http1_only()
-            // Heads that browsers and other clients read, however they look.
-            .http1_max_headers(MAX_HEAD_LINES)
-            .http1_allow_obsolete_multiline_headers_in_responses(true)
-            .http1_allow_spaces_after_header_name_in_responses(true)
-            .http1_ignore_invalid_headers_in_responses(true)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .referer(false)
-            .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)))
-            .pool_idle_timeout(REUSE_IDLE_FOR);
-        builder = match proxy {
-            _ if base_url.is_loopback() => builder.no_proxy(),
-            Some(Proxy(proxy)) => builder.proxy(proxy),
-            None => builder,
-        };
-        builder = if base_url.is_loopback() && !base_url.is_https() {
-            // No certificate is needed here, so the sandbox also works on a system without any.
-            builder.tls_certs_only([])
-        } else {
-            builder.tls_certs_merge(certificates.0)
-        };
-        // Fails only if the program has already installed a provider.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = builder.build().map_err(|error| {
+        let http = http_client(base_url, &certificates, proxy.as_ref(), timeout, REUSE_IDLE_FOR);
+        let http = http.map_err(|error| {
             // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Message::new(
@@ -171,8 +151,11 @@ impl Client {
                 base_url: base_url.clone(),
                 lead_url: base_url.call("user/lead"),
                 campaigns_url: base_url.call("user/campaigns"),
+                certificates,
+                proxy,
                 timeout,
                 tokens: Tokens::new(token),
+                cautious: OnceLock::new(),
             }),
         })
     }
@@ -279,8 +262,14 @@ impl Client {
             .headers_mut()
             .insert(AUTHORIZATION, token.header.clone());
         let (began, limit) = (Instant::now(), self.service.timeout);
-        let sent = within(limit, began, self.http.execute(request)).await;
-        let mut response = sent.map_err(|lost| Failed { head: None, lost })?;
+        let http = self.service.cautious.get().unwrap_or(&self.http);
+        let sent = within(limit, began, http.execute(request)).await;
+        let mut response = sent.map_err(|lost| {
+            if lost == Lost::Broken {
+                self.be_cautious();
+            }
+            Failed { head: None, lost }
+        })?;
         let lines = std::mem::take(response.headers_mut());
         let mut head = Head::read(response.status().as_u16(), &lines, SystemTime::now());
         let location = lines.get(LOCATION);
@@ -305,6 +294,69 @@ impl Client {
             }),
         }
     }
+
+    /// Uses connections again only soon after an answer from now on: one has ended without an
+    /// answer, perhaps because it was idle before. The library does not tell whether it was.
+    fn be_cautious(&self) {
+        let Service {
+            base_url,
+            certificates,
+            proxy,
+            timeout,
+            cautious,
+            ..
+        } = &*self.service;
+        if cautious.get().is_none()
+            && let Ok(http) =
+                http_client(base_url, certificates, proxy.as_ref(), *timeout, REUSE_AFTER_LOSS)
+            && cautious.set(http).is_ok()
+        {
+            info!(
+                event = "cautious",
+                "a connection has ended without an answer; from now on only those that were in use a moment ago are used again"
+            );
+        }
+    }
+}
+
+/// Time limits for whole requests are not its business (see [`within`]).
+fn http_client(
+    base_url: &BaseUrl,
+    certificates: &Certificates,
+    proxy: Option<&Proxy>,
+    timeout: Duration,
+    reuse_idle_for: Duration,
+) -> reqwest::Result<reqwest::Client> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers)
+        .http1_only()
+        // Heads that browsers and other clients read, however they look.
+        .http1_max_headers(MAX_HEAD_LINES)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)))
+        .pool_idle_timeout(reuse_idle_for);
+    builder = match proxy {
+        _ if base_url.is_loopback() => builder.no_proxy(),
+        Some(Proxy(proxy)) => builder.proxy(proxy.clone()),
+        None => builder,
+    };
+    builder = if base_url.is_loopback() && !base_url.is_https() {
+        // No certificate is needed here, so the sandbox also works on a system without any.
+        builder.tls_certs_only([])
+    } else {
+        builder.tls_certs_merge(certificates.0.iter().cloned())
+    };
+    // Fails only if the program has already installed a provider.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    builder.build()
 }
 
 fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {

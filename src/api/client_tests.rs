@@ -384,6 +384,28 @@ async fn a_connection_that_breaks_is_one_request_for_each_attempt() {
 }
 
 #[tokio::test]
+async fn after_a_lost_answer_connections_are_used_again_for_less_time() {
+    let (url, seen) = server(move |mut peer| async move {
+        peer.request().await;
+        peer.write(created()).await;
+        // The first connection is closed when it is used again.
+        while peer.request().await && peer.number > 1 {
+            peer.write(created()).await;
+        }
+    })
+    .await;
+    let client = client(&url);
+    assert!(is_created(&post(&client).await));
+    pause(300).await;
+    assert_eq!(lost_by(&post(&client).await), Some(ErrorCode::Connection));
+    for (millis, connections) in [(0, 2), (20, 2), (300, 3)] {
+        pause(millis).await;
+        assert!(is_created(&post(&client).await));
+        assert_eq!(seen.connections(), connections, "{millis} ms");
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_is_not_followed() {
     let (target, at_target) = server(move |mut peer| async move {
         peer.request().await;

@@ -6,6 +6,7 @@
 //! since there may be a password in it.
 
 use std::ffi::OsString;
+use std::fmt;
 
 use hyper::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
@@ -14,8 +15,15 @@ use super::BaseUrl;
 use crate::message::{ASK_SETUP, Message};
 use crate::text::is_quoted;
 
-/// A proxy, or none at all. It has no `Debug`, which would show a password.
+/// A proxy, or none at all.
 pub struct Proxy(pub(super) reqwest::Proxy);
+
+/// The library's own may show a password.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proxy")
+    }
+}
 
 impl Proxy {
     /// The proxy for this address, by the variables that `value` looks up. `None` if they name
