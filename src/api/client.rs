@@ -261,9 +261,9 @@ impl Client {
         request
             .headers_mut()
             .insert(AUTHORIZATION, token.header.clone());
-        let (began, limit) = (Instant::now(), self.service.timeout);
+        let began = Instant::now();
         let http = self.service.cautious.get().unwrap_or(&self.http);
-        let sent = within(limit, began, http.execute(request)).await;
+        let sent = self.within_limit(began, http.execute(request)).await;
         let mut response = sent.map_err(|lost| {
             if lost == Lost::Broken {
                 self.be_cautious();
@@ -279,8 +279,8 @@ impl Client {
         if head.is_success() {
             self.service.tokens.accept();
         }
-        let body = within(limit, began, bounded_body(response, most_bytes)).await;
-        let body = body.and_then(|body| {
+        let body = bounded_body(response, most_bytes);
+        let body = self.within_limit(began, body).await.and_then(|body| {
             let encodings = head.lines.get_all(CONTENT_ENCODING).iter();
             // A header value that is not text names no known encoding.
             let encodings = encodings.map(|value| value.to_str().unwrap_or("?"));
@@ -292,6 +292,27 @@ impl Client {
                 head: Some(head),
                 lost,
             }),
+        }
+    }
+
+    /// Does a part of an exchange within the time limit for the whole. The HTTP library's own limit
+    /// counts before what has arrived: after a standstill an answer would be lost that is there.
+    async fn within_limit<T>(
+        &self,
+        began: Instant,
+        work: impl Future<Output = reqwest::Result<T>>,
+    ) -> Result<T, Lost> {
+        let limit = self.service.timeout;
+        let mut work = pin!(work);
+        let left = limit.saturating_sub(began.elapsed());
+        let mut done = timeout(left, &mut work).await;
+        if done.is_err() && began.elapsed() > limit + STANDSTILL {
+            done = timeout(CATCH_UP, work).await;
+        }
+        let was_accepted = self.service.tokens.was_accepted();
+        match done {
+            Ok(done) => done.map_err(|error| Lost::of(&error, was_accepted)),
+            Err(_) => Err(Lost::TimedOut),
         }
     }
 
@@ -319,7 +340,7 @@ impl Client {
     }
 }
 
-/// Time limits for whole requests are not its business (see [`within`]).
+/// Time limits for whole requests are not its business (see [`Client::within_limit`]).
 fn http_client(
     base_url: &BaseUrl,
     certificates: &Certificates,
@@ -363,25 +384,6 @@ fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {
     match exchanged {
         Ok(Received { head, body }) => Answer::of(head, body),
         Err(Failed { head, lost }) => Answer::lost(head.as_ref(), *lost),
-    }
-}
-
-/// Does a part of an exchange within the time limit for the whole. The HTTP library's own limit
-/// counts before what has arrived: after a standstill an answer would be lost that is there.
-async fn within<T>(
-    limit: Duration,
-    began: Instant,
-    work: impl Future<Output = reqwest::Result<T>>,
-) -> Result<T, Lost> {
-    let mut work = pin!(work);
-    let left = limit.saturating_sub(began.elapsed());
-    let mut done = timeout(left, &mut work).await;
-    if done.is_err() && began.elapsed() > limit + STANDSTILL {
-        done = timeout(CATCH_UP, work).await;
-    }
-    match done {
-        Ok(done) => done.map_err(|error| Lost::of(&error)),
-        Err(_) => Err(Lost::TimedOut),
     }
 }
 

@@ -464,11 +464,9 @@ async fn a_failed_connection_means_that_nothing_was_sent_and_says_why() {
         (tls(&closing), LONG, "it was closed while it was being made"),
     ] {
         let answer = post(&client_with(&url, timeout)).await;
-        assert_eq!(
-            not_sent_by(&answer),
-            format!("no connection to the service: {reason}"),
-            "{url}"
-        );
+        let why = not_sent_by(&answer);
+        let begins = format!("no connection to the service: {reason}");
+        assert!(why.starts_with(&begins), "{url}: {why}");
         assert_eq!(answer.http_status, None);
     }
 }

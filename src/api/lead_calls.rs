@@ -38,6 +38,8 @@ pub struct Called<T> {
     /// The HTTP status, if the head of an answer arrived.
     pub http_status: Option<u16>,
     pub quota: Option<Quota>,
+    /// Whether every further attempt fails for the same reason.
+    pub is_lasting: bool,
     pub result: Result<T, NotDone>,
 }
 
@@ -120,6 +122,7 @@ impl Client {
             return Called {
                 http_status: None,
                 quota: None,
+                is_lasting: false,
                 result: Err(NotDone::Refused {
                     code: ErrorCode::UnreadableAnswer,
                     text: "its id has characters that an address cannot safely have".to_owned(),
@@ -154,6 +157,13 @@ impl Client {
         Called {
             http_status: answer.http_status,
             quota: answer.quota,
+            is_lasting: matches!(
+                answer.verdict,
+                Verdict::NeverTaken {
+                    is_lasting: true,
+                    ..
+                }
+            ),
             result,
         }
     }

@@ -8,7 +8,7 @@ use std::io::ErrorKind::{
 };
 use std::iter;
 
-use rustls::CertificateError;
+use rustls::{AlertDescription, CertificateError};
 use thiserror::Error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -36,19 +36,28 @@ pub enum Lost {
 }
 
 impl Lost {
-    pub(super) fn of(error: &reqwest::Error) -> Lost {
+    /// `was_accepted`: the service has accepted a request of this client.
+    pub(super) fn of(error: &reqwest::Error, was_accepted: bool) -> Lost {
         let hyper = causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>());
         let not_sent = |why| Lost::NotSent {
             why,
             is_lasting: false,
         };
-        // The HTTP library gave up before it wrote anything, for example because a kept connection
-        // turned out to be closed.
-        if hyper.is_some_and(hyper::Error::is_canceled) {
+        let alert = causes(error).find_map(of_a_refusing_alert);
+        // An error in a body comes after the head of an answer.
+        if let Some(why) = alert.filter(|_| !error.is_decode()) {
+            // In TLS 1.3 the request may be on its way by then. Nobody reads it.
+            let is_lasting = true;
+            Lost::NotSent { why, is_lasting }
+        } else if causes(error).any(is_for_want_of_files) {
+            not_sent(NO_FILES)
+        } else if hyper.is_some_and(hyper::Error::is_canceled) {
+            // The HTTP library gave up before it wrote anything, for example because a kept
+            // connection turned out to be closed.
             not_sent("it was closed before anything was sent")
         } else if error.is_connect() {
-            match causes(error).find_map(of_a_proxy) {
-                Some(why) => not_sent(why),
+            match causes(error).find_map(|cause| of_a_proxy(cause, was_accepted)) {
+                Some(lost) => lost,
                 None if error.is_dns() => not_sent("its name has no address"),
                 None if error.is_timeout() => not_sent("there was none within the time limit"),
                 None => causes(error)
@@ -89,23 +98,61 @@ fn of_a_head(error: &hyper::Error) -> &'static str {
     }
 }
 
-/// What was wrong with a proxy's tunnel. The library's error type is private, so
-/// this reads its text.
-fn of_a_proxy(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+/// What was wrong with a proxy. The library's error types are private, so this reads their texts.
+fn of_a_proxy(cause: &(dyn Error + 'static), was_accepted: bool) -> Option<Lost> {
     let text = cause.to_string();
-    Some(match text.strip_prefix("tunnel error: ")? {
-        "proxy authorization required" => "the proxy wants a user name and password",
-        "failed to create underlying connection" => "the proxy cannot be reached",
-        _ => "the proxy refuses it",
-    })
+    let mut kinds = ["tunnel error: ", "SOCKS error: "].into_iter();
+    let (why, is_lasting) = match kinds.find_map(|kind| text.strip_prefix(kind))? {
+        "proxy authorization required"
+        | "credentials not accepted"
+        | "server does not support user/pass authentication" => (PROXY_WANTS_LOGIN, true),
+        // The library does not tell why. Where requests went through before, it is the service
+        // behind the proxy that is down.
+        "unsuccessful" | "connection not allowed" => ("the proxy refuses it", !was_accepted),
+        _ => ("the proxy cannot be reached", false),
+    };
+    Some(Lost::NotSent { why, is_lasting })
 }
 
-/// Why no connection was made. Only certificate errors are lasting: the others
-/// may go away by themselves.
+/// Whether no socket could be opened because the program has too many files open.
+fn is_for_want_of_files(cause: &(dyn Error + 'static)) -> bool {
+    #[cfg(unix)]
+    const CODES: [i32; 2] = [libc::EMFILE, libc::ENFILE];
+    // WSAEMFILE
+    #[cfg(not(unix))]
+    const CODES: [i32; 1] = [10_024];
+    let code = cause.downcast_ref().and_then(io::Error::raw_os_error);
+    code.is_some_and(|code| CODES.contains(&code))
+}
+
+/// Why the other side refuses the TLS connection, if no waiting helps against that.
+fn of_a_refusing_alert(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+    use AlertDescription as Alert;
+    let Some(rustls::Error::AlertReceived(alert)) = cause.downcast_ref() else {
+        return None;
+    };
+    match alert {
+        // No certificate was shown, so these are about that.
+        Alert::CertificateRequired
+        | Alert::NoCertificate
+        | Alert::BadCertificate
+        | Alert::AccessDenied => Some(WANTS_CERTIFICATE),
+        Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::InsufficientSecurity => {
+            Some(NO_COMMON_TLS)
+        }
+        _ => None,
+    }
+}
+
+/// Why no connection was made. Lasting is what both sides have to agree on; the rest may go away
+/// by itself.
 fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<Lost> {
     let (why, is_lasting) = match cause.downcast_ref() {
         Some(rustls::Error::InvalidCertificate(error)) => (of_a_certificate(error), true),
-        Some(_) => ("TLS cannot be agreed on", false),
+        Some(rustls::Error::PeerIncompatible(_) | rustls::Error::InvalidMessage(_)) => {
+            (NO_COMMON_TLS, true)
+        }
+        Some(_) => ("TLS cannot be agreed on for now", false),
         None => match cause.downcast_ref::<io::Error>()?.kind() {
             ConnectionRefused => ("it was refused", false),
             HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable => {
@@ -120,17 +167,11 @@ fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<Lost> {
     Some(Lost::NotSent { why, is_lasting })
 }
 
-const UNTRUSTED: &str = "its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)";
-
-/// A reason in the words of the page. Reasons are texts of this module, alone or in a sentence.
-pub fn on_page(why: &str) -> String {
-    why.replace(UNTRUSTED, "its certificate is not trusted")
-}
-
 fn of_a_certificate(error: &CertificateError) -> &'static str {
     use CertificateError as Bad;
     match error {
         Bad::UnknownIssuer | Bad::BadSignature => UNTRUSTED,
+        Bad::NotValidForNameContext { presented, .. } if presented.is_empty() => NAMELESS,
         Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
             "its certificate is for another host name"
         }
@@ -140,6 +181,74 @@ fn of_a_certificate(error: &CertificateError) -> &'static str {
         | Bad::NotValidYetContext { .. } => {
             "its certificate is out of date, or the clock here is wrong"
         }
+        // An error of the library below, which it passes on as it is.
+        Bad::Other(other) if other.to_string() == "CaUsedAsEndEntity" => OF_AN_AUTHORITY,
         _ => "its certificate is not accepted",
+    }
+}
+
+// These say in brackets what to do at a terminal.
+const UNTRUSTED: &str = "its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)";
+const OF_AN_AUTHORITY: &str = "its certificate is that of an authority, which no service may show as its own (have one made that is not marked `CA:TRUE`, and name that one, or the authority's that signs it, with `--ca-file`)";
+const NAMELESS: &str =
+    "its certificate names no host (have one made with the name of the host as a `subjectAltName`)";
+const WANTS_CERTIFICATE: &str = "it wants a client certificate, and leadload has none (use an address of the service that wants none)";
+const NO_COMMON_TLS: &str = "TLS cannot be agreed on (check the address: it must offer TLS 1.2 or 1.3 with a cipher of today, and want no client certificate)";
+const PROXY_WANTS_LOGIN: &str = "the proxy wants a user name and password (put them into its address, `http://NAME:PASSWORD@HOST:PORT`)";
+const NO_FILES: &str = "there are too many open files (allow more with `ulimit -n`)";
+
+const ADVISED: [&str; 7] = [
+    UNTRUSTED,
+    OF_AN_AUTHORITY,
+    NAMELESS,
+    WANTS_CERTIFICATE,
+    NO_COMMON_TLS,
+    PROXY_WANTS_LOGIN,
+    NO_FILES,
+];
+
+/// A reason in the words of the page, which does not say what to do at a terminal. Reasons are
+/// texts of this module, alone or in a sentence.
+pub fn on_page(why: &str) -> String {
+    ADVISED.iter().fold(why.to_owned(), |text, reason| {
+        let plain = reason.split(" (").next().unwrap_or_default();
+        text.replace(reason, plain)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_the_page_no_reason_says_what_to_do_at_a_terminal() {
+        for reason in ADVISED {
+            let text = on_page(&format!("no connection to the service: {reason}"));
+            assert!(!text.contains(['`', '(']), "{text}");
+            assert!(text.len() > "no connection to the service: ".len());
+        }
+        assert_eq!(on_page("no (see above)"), "no (see above)");
+    }
+
+    #[test]
+    fn tls_that_cannot_be_agreed_on_lasts_and_a_server_in_trouble_does_not() {
+        use rustls::Error as Tls;
+        let is_lasting = |error: &Tls| {
+            let alert = of_a_refusing_alert(error).is_some();
+            let other = of_a_cause(error);
+            alert || matches!(other, Some(Lost::NotSent { is_lasting, .. }) if is_lasting)
+        };
+        let incompatible = rustls::PeerIncompatible::ServerDoesNotSupportTls12Or13;
+        assert!(is_lasting(&Tls::PeerIncompatible(incompatible)));
+        let no_tls = rustls::InvalidMessage::InvalidContentType;
+        assert!(is_lasting(&Tls::InvalidMessage(no_tls)));
+        for (alert, lasts) in [
+            (AlertDescription::ProtocolVersion, true),
+            (AlertDescription::HandshakeFailure, true),
+            (AlertDescription::CertificateRequired, true),
+            (AlertDescription::InternalError, false),
+        ] {
+            assert_eq!(is_lasting(&Tls::AlertReceived(alert)), lasts, "{alert:?}");
+        }
     }
 }

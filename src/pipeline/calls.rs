@@ -174,7 +174,7 @@ impl Calls {
             if failures >= most {
                 return self.give_up(called, code, text);
             }
-            if is_outage {
+            if is_outage || called.is_lasting {
                 return Err(Stopped::Outage(text));
             }
             let pause = backoff::long_delay(failures.max(1), fastrand::f64());

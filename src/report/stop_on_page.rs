@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use crate::api::on_page;
 use crate::api::verdict::FatalCause;
 use crate::lead::ErrorCode;
+use crate::message::ASK_SETUP;
 use crate::signals::Interrupt;
 use crate::stop::{Stop, StopReason};
 use crate::text::counted;
@@ -33,7 +34,7 @@ pub(super) fn stop_on_page(stop: &Stop) -> Option<(String, String)> {
         ),
         StopReason::NoConnection(why) => (
             on_page(why),
-            "When that is fixed, go on where it stopped.".to_owned(),
+            format!("{ASK_SETUP} When that is fixed, go on where it stopped."),
         ),
         StopReason::RejectedAlike(rows) => (
             format!("The service has refused {rows} rows one after the other for the same reason"),

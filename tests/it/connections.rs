@@ -1,11 +1,12 @@
 //! The connection to the service: TLS, certificates, proxies.
 
+use std::net::SocketAddr;
 #[cfg(unix)]
 use std::{thread, time::Duration};
 
 use leadload::sandbox::Sandbox;
 
-use crate::relay::{Authority, Proxy, address_of, socks_proxy};
+use crate::relay::{Authority, Proxy, address_of, refusing_tls, socks_proxy};
 use crate::util::{Folder, Output, Run, service};
 #[cfg(unix)]
 use crate::util::{scenario, signal, wait_for_requests};
@@ -90,6 +91,34 @@ fn a_certificate_for_another_host_is_refused() {
     let base_url = format!("https://localhost:{}", address.port());
     let output = import(&folder, &service, &base_url, &["--ca-file", "ca.pem"]).expect(3);
     output.tells("another host name");
+}
+
+#[test]
+fn what_no_waiting_cures_stops_at_once_and_says_why() {
+    let (service, authority) = (service(), Authority::new());
+    let stops = |address: SocketAddr, why: &str| {
+        let folder = one_lead();
+        folder.write("ca.pem", authority.pem());
+        let base_url = format!("https://localhost:{}", address.port());
+        let args = ["--ca-file", "ca.pem", "--format", "json"];
+        // Many attempts would be allowed.
+        let import = folder.import_leads(&service, &args);
+        let output = import.env("LEADLOAD_BASE_URL", &base_url).expect(3);
+        let summary = output.json();
+        let error = summary["error"].as_str().unwrap();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(summary["stopped_by"], "outage");
+        assert_eq!(summary["rows"], 0);
+        assert_eq!(service.stats().lead_requests, 0);
+    };
+    let wanted = authority.tls_for_known_clients(&service, "localhost");
+    stops(wanted, "wants a client certificate");
+    stops(authority.tls_as_itself(&service), "is that of an authority");
+    stops(authority.nameless_tls_before(&service), "names no host");
+    // No common version, no common cipher.
+    for alert in [70, 40] {
+        stops(refusing_tls(alert), "TLS cannot be agreed on");
+    }
 }
 
 /// Other systems have no variable for their certificates.
@@ -330,18 +359,15 @@ fn https_goes_through_a_tunnel_that_the_proxy_makes() {
 fn a_proxy_that_does_not_connect_has_sent_nothing_on() {
     let service = service();
     let target = address_of(&service);
-    for (proxy, reason) in [
+    let refusing = |status| Proxy::answering(status, target).address.to_string();
+    for (proxy, reason, code) in [
+        (refusing("403 Forbidden"), "the proxy refuses it", 3),
         (
-            Proxy::answering("403 Forbidden", target)
-                .address
-                .to_string(),
-            "the proxy refuses it",
-        ),
-        (
-            Proxy::answering("407 Login", target).address.to_string(),
+            refusing("407 Login"),
             "the proxy wants a user name and password",
+            3,
         ),
-        (DEAD.to_owned(), "the proxy cannot be reached"),
+        (DEAD.to_owned(), "the proxy cannot be reached", 1),
     ] {
         let folder = one_lead();
         let output = import(&folder, &service, &format!("https://{NOWHERE}"), &["-vv"])
@@ -349,12 +375,17 @@ fn a_proxy_that_does_not_connect_has_sent_nothing_on() {
                 "HTTPS_PROXY",
                 &proxy.replace("http://", &format!("http://me:{SECRET}@")),
             )
-            .expect(1);
-        let why = why_nothing_was_sent(&folder, &service, &output);
+            .expect(code);
+        // What a refusal stops has no outcome.
+        let why = match code {
+            1 => why_nothing_was_sent(&folder, &service, &output),
+            _ => output.stderr.clone(),
+        };
         assert!(why.contains(reason), "{why}");
         let shown = output.stdout + &output.stderr + &why;
         assert!(!shown.contains(SECRET), "{shown}");
     }
+    assert_eq!(service.stats().lead_requests, 0);
 }
 
 #[test]

@@ -12,9 +12,11 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::listen::listen;
 
@@ -76,30 +78,79 @@ impl Authority {
 
     /// A TLS server in front of the service, with a certificate of this authority for `host`.
     pub fn tls_before(&self, service: &Sandbox, host: &str) -> SocketAddr {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([host.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.0).unwrap();
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
-            )
-            .unwrap();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        let service = address_of(service);
-        listen(move |connection| {
-            let acceptor = acceptor.clone();
-            async move {
-                let mut inside = acceptor.accept(connection).await?;
-                let mut outside = TcpStream::connect(service).await?;
-                copy_bidirectional(&mut inside, &mut outside).await?;
-                Ok(())
-            }
-        })
+        self.tls_with(service, &[host], WebPkiClientVerifier::no_client_auth())
     }
+
+    /// The same with a certificate that names no host.
+    pub fn nameless_tls_before(&self, service: &Sandbox) -> SocketAddr {
+        self.tls_with(service, &[], WebPkiClientVerifier::no_client_auth())
+    }
+
+    /// The same for clients that show a certificate of this authority.
+    pub fn tls_for_known_clients(&self, service: &Sandbox, host: &str) -> SocketAddr {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.0.der().clone()).unwrap();
+        let provider = Arc::new(ring::default_provider());
+        let clients = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
+        self.tls_with(service, &[host], clients.build().unwrap())
+    }
+
+    fn tls_with(
+        &self,
+        service: &Sandbox,
+        hosts: &[&str],
+        clients: Arc<dyn ClientCertVerifier>,
+    ) -> SocketAddr {
+        let key = KeyPair::generate().unwrap();
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let params = CertificateParams::new(hosts).unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        tls_server(service, certificate.der().clone(), &key, clients)
+    }
+
+    /// A TLS server that shows the authority's own certificate.
+    pub fn tls_as_itself(&self, service: &Sandbox) -> SocketAddr {
+        let clients = WebPkiClientVerifier::no_client_auth();
+        tls_server(service, self.0.der().clone(), self.0.key(), clients)
+    }
+}
+
+fn tls_server(
+    service: &Sandbox,
+    certificate: CertificateDer<'static>,
+    key: &KeyPair,
+    clients: Arc<dyn ClientCertVerifier>,
+) -> SocketAddr {
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(clients)
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let service = address_of(service);
+    listen(move |connection| {
+        let acceptor = acceptor.clone();
+        async move {
+            let mut inside = acceptor.accept(connection).await?;
+            let mut outside = TcpStream::connect(service).await?;
+            copy_bidirectional(&mut inside, &mut outside).await?;
+            Ok(())
+        }
+    })
+}
+
+/// A TLS server that refuses every connection with this alert (RFC 8446, 6).
+pub fn refusing_tls(alert: u8) -> SocketAddr {
+    listen(move |mut connection| async move {
+        let mut hello = [0; 5];
+        connection.read_exact(&mut hello).await?;
+        let length = u16::from_be_bytes([hello[3], hello[4]]);
+        let mut rest = vec![0; usize::from(length)];
+        connection.read_exact(&mut rest).await?;
+        connection.write_all(&[21, 3, 3, 0, 2, 2, alert]).await
+    })
 }
 
 /// A proxy that forwards everything to one address, whatever host is requested.
