@@ -6,7 +6,7 @@
 //! |-|-|-|
 //! | limits | at them | themselves; headers change nothing but a wait |
 //! | `none` | without a limit, until two refusals within ten minutes, or a wait of more than ten seconds | |
-//! | `auto` | at 100 a minute, or where the last run was | what answers state ([`StatedLimits`]), else 10 a second |
+//! | `auto` | at 100 a minute, or where the last run was | what answers state ([`StatedLimits`]), else 10 a second. A limit whose period is a guess lifts nothing above that |
 //!
 //! **Up**, only while requests wait for nothing but the pace: a pace that is not used says nothing
 //! of what would be allowed (RFC 7661). Where nothing is known, `auto` doubles its pace until the
@@ -69,6 +69,8 @@ pub struct RateController {
     stated: StatedLimits,
     /// What is given, or stated now.
     rates: Vec<Rate>,
+    /// The slowest of them, if the pace may go up to it.
+    ceiling: Option<Rate>,
     found: Cubic,
     pub(super) limiter: RateLimiter,
     /// Whether a request waits only for the pace.
@@ -92,6 +94,7 @@ impl RateController {
                 RateChoice::Limits(rates) => rates.clone(),
                 RateChoice::Auto | RateChoice::Unlimited => Vec::new(),
             },
+            ceiling: None,
             found: Cubic::new(found, is_auto && known.is_none(), Instant::now()),
             limiter: RateLimiter::new(),
             binds: false,
@@ -201,7 +204,7 @@ impl RateController {
         }
         // If far less was found, the limit is not what it seems.
         let is_credible = |stated: &Rate| self.is_auto && rate.pace() >= stated.pace() / 2.0;
-        let stated = slowest(&self.rates).filter(is_credible);
+        let stated = self.ceiling.filter(is_credible);
         Some(KnownRate {
             rate: stated.unwrap_or(rate),
             is_stated: stated.is_some(),
@@ -214,13 +217,15 @@ impl RateController {
         let source = match found {
             None if self.is_auto => PaceSource::Stated,
             None => PaceSource::Given,
-            Some(_) if self.is_auto && self.rates.is_empty() && self.found.pace() >= Some(MOST) => {
+            Some(_)
+                if self.is_auto && self.ceiling.is_none() && self.found.pace() >= Some(MOST) =>
+            {
                 PaceSource::Most
             }
             Some(_) if self.found.doubles => PaceSource::Trying,
             Some(_) => PaceSource::Found,
         };
-        let rate = found.map(Rate::of_pace).or(slowest(&self.rates))?;
+        let rate = found.map(Rate::of_pace).or(self.ceiling)?;
         Some(Pace { rate, source })
     }
 
@@ -228,12 +233,14 @@ impl RateController {
         let before = slowest(&self.rates);
         if self.is_auto {
             self.rates = self.stated.rates();
-            if self.rates.is_empty() && self.found.pace().is_none() {
-                // The limit is stated no longer.
-                self.found.begin(before.map_or(START, |rate| rate.pace()));
-            }
         }
-        let ceiling = slowest(&self.rates).map(|rate| rate.pace());
+        let is_sure = !self.is_auto || self.stated.has_known_span();
+        self.ceiling = slowest(&self.rates).filter(|rate| is_sure || rate.pace() <= MOST);
+        if self.is_auto && self.ceiling.is_none() && self.found.pace().is_none() {
+            // The limit is stated no longer.
+            self.found.begin(before.map_or(START, |rate| rate.pace()));
+        }
+        let ceiling = self.ceiling.map(|rate| rate.pace());
         let most = if self.is_auto { MOST } else { f64::INFINITY };
         self.found.most = ceiling.unwrap_or(most);
         let is_guess = before.is_none() || self.found.doubles;

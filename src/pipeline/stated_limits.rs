@@ -9,7 +9,8 @@
 //!   reset. The shortest such span counts.
 //! - **Without one** the span is a minute at first, and doubles when more are used than were started
 //!   in it. If fewer were ever used at once, the window was refilled meanwhile: if 300 were sent in
-//!   three minutes and never more than 100 were used, it is a minute.
+//!   three minutes and never more than 100 were used, it is a minute. Until then it is a guess, which
+//!   may be wrong by as much as a day is longer than a minute. A count that never changes proves nothing.
 //!
 //! Requests may overtake each other: those that were in flight when one started count as used. A
 //! service may have several limits and state the one with the fewest left (20 in ten seconds, 100 a
@@ -54,6 +55,11 @@ struct Limit {
     rate: Rate,
     /// Whether the span follows from a reset.
     is_sure: bool,
+    /// Whether the window was seen to be refilled within it.
+    is_refilled: bool,
+    /// How many were used last, and whether that was ever another number.
+    used: Option<usize>,
+    has_moved: bool,
     /// The most that were used at once since then.
     refill: Option<(Instant, usize)>,
     /// Answers that have stated another limit since this one.
@@ -65,8 +71,14 @@ impl StatedLimits {
         StatedLimits {
             starts: VecDeque::new(),
             in_flight: 0,
-            limits: known.map(Limit::new).into_iter().collect(),
+            limits: known.map(Limit::known).into_iter().collect(),
         }
+    }
+
+    /// Whether the span of any limit is more than a guess.
+    pub(super) fn has_known_span(&self) -> bool {
+        let is_known = |limit: &Limit| limit.is_sure || limit.is_refilled && limit.has_moved;
+        self.limits.iter().any(is_known)
     }
 
     pub(super) fn rates(&self) -> Vec<Rate> {
@@ -110,6 +122,10 @@ impl StatedLimits {
         let requests = limit.rate.requests.get() as usize;
         let left = quota.remaining.map(|left| left as usize);
         let used = left.and_then(|left| requests.checked_sub(left));
+        if let Some(used) = used {
+            let before = limit.used.replace(used);
+            limit.has_moved |= before.is_some_and(|before| before != used);
+        }
         if let (Some(used), Some(place)) = (used, self.place(start)) {
             match quota.reset.filter(|reset| !reset.is_zero()) {
                 Some(reset) => self.learn_from_reset(&mut limit, place, used, reset, now),
@@ -189,6 +205,7 @@ impl StatedLimits {
         if started >= 2 * most + 2 {
             let share = |used: usize| (start - since).mul_f64(used as f64 / started as f64);
             let span = whole_seconds(share(most.saturating_sub(1)), share(most));
+            limit.is_refilled |= span <= limit.rate.per.mul_f64(NEARLY);
             limit.rate.per = limit.rate.per.min(span);
             limit.refill = None;
         }
@@ -217,8 +234,20 @@ impl Limit {
         Limit {
             rate,
             is_sure: false,
+            is_refilled: false,
+            used: None,
+            has_moved: false,
             refill: None,
             unstated: 0,
+        }
+    }
+
+    /// One that an earlier run has found.
+    fn known(rate: Rate) -> Limit {
+        Limit {
+            is_refilled: true,
+            has_moved: true,
+            ..Limit::new(rate)
         }
     }
 }

@@ -270,3 +270,33 @@ fn without_limits_or_refusals_auto_doubles_every_75_requests_up_to_ten_a_second(
     assert_eq!(pace.to_string(), "10/s, the most that is tried");
     assert_eq!(known.unwrap().rate.pace(), MOST);
 }
+
+#[test]
+fn a_limit_whose_period_is_a_guess_lifts_nothing_above_ten_a_second() {
+    for window in WINDOWS {
+        let mut service = Service::new("100000/h", window);
+        service.headers = Headers::Counts;
+        let end = send(&RateChoice::Auto, None, service, 16, 600.0, usize::MAX);
+        let second = end.origin + Duration::from_secs(1);
+        let at_first = end.answers.iter().filter(|(at, _)| *at < second).count();
+        assert!(at_first <= 3, "{at_first}");
+        assert!(end.throughput(0.0) <= MOST);
+        assert!(end.throughput(300.0) >= 0.95 * MOST);
+        let pace = end.controller.pace().unwrap();
+        assert_eq!(pace.to_string(), "10/s, the most that is tried");
+    }
+}
+
+#[test]
+fn a_limit_above_ten_a_second_is_used_once_its_window_was_seen_to_refill() {
+    for window in WINDOWS {
+        let mut service = Service::new("1000/min", window);
+        service.headers = Headers::Counts;
+        let best = service.pace();
+        let end = send(&RateChoice::Auto, None, service, 16, 1500.0, usize::MAX);
+        tell(format!("auto, 1000/min {window:?}"), &end, best);
+        assert!(end.throughput(600.0) >= 0.96 * best);
+        assert!(end.share_refused(300.0) <= 0.03);
+        assert!(end.controller.known().unwrap().is_stated);
+    }
+}

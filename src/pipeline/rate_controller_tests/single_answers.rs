@@ -202,3 +202,19 @@ async fn a_request_that_was_lost_does_not_make_a_span_shorter() {
     answer(&mut controller, quota(2, 40)).await;
     assert_eq!(controller.rates, [Rate::per_minute(100)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_count_that_never_changes_shows_no_refilled_window() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
+    let quota = Quota {
+        limit: NonZeroU32::new(100_000),
+        remaining: Some(99_999),
+        reset: None,
+    };
+    for _ in 0..300 {
+        start(&mut controller, 1).await;
+        controller.accepted(Instant::now(), Some(&quota));
+    }
+    let starts = start(&mut controller, 21).await;
+    assert!(starts[20] >= Duration::from_millis(1900), "{starts:?}");
+}
