@@ -46,7 +46,7 @@
 //! | [`web`] | the same work in a page of the browser | lets in one person, on this computer |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`double_click`], [`clock`], [`signals`], [`exit`] | small things that several modules need | one concept each |
+//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`open_files`], [`double_click`], [`clock`], [`signals`], [`exit`] | small things that several modules need | one concept each |
 
 #![cfg_attr(not(windows), forbid(unsafe_code))]
 
@@ -69,6 +69,7 @@ pub mod lead;
 pub mod ledger;
 pub mod mapping;
 pub mod message;
+pub mod open_files;
 pub mod options;
 pub mod paths;
 pub mod phone;

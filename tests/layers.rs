@@ -16,7 +16,7 @@ type Layer = (&'static str, &'static str, &'static str);
 const LAYERS: [Layer; 36] = [
     (
         "commands",
-        "web cli follow_up import report do_not_call settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign signals phone lead exit message private_file paths text double_click",
+        "web cli follow_up import report do_not_call settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign signals phone lead open_files exit message private_file paths text double_click",
         "",
     ),
     (
@@ -27,12 +27,12 @@ const LAYERS: [Layer; 36] = [
     ("cli", "sandbox options phone lead rate message text", ""),
     (
         "follow_up",
-        "import report settings pipeline results ledger api campaign signals phone lead rate exit message text",
+        "import report settings pipeline results ledger api campaign signals phone lead rate open_files exit message text",
         "",
     ),
     (
         "import",
-        "report settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign source signals clock phone lead rate exit message text",
+        "report settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign source signals clock phone lead rate open_files exit message text",
         "",
     ),
     (
@@ -97,6 +97,7 @@ const LAYERS: [Layer; 36] = [
     ("phone", "lead text", ""),
     ("lead", "", ""),
     ("rate", "", ""),
+    ("open_files", "exit message", ""),
     ("exit", "message", ""),
     ("message", "", ""),
     ("contain", "", ""),

@@ -29,6 +29,7 @@ use crate::command_line::CommandLine;
 use crate::double_click;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::Request;
+use crate::open_files;
 use crate::options::{Format, LogFormat, LogOptions};
 use crate::report::{Log, console, json_failure, log_failure};
 use crate::results::OutputChoice;
@@ -52,6 +53,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run_command(args: &[OsString]) -> ExitCode {
+    open_files::begin();
     let command = match cli::parse(args) {
         Ok(command) => command,
         Err(error) => return refuse(&error, args),

@@ -10,9 +10,10 @@ use crate::import::{campaign_list, pace, service};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
 use crate::message::Message;
+use crate::open_files;
 use crate::pipeline::{Calls, RateController};
 use crate::rate::RateChoice;
-use crate::settings::FollowUpSettings;
+use crate::settings::{FollowUpSettings, Service};
 
 /// Which run, and how the service is reached.
 #[derive(Debug, Clone)]
@@ -46,7 +47,8 @@ impl Target {
     /// # Errors
     ///
     /// [`StoppedBy::Usage`] if there is no such run, or it was sent to another service;
-    /// [`StoppedBy::Busy`] if it is being sent; what the service or the ledger has against it.
+    /// [`StoppedBy::Busy`] if it is being sent; [`StoppedBy::Disk`] if too few files may be open;
+    /// what the service or the ledger has against it.
     pub async fn open(wanted: Wanted) -> Result<Target, Failure> {
         let Wanted {
             ledger: place,
@@ -59,6 +61,7 @@ impl Target {
             rate,
             timeout,
         } = settings;
+        let most = open_files::requests_that_fit(1, matches!(named, Service::Sandbox))?;
         let opening = service::on_a_thread(move || open(&place, run, &address, &rate));
         let (run, ledger, service, lock, rate) = opening.await?;
         let reached = service::reach(&named, timeout).await?;
@@ -68,7 +71,7 @@ impl Target {
         Ok(Target {
             is_own_token: run.was_sent_with(&token),
             token,
-            calls: Calls::new(client, ledger, service, rate),
+            calls: Calls::new(client, ledger, service, rate, most),
             run,
             campaigns,
             _lock: lock,

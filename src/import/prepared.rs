@@ -14,6 +14,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain, PlannedInput};
 use crate::lead::CampaignId;
 use crate::message::Message;
+use crate::open_files;
 use crate::options::{Given, Options};
 use crate::report::Metrics;
 use crate::results::{
@@ -77,6 +78,9 @@ impl Prepared {
             let picked = pick(&mut campaign_list).await?;
             import.take_campaign(picked)?;
         }
+        let is_sandbox = matches!(service, Service::Sandbox);
+        let most = open_files::requests_that_fit(import.intake.inputs.len(), is_sandbox)?;
+        import.settings.policy.most_in_flight = most;
         let Import {
             settings, intake, ..
         } = &import;

@@ -84,6 +84,8 @@ pub struct Calls {
     is_understood: Cell<bool>,
     /// Whether any answer was ever understood.
     is_the_service: Cell<bool>,
+    /// How many are under way at most.
+    at_once: usize,
     in_flight: Cell<usize>,
     /// Since when no answer was one to a call.
     unanswered_since: Cell<Option<Instant>>,
@@ -97,8 +99,15 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The first of them waits as long as the service has asked an earlier process to wait.
-    pub fn new(client: Client, ledger: Ledger, service: ServiceId, rate: RateController) -> Calls {
+    /// The first of them waits as long as the service has asked an earlier process to wait. No
+    /// more than `most` are under way at once.
+    pub fn new(
+        client: Client,
+        ledger: Ledger,
+        service: ServiceId,
+        rate: RateController,
+        most: usize,
+    ) -> Calls {
         Calls {
             client,
             ledger: LedgerThread::new(ledger),
@@ -107,6 +116,7 @@ impl Calls {
             throttle: RefCell::default(),
             is_understood: Cell::new(false),
             is_the_service: Cell::new(false),
+            at_once: AT_ONCE.min(most),
             in_flight: Cell::new(0),
             unanswered_since: Cell::default(),
             warned_at: Cell::default(),
@@ -291,7 +301,7 @@ impl Calls {
             }
             let news = self.news.notified();
             let is_alone = !self.is_understood.get();
-            if is_alone && self.in_flight.get() > 0 || self.in_flight.get() >= AT_ONCE {
+            if is_alone && self.in_flight.get() > 0 || self.in_flight.get() >= self.at_once {
                 news.await;
                 continue;
             }

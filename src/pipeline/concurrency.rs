@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use super::ConcurrencyChoice;
 
-/// Each request in flight is a connection, and a process may have about a thousand files open.
+/// More would hardly be faster anywhere.
 const MOST: f64 = 512.0;
 const SHORTEST_ROUND: Duration = Duration::from_millis(100);
 /// Those before `DOUBLING` are used once each; `FINER` follows on refusals and on `LESS`.
@@ -80,6 +80,17 @@ impl Concurrency {
         }
     }
 
+    /// Never goes beyond that.
+    pub(super) fn at_most(self, most: usize) -> Concurrency {
+        let most = self.most.min(most as f64);
+        Concurrency {
+            limit: self.limit.min(most),
+            most,
+            kept: self.kept.min(most),
+            ..self
+        }
+    }
+
     pub(super) fn limit(&self) -> usize {
         self.limit.round() as usize
     }
@@ -89,7 +100,8 @@ impl Concurrency {
         let patience = STUCK.max(self.kept_latency() * STUCK_LATENCIES);
         let stuck = out.filter(|started| now - *started > patience);
         let is_few = self.adapts && self.limit <= FEW;
-        self.limit() + stuck.take(if is_few { MAX_STUCK } else { 0 }).count()
+        let stuck = stuck.take(if is_few { MAX_STUCK } else { 0 }).count();
+        (self.limit() + stuck).min(self.most as usize)
     }
 
     fn kept_latency(&self) -> Duration {

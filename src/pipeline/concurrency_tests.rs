@@ -394,3 +394,20 @@ fn a_stuck_request_does_not_hold_up_the_others() {
     let given = Concurrency::new(ConcurrencyChoice::Fixed(NonZeroUsize::MIN));
     assert_eq!(given.limit_beside(stuck(1), now), 1);
 }
+
+#[test]
+fn no_more_are_in_flight_than_there_may_be_connections() {
+    let now = Instant::now();
+    for choice in [ConcurrencyChoice::Auto, fixed(64)] {
+        let mut concurrency = Concurrency::new(choice).at_most(3);
+        for second in 0..60 {
+            let later = now + Duration::from_secs(second);
+            for _ in 0..10 {
+                concurrency.answered(later, later + Duration::from_millis(10), true, true);
+            }
+            let stuck = [now; 9].into_iter();
+            let limit = concurrency.limit_beside(stuck, later + Duration::from_secs(60));
+            assert!((1..=3).contains(&limit), "{limit}");
+        }
+    }
+}

@@ -153,6 +153,8 @@ pub enum ConcurrencyChoice {
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub concurrency: ConcurrencyChoice,
+    /// As many as there may be connections.
+    pub most_in_flight: usize,
     /// After this many consecutive rows rejected for the same reason the run stops.
     pub stop_after: NonZeroU32,
     pub max_outage: Duration,

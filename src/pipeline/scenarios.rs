@@ -184,6 +184,7 @@ impl Scenario {
         let fixed = ConcurrencyChoice::Fixed;
         Policy {
             concurrency: import.concurrency.map_or(ConcurrencyChoice::Auto, fixed),
+            most_in_flight: usize::MAX,
             stop_after: import.stop_after.unwrap_or(NonZeroU32::new(50).unwrap()),
             max_outage: Duration::from_secs(import.max_outage_s.unwrap_or(3600)),
             max_attempts: import.max_attempts.unwrap_or(8),

@@ -41,7 +41,7 @@ impl Service {
     pub(super) fn new(rate: RateController, policy: &Policy) -> Service {
         Service {
             rate,
-            concurrency: Concurrency::new(policy.concurrency),
+            concurrency: Concurrency::new(policy.concurrency).at_most(policy.most_in_flight),
             throttle: Throttle::default(),
             outage: Outage::default(),
             silence: None,

@@ -77,6 +77,7 @@ impl FollowUpSettings {
 fn policy(delivery: &DeliveryOptions) -> Result<Policy> {
     Ok(Policy {
         concurrency: settled(&delivery.concurrency)?,
+        most_in_flight: usize::MAX,
         stop_after: settled(&delivery.stop_after)?,
         max_outage: settled(&delivery.max_outage)?,
         max_attempts: settled(&delivery.max_attempts)?.get(),

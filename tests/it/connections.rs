@@ -9,7 +9,7 @@ use leadload::sandbox::Sandbox;
 use crate::relay::{Authority, Proxy, address_of, refusing_tls, socks_proxy};
 use crate::util::{Folder, Output, Run, service};
 #[cfg(unix)]
-use crate::util::{scenario, signal, wait_for_requests};
+use crate::util::{contacts, scenario, signal, wait_for_requests};
 
 /// A name that is in no DNS (RFC 2606), so only a proxy can reach it.
 const NOWHERE: &str = "leads.example";
@@ -179,6 +179,42 @@ fn a_ca_file_that_is_of_no_use_is_named_before_anything_is_sent() {
     assert_eq!(service.stats().connections, 0);
     let check = ["check", "leads.csv", "--ca-file", "missing.pem"];
     folder.leadload(&check).expect(0);
+}
+
+/// Sends `leads.csv` in a shell that allows so many open files.
+#[cfg(unix)]
+fn with_open_files(folder: &Folder, service: &Sandbox, files: u32, args: &[&str]) -> Run {
+    let script = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
+    let import = ["import", "leads.csv", "--campaign", "101", "--rate", "none"];
+    let run = folder.through_shell(&script, &[&import, args].concat());
+    run.at(service)
+}
+
+#[cfg(unix)]
+#[test]
+fn where_few_files_may_be_open_fewer_requests_are_in_flight_and_the_results_are_written() {
+    for concurrency in ["auto", "100"] {
+        let folder = Folder::with_leads(&contacts(300));
+        let service = scenario("latency_ms = 10");
+        let args = ["--concurrency", concurrency];
+        with_open_files(&folder, &service, 64, &args).expect(0);
+        let statuses = folder.column("leads.results.csv", "status");
+        assert_eq!(statuses, ["created"; 300]);
+        let stats = service.stats();
+        assert_eq!(stats.lead_requests, 300);
+        assert!(stats.peak_in_flight <= 30, "{}", stats.peak_in_flight);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn where_too_few_files_may_be_open_nothing_is_sent() {
+    let (folder, service) = (one_lead(), service());
+    let refused = with_open_files(&folder, &service, 32, &[]).expect(5);
+    refused.tells("only 32 files may be open at once here");
+    refused.tells("ulimit -n");
+    assert_eq!(service.stats().connections, 0);
+    assert_eq!(folder.names(), ["leads.csv"]);
 }
 
 /// After Ctrl-Z and `fg`, or in a container that was paused.

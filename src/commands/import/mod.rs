@@ -14,6 +14,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, Prepared, Record, Request, inputs, send, service};
 use crate::intake::InspectedInput;
+use crate::open_files;
 use crate::options::Options;
 use crate::report::{Log, Metrics, job_labels};
 use crate::settings::{ImportSettings, Layers, Service, refuse_unreadable_proxy};
@@ -59,6 +60,10 @@ pub fn record_refusal(command: &Command, layers: &Layers, failure: &Failure) {
 }
 
 async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCode, Failure> {
+    let options = request.layers.options();
+    // Said now, since with too few of them other things fail first.
+    let is_sandbox = options.connection.sandbox == Some(true);
+    open_files::requests_that_fit(request.files.len(), is_sandbox)?;
     let terminal = Terminal::open("sent");
     let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
     let options = request.layers.options();

@@ -196,6 +196,7 @@ pub(super) fn in_flight(most: usize) -> ConcurrencyChoice {
 pub(super) fn policy() -> Policy {
     Policy {
         concurrency: in_flight(8),
+        most_in_flight: usize::MAX,
         stop_after: NonZeroU32::new(50).unwrap(),
         max_outage: Duration::from_secs(3600),
         max_attempts: 4,
