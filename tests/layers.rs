@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A room, the rooms below it that it imports, and those above it that it imports wrongly.
 type Layer = (&'static str, &'static str, &'static str);
 
-const LAYERS: [Layer; 36] = [
+const LAYERS: [Layer; 37] = [
     (
         "commands",
         "web cli follow_up import report do_not_call settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign signals phone lead open_files exit message private_file paths text double_click",

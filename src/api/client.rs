@@ -132,7 +132,13 @@ impl Client {
         proxy: Option<Proxy>,
         timeout: Duration,
     ) -> Result<Self, Message> {
-        let http = http_client(base_url, &certificates, proxy.as_ref(), timeout, REUSE_IDLE_FOR);
+        let http = http_client(
+            base_url,
+            &certificates,
+            proxy.as_ref(),
+            timeout,
+            REUSE_IDLE_FOR,
+        );
         let http = http.map_err(|error| {
             // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -328,8 +334,13 @@ impl Client {
             ..
         } = &*self.service;
         if cautious.get().is_none()
-            && let Ok(http) =
-                http_client(base_url, certificates, proxy.as_ref(), *timeout, REUSE_AFTER_LOSS)
+            && let Ok(http) = http_client(
+                base_url,
+                certificates,
+                proxy.as_ref(),
+                *timeout,
+                REUSE_AFTER_LOSS,
+            )
             && cautious.set(http).is_ok()
         {
             info!(

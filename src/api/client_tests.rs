@@ -220,7 +220,7 @@ async fn an_endless_body_is_cut_off_and_its_connection_closed() {
                 pause(5).await;
             }
         };
-        tokio::time::timeout(LONG, closed).await.unwrap();
+        timeout(LONG, closed).await.unwrap();
         // The bound, and what was in the buffers.
         let written = seen.bytes_written.load(Ordering::SeqCst);
         assert!(written < 8 * MAX_LEAD_BYTES, "{head}: {written}");

@@ -151,12 +151,12 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
         405 => fatal(FatalCause::NotTheService),
         422 if body.is_about_campaign() => fatal(FatalCause::Campaign),
         422 if body.is_about_balance() => fatal(FatalCause::Balance),
-        // 407: a proxy answered and did not pass the request on (RFC 9110, 15.5.8).
-        // 425: the server does not want to process it yet (RFC 8470, 5.2).
+        // 407: a proxy answered and did not pass the request on (RFC 9110, 15.5.8): it wants a name
+        // and password. 425: the server does not want to process it yet (RFC 8470, 5.2).
         407 | 425 => Verdict::NeverTaken {
             code,
             text: text(),
-            is_lasting: false,
+            is_lasting: status == 407,
         },
         429 => retry_later(head, &body, false),
         400..=407 | 409..=499 => Verdict::Rejected { code, text: text() },

@@ -917,7 +917,7 @@ fn what_a_proxy_refuses_was_never_taken() {
         Verdict::NeverTaken {
             code: ErrorCode::Http(407),
             text: "HTTP 407".into(),
-            is_lasting: false,
+            is_lasting: true,
         }
     );
 }

@@ -211,8 +211,18 @@ impl Job {
                 Step::Settle(self.refused((code, text)))
             }
             Verdict::RetryLater {
-                wait, code, text, ..
+                wait,
+                may_be_taken,
+                code,
+                text,
             } => {
+                if may_be_taken {
+                    let doubt = (code, text.clone());
+                    if policy.on_uncertain == OnUncertain::Hold {
+                        return Step::Settle(self.outcome(Status::Uncertain, doubt));
+                    }
+                    self.doubt = Some(doubt);
+                }
                 // Asked again, it may be the only one that is asked: others go first.
                 let behind = (self.waits.among_others > 0)
                     .then(|| own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND));
@@ -258,7 +268,14 @@ impl Job {
 
     /// Records that the row may have been taken, if that is what the answer says.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
-        if let Verdict::PerhapsTaken { code, text } = answer.verdict {
+        if let Verdict::PerhapsTaken { code, text }
+        | Verdict::RetryLater {
+            may_be_taken: true,
+            code,
+            text,
+            ..
+        } = answer.verdict
+        {
             self.http_status = answer.http_status;
             self.doubt = Some((code, text));
         }

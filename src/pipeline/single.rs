@@ -116,7 +116,13 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
 /// Why to try again some other time, if the service said nothing about the lead.
 fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
     let (reason, said) = match &answer.verdict {
-        Verdict::PerhapsTaken { code, text } => {
+        Verdict::PerhapsTaken { code, text }
+        | Verdict::RetryLater {
+            may_be_taken: true,
+            code,
+            text,
+            ..
+        } => {
             let (code, may_be_made) = (*code, true);
             (StopReason::TestUnanswered { code, may_be_made }, text)
         }

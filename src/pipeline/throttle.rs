@@ -1,4 +1,4 @@
-//! The waits that the service asks for: 429, or 503 with a hint.
+//! The waits that the service asks for: 429, or any other refusal with a hint.
 //!
 //! Rule: pure; time and chance are passed in. Nothing starts during a wait. After it one
 //! request goes first, and the others when it has been answered. Without a hint each wait is
