@@ -17,6 +17,10 @@ use crate::ledger::{Attempted, Claim};
 /// service to finish the first attempt.
 pub(super) const SHORTEST_RESEND: Duration = Duration::from_secs(1);
 
+/// How often a row must be asked to come back, at least, to end as refused: a limit of requests
+/// may hit the same row twice.
+const FEWEST_WAITS: u32 = 3;
+
 type Reason = (ErrorCode, String);
 
 #[derive(Debug)]
@@ -33,7 +37,9 @@ pub(super) struct Job {
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
     pub(super) is_refused: bool,
-    /// Whether an earlier start could not tell if the service refused the row or everything.
+    /// Whether an earlier start has tried it, …
+    pub(super) was_tried: bool,
+    /// … and could not tell if the service refused the row or everything.
     pub(super) was_refused: bool,
     pub(super) waits: Waits,
     /// How many refusals had come that may hold for all when it was sent.
@@ -43,6 +49,7 @@ pub(super) struct Job {
 /// How often the service has asked a row to come back later.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
+    asked: u32,
     /// Those between which other rows were taken.
     pub(super) among_others: u32,
     /// How many had been taken at the last one.
@@ -51,6 +58,7 @@ pub(super) struct Waits {
 
 impl Waits {
     fn count(&mut self, epochs: &Epochs) -> u32 {
+        self.asked += 1;
         if self.among_others == 0 || self.taken < epochs.taken {
             self.among_others += 1;
             self.taken = epochs.taken;
@@ -138,6 +146,7 @@ impl Job {
             attempted: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
             is_refused: false,
+            was_tried: earlier.is_some(),
             was_refused: earlier.is_some_and(|earlier| earlier.was_refused),
             waits: Waits::default(),
             refusals_before: 0,
@@ -169,7 +178,12 @@ impl Job {
 
     /// Whether neither this process nor an earlier one has tried it.
     pub(super) fn is_fresh(&self) -> bool {
-        self.attempts == 0 && self.doubt.is_none()
+        !self.was_tried && self.attempts == 0
+    }
+
+    /// Whether others go first: it was asked to come back again, and none was taken since.
+    pub(super) fn lets_others_go(&self, epochs: &Epochs) -> bool {
+        self.waits.asked > 1 && self.waits.taken == epochs.taken
     }
 
     /// How long this row alone waits, if that is what the answer means: the service has asked it
@@ -226,7 +240,7 @@ impl Job {
                 // Asked again, it may be the only one that is asked: others go first.
                 let behind = (self.waits.among_others > 0)
                     .then(|| own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND));
-                if self.waits.count(epochs) >= policy.max_attempts.max(2) {
+                if self.waits.count(epochs) >= policy.max_attempts.max(FEWEST_WAITS) {
                     return Step::Settle(self.refused((code, text)));
                 }
                 Step::Later { behind }

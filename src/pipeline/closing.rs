@@ -106,9 +106,13 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// The rows that a stop for rows rejected alike has counted are tried again by the next start.
     fn keep_counted(&mut self) -> Vec<RowId> {
-        let counted = std::mem::take(&mut self.ending.counted);
-        let rows = counted.iter().map(|(claim, _)| claim.row).collect();
-        for (claim, outcome) in counted {
+        if !self.ending.is_stopping() {
+            // They were the last ones, so nothing was stopped.
+            return Vec::new();
+        }
+        let counted = self.stops.counted();
+        let rows = counted.keys().copied().collect();
+        for (claim, outcome) in counted.into_values() {
             self.commits.settle_again(claim, outcome, None);
         }
         rows

@@ -2,7 +2,6 @@
 //!
 //! Rule: pure.
 
-use super::stops::Counted;
 use crate::exit::StoppedBy;
 use crate::lead::CampaignId;
 use crate::stop::{Stop, StopReason};
@@ -22,8 +21,6 @@ pub(super) struct Ending {
     pub(super) later: Option<Stop>,
     /// The file and line of each of these rows.
     pub(super) stopped_at: Vec<(usize, u64)>,
-    /// The rows that a stop for rows rejected alike has counted.
-    pub(super) counted: Vec<Counted>,
 }
 
 impl Ending {
@@ -65,7 +62,6 @@ impl Ending {
     pub(super) fn take_back(&mut self) {
         self.stop = None;
         self.refused.clear();
-        self.counted.clear();
     }
 
     /// Adds the refused campaigns to the reasons why the run is not complete.

@@ -71,7 +71,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// A row that was not tried yet, of this campaign or of any that may be sent to.
+    /// A row that was not tried yet, of any campaign that may be sent to; or of this campaign, and if
+    /// it has none, one of those that earlier starts have tried least often.
     pub(super) fn elsewhere(&mut self, campaign: Option<CampaignId>) -> Option<Slot> {
         while let Some(slot) = self.window.peek_ready() {
             self.window.step_over(slot);
@@ -79,15 +80,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         let gates = &self.schedule.gates;
         let at_gate = campaign.into_iter().flat_map(|of| gates.waiting_rows(of));
-        let rows = gates.free_rows.iter().copied().chain(at_gate);
-        let fresh = rows.filter_map(|slot| {
-            let (_, prepared) = self.window.get(slot)?;
-            let of = prepared.campaign?;
-            let is_meant = campaign.map_or_else(|| gates.admits(of), |campaign| campaign == of);
-            let is_fresh = is_meant && prepared.earlier.is_none();
-            is_fresh.then_some((slot, prepared.phone?.calling_code()))
-        });
-        let mut fresh: Vec<(Slot, u16)> = fresh.collect();
+        let (mut rows, mut least) = (Vec::new(), campaign.map(|_| u32::MAX));
+        for slot in gates.free_rows.iter().copied().chain(at_gate) {
+            if let Some((_, prepared)) = self.window.get(slot)
+                && let Some((of, phone)) = prepared.campaign.zip(prepared.phone)
+                && campaign.map_or_else(|| gates.admits(of), |campaign| campaign == of)
+            {
+                let attempts = prepared.earlier.as_ref().map(|earlier| earlier.attempts);
+                if attempts < least {
+                    (rows, least) = (Vec::new(), attempts);
+                }
+                if attempts == least {
+                    rows.push((slot, phone.calling_code()));
+                }
+            }
+        }
         let count = self.undecided.probes;
         self.undecided.probes += 1;
         // Every other one is of a country of which no row was refused, if there is one.
@@ -97,11 +104,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 .map(|of| of.job.claim.number.calling_code())
                 .collect();
             let is_other = |(_, code): &(Slot, u16)| !refused.contains(code);
-            if fresh.iter().any(is_other) {
-                fresh.retain(is_other);
+            if rows.iter().any(is_other) {
+                rows.retain(is_other);
             }
         }
-        fresh.get(spread(count, fresh.len())).map(|(slot, _)| *slot)
+        rows.get(spread(count, rows.len())).map(|(slot, _)| *slot)
     }
 
     /// Rows that an earlier start has tried may go: of a campaign of which a row was taken, or of
@@ -115,8 +122,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let deferred = std::mem::take(&mut self.schedule.deferred).into_iter();
         let (released, kept): (Vec<Slot>, Vec<Slot>) = deferred.partition(is_meant);
         self.schedule.deferred.extend(kept);
+        self.schedule.has_only_tried |= campaign.is_none();
         let has_any = !released.is_empty();
-        self.schedule.gates.first.extend(released);
+        self.schedule.gates.free_rows.extend(released);
         has_any
     }
 

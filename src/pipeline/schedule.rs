@@ -21,6 +21,8 @@ pub(super) struct Schedule {
     pub(super) gates: CampaignGates,
     /// Rows that were tried before this start: they wait until another one has been taken.
     pub(super) deferred: BTreeSet<Slot>,
+    /// Whether no other one was left, so that they no longer wait.
+    pub(super) has_only_tried: bool,
     /// The other jobs by the time at which they may be sent, then in input order.
     waiting: BTreeMap<(Instant, Slot), Job>,
     /// Numbers in flight …
@@ -41,6 +43,15 @@ impl Schedule {
     /// The job that is due first.
     pub(super) fn pop(&mut self) -> Option<Job> {
         self.waiting.pop_first().map(|(_, job)| job)
+    }
+
+    /// The first due job that is meant.
+    pub(super) fn pop_due(&mut self, is_meant: impl Fn(&Job) -> bool) -> Option<Job> {
+        let now = Instant::now();
+        let mut due = self.waiting.iter().take_while(|((due, _), _)| *due <= now);
+        let (at, _) = due.find(|(_, job)| is_meant(job))?;
+        let at = *at;
+        self.waiting.remove(&at)
     }
 
     /// The job of this row, whenever it is due.

@@ -224,16 +224,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// The next row that was not tried yet and whose campaign may be sent to.
     fn next_row(&mut self) -> Option<Job> {
         loop {
-            let gates = &mut self.schedule.gates;
-            let chosen = gates.first.pop_front();
-            let slot = match chosen.or_else(|| gates.free_rows.pop_first()) {
-                Some(slot) => slot,
-                None => {
-                    let slot = self.window.peek_ready()?;
-                    self.window.step_over(slot);
-                    slot
-                }
-            };
+            let (slot, is_chosen) = self.next_slot()?;
             let Some(job) = self.new_job(slot) else {
                 // Only if the input changed after its campaign names were read.
                 let text = "the campaign's id is not known";
@@ -241,7 +232,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 continue;
             };
             let campaign = job.claim.campaign;
-            if !job.is_fresh() && chosen.is_none() && !self.stops.has_taken(campaign) {
+            let goes_now = self.schedule.has_only_tried || self.stops.has_taken(campaign);
+            if !job.is_fresh() && !is_chosen && !goes_now {
                 self.schedule.deferred.insert(slot);
                 continue;
             }
@@ -255,12 +247,30 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
+    /// The row to look at next, and whether it was chosen before others. While nothing is understood,
+    /// other campaigns go before more rows of one that was refused.
+    fn next_slot(&mut self) -> Option<(Slot, bool)> {
+        let gates = &mut self.schedule.gates;
+        if self.stops.all.is_understood
+            && let Some(slot) = gates.first.pop_front()
+        {
+            return Some((slot, true));
+        }
+        if let Some(slot) = gates.free_rows.pop_first() {
+            return Some((slot, false));
+        }
+        if let Some(slot) = self.window.peek_ready() {
+            self.window.step_over(slot);
+            return Some((slot, false));
+        }
+        gates.first.pop_front().map(|slot| (slot, true))
+    }
+
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let job = if is_due {
-            self.schedule.pop()?
-        } else {
-            self.commits.claims.granted.pop_front()?
-        };
+        let epochs = &self.undecided.epochs;
+        let due = self.schedule.pop_due(|job| !job.lets_others_go(epochs));
+        let job = due.or_else(|| self.commits.claims.granted.pop_front());
+        let job = job.or_else(|| is_due.then(|| self.schedule.pop())?)?;
         // Since a row was admitted and claimed, its campaign may have been refused.
         match self.schedule.gates.enter(job.claim.campaign, job.slot) {
             Admission::Go => self.schedule.unless_busy(job),
@@ -332,11 +342,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return false;
         };
         self.schedule.gates.free_rows.remove(&slot);
-        self.schedule.gates.first.push_front(slot);
-        let Some(job) = self.next_row() else {
+        let Some(job) = self.new_job(slot) else {
             return false;
         };
-        self.undecided.probe = Some(job.slot);
+        self.schedule.gates.enter(job.claim.campaign, slot);
+        self.undecided.probe = Some(slot);
         self.commits.claim(job);
         true
     }

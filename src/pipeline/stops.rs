@@ -21,14 +21,14 @@
 //! - `--stop-after`: that many consecutive rows rejected with the same status and text, in a
 //!   campaign or in the run, have something in common.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 
 use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
-use crate::lead::{CampaignId, ErrorCode, RowOutcome};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
 use crate::ledger::Claim;
 use crate::stop::{Stop, StopReason};
 use crate::text::{without_numbers, without_words_of};
@@ -75,6 +75,7 @@ pub(super) type Counted = (Claim, RowOutcome);
 struct Alike {
     last: Option<(ErrorCode, String)>,
     rows: Vec<Counted>,
+    has_stopped: bool,
 }
 
 /// Refusals that may hold for every row, since one was taken.
@@ -117,14 +118,27 @@ pub(super) struct Stops {
 }
 
 impl Alike {
+    /// Counts a rejected row. Returns whether that makes enough of them, for the first time.
     fn is_enough(&mut self, code: ErrorCode, text: &str, row: Counted, enough: NonZeroU32) -> bool {
         let is_same = |(last_code, last): &(ErrorCode, String)| *last_code == code && last == text;
-        if !self.last.as_ref().is_some_and(is_same) {
-            self.last = Some((code, text.to_owned()));
-            self.rows.clear();
+        match self.last.as_ref().is_some_and(is_same) {
+            true => self.rows.push(row),
+            // What was in flight at the stop still comes.
+            false if self.has_stopped => {}
+            false => {
+                self.last = Some((code, text.to_owned()));
+                self.rows = vec![row];
+            }
         }
-        self.rows.push(row);
-        self.rows.len() >= enough.get() as usize
+        let has_now = !self.has_stopped && self.rows.len() >= enough.get() as usize;
+        self.has_stopped |= has_now;
+        has_now
+    }
+
+    fn end(&mut self) {
+        if !self.has_stopped {
+            *self = Alike::default();
+        }
     }
 }
 
@@ -219,6 +233,8 @@ impl Stops {
             Verdict::Fatal { cause, text, .. } => self.refuse(job, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
                 self.unreadable = match code {
+                    // Also a row that kept an earlier start from going on.
+                    _ if job.was_tried && self.all.has_taken => self.unreadable,
                     ErrorCode::UnreadableAnswer => self.unreadable + 1,
                     _ => 0,
                 };
@@ -251,7 +267,7 @@ impl Stops {
         self.refused.clear();
         for series in [&mut self.all, self.campaigns.entry(campaign).or_default()] {
             series.has_taken = true;
-            series.rejected = Alike::default();
+            series.rejected.end();
             series.refusals.explain(refusals_before);
         }
         self.understand(campaign);
@@ -278,14 +294,15 @@ impl Stops {
         Consequence::Last(scope, stop(StopReason::RejectedAlike(enough), text))
     }
 
-    /// The rows that a stop for rows rejected alike has counted, each with what the ledger keeps
+    /// The rows that stops for rows rejected alike have counted, each with what the ledger keeps
     /// of it: the next start tries it again.
-    pub(super) fn counted(&mut self, scope: Scope, campaign: CampaignId) -> Vec<Counted> {
-        let series = match scope {
-            Scope::Run => &mut self.all,
-            Scope::Campaign => self.campaigns.entry(campaign).or_default(),
-        };
-        std::mem::take(&mut series.rejected.rows)
+    pub(super) fn counted(&mut self) -> BTreeMap<RowId, Counted> {
+        let all = [&mut self.all]
+            .into_iter()
+            .chain(self.campaigns.values_mut());
+        let stopped = all.filter(|series| series.rejected.has_stopped);
+        let rows = stopped.flat_map(|series| std::mem::take(&mut series.rejected.rows));
+        rows.map(|row| (row.0.row, row)).collect()
     }
 
     fn refuse(&mut self, job: &Job, cause: FatalCause, text: &str) -> Consequence {
@@ -385,7 +402,6 @@ mod tests {
     use super::*;
     use crate::exit::StoppedBy;
     use crate::intake::Earlier;
-    use crate::lead::RowId;
     use crate::ledger::{Claim, SenderId};
     use crate::phone::PhoneNumber;
 
@@ -446,7 +462,7 @@ mod tests {
             doubt: is_in_doubt.then(|| "lost".to_owned()),
             was_refused: false,
         };
-        Job::new(Slot::new(0, index), claim, Some(&earlier))
+        Job::new(Slot::new(0, index), claim, is_in_doubt.then_some(&earlier))
     }
 
     /// What ends first, a campaign or the run, and with which answer, if each request starts after

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::*;
 use crate::api::verdict::{FatalCause, Verdict};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::intake::{InspectedInput, Intake, Once, Purpose};
+use crate::intake::{InspectedInput, Intake, Once, PreparedRow, Purpose};
 use crate::lead::{ErrorCode, Status};
 use crate::mapping::MappingSpec;
 use crate::phone::PhoneRules;
@@ -17,6 +17,7 @@ use crate::rate::RateChoice;
 use crate::source::FormChoice;
 use crate::source::Input;
 
+mod nights;
 mod properties;
 mod stops;
 mod waiting;
@@ -226,6 +227,17 @@ pub(super) fn prepare_list(
     campaign: i64,
     campaign_column: Option<&str>,
 ) -> Prepared {
+    prepare_known(policy, list, campaign, campaign_column, |_, _| {})
+}
+
+/// The same with what `recall` knows of each row.
+fn prepare_known(
+    policy: Policy,
+    list: &str,
+    campaign: i64,
+    campaign_column: Option<&str>,
+    mut recall: impl FnMut(u64, &mut PreparedRow),
+) -> Prepared {
     let input = Input::of_text(list);
     let spec = MappingSpec {
         campaign_column: campaign_column.map(str::to_owned),
@@ -260,7 +272,11 @@ pub(super) fn prepare_list(
     let batches = runtime.block_on(async {
         let mut read = Vec::new();
         while let Some(batch) = received.next().await {
-            read.push(batch.unwrap());
+            let mut batch = batch.unwrap();
+            for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
+                recall(row.id().0, prepared);
+            }
+            read.push(batch);
         }
         Batches::ready(read)
     });

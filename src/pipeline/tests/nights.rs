@@ -1,0 +1,303 @@
+//! The same list night after night, at a service that refuses some rows, breaks at others, and is
+//! ill for some nights; with kills between.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::intake::Earlier;
+use crate::lead::RowOutcome;
+
+/// What the service does with a row whenever it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Taken,
+    /// As a firewall does, or a campaign that does not call a country.
+    RefusedLikeAll,
+    Rejected,
+    Breaks,
+    Unreadable,
+    ComesBack,
+}
+
+/// What it says to every row of a night.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Illness {
+    RefusesAll,
+    RejectsAll,
+    IsDown,
+    Closed,
+}
+
+fn verdict(kind: Kind) -> Verdict {
+    let text = || "no".to_owned();
+    match kind {
+        Kind::Taken => created(),
+        Kind::RefusedLikeAll => missing_campaign(),
+        Kind::Rejected => Verdict::Rejected {
+            code: ErrorCode::Http(422),
+            text: text(),
+        },
+        Kind::Breaks => Verdict::PerhapsTaken {
+            code: ErrorCode::Http(500),
+            text: text(),
+        },
+        Kind::Unreadable => Verdict::PerhapsTaken {
+            code: ErrorCode::UnreadableAnswer,
+            text: text(),
+        },
+        Kind::ComesBack => Verdict::RetryLater {
+            wait: Some(Duration::from_secs(2)),
+            may_be_taken: false,
+            code: ErrorCode::Http(423),
+            text: text(),
+        },
+    }
+}
+
+fn of_illness(illness: Illness) -> Verdict {
+    match illness {
+        Illness::RefusesAll => verdict(Kind::RefusedLikeAll),
+        Illness::RejectsAll => verdict(Kind::Rejected),
+        Illness::IsDown => verdict(Kind::Breaks),
+        Illness::Closed => never_taken(),
+    }
+}
+
+/// A list, and what is remembered of its rows from start to start, as the ledger does it.
+struct Nights {
+    kinds: Vec<Kind>,
+    policy: Policy,
+    outcomes: BTreeMap<u64, RowOutcome>,
+    earlier: BTreeMap<u64, Earlier>,
+}
+
+/// How a start came out.
+struct Night {
+    /// `None` if it was killed.
+    stop: Option<Option<StoppedBy>>,
+    requests: usize,
+}
+
+impl Nights {
+    fn new(kinds: Vec<Kind>, concurrency: usize) -> Nights {
+        Nights {
+            kinds,
+            policy: Policy {
+                concurrency: in_flight(concurrency),
+                stop_after: NonZeroU32::new(8).unwrap(),
+                ..policy()
+            },
+            outcomes: BTreeMap::new(),
+            earlier: BTreeMap::new(),
+        }
+    }
+
+    fn has_created(&self, row: u64) -> bool {
+        let outcome = self.outcomes.get(&row);
+        outcome.is_some_and(|o| matches!(o.status, Status::Created | Status::Duplicate))
+    }
+
+    fn service(&self, illness: Option<Illness>) -> Service {
+        let service = Service::default();
+        for (n, kind) in (0..).zip(&self.kinds) {
+            let verdict = illness.map_or_else(|| verdict(*kind), of_illness);
+            let stores = illness.is_none() && *kind == Kind::Taken;
+            service.says(&number(n), vec![reply(50, verdict, stores); 200]);
+        }
+        // Only where all POSTs fail, the list fails too.
+        service.0.borrow_mut().is_away = illness == Some(Illness::IsDown);
+        service
+    }
+
+    /// One start, which ends by itself or is killed after this time.
+    fn start(&mut self, illness: Option<Illness>, killed_after: Option<Duration>) -> Night {
+        let service = self.service(illness);
+        let numbers = (0..).zip(&self.kinds).map(|(n, _)| number(n) + "\n");
+        let list: String = std::iter::once("phone\n".to_owned())
+            .chain(numbers)
+            .collect();
+        let (batches, inputs, runtime) =
+            prepare_known(self.policy, &list, 1, None, |row, known| {
+                known.outcome = self.outcomes.get(&row).cloned();
+                known.earlier = self.earlier.get(&row).cloned().map(Box::new);
+            });
+        let mut settled = Vec::new();
+        let mut note = |event: RunEvent<'_>| {
+            if let RunEvent::Settled {
+                row,
+                outcome,
+                sent: true,
+                ..
+            } = event
+            {
+                settled.push((row.id().0, outcome.clone()));
+            }
+        };
+        let end = runtime.block_on(async {
+            let (results, _done) = mpsc::channel(10_000);
+            let (_no_interrupts, interrupts) = mpsc::channel(1);
+            let rate = RateController::new(&RateChoice::Unlimited, None);
+            let outlet = Outlet::Writer(results);
+            let pipeline = Pipeline::new(
+                service.clone(),
+                self.policy,
+                rate,
+                inputs,
+                outlet,
+                &mut note,
+            );
+            let day = Duration::from_secs(24 * 3600);
+            let running = pipeline.run(batches, Interrupts::new(interrupts));
+            let end = tokio::time::timeout(killed_after.unwrap_or(day), running).await;
+            end.ok()
+        });
+        let requests = service.0.borrow().attempts.len();
+        self.remember(settled, end.as_ref(), &service);
+        Night {
+            stop: end.map(|end| end.stop.map(|stop| stop.by())),
+            requests,
+        }
+    }
+
+    fn remember(&mut self, settled: Vec<(u64, RowOutcome)>, end: Option<&End>, service: &Service) {
+        for (row, outcome) in settled {
+            let again = match outcome.status {
+                Status::Failed => Some((None, false)),
+                Status::Uncertain => Some((outcome.error.clone(), false)),
+                _ => None,
+            };
+            if let Some((doubt, was_refused)) = again {
+                let attempts = outcome.attempts;
+                let earlier = Earlier {
+                    attempts,
+                    doubt,
+                    was_refused,
+                };
+                self.earlier.insert(row, earlier);
+            } else {
+                self.earlier.remove(&row);
+                self.outcomes.insert(row, outcome);
+            }
+        }
+        let refused = |attempts| Earlier {
+            attempts,
+            doubt: None,
+            was_refused: true,
+        };
+        match end {
+            Some(end) => {
+                for (_, line) in &end.stopped_at {
+                    self.earlier.insert(line - 1, refused(1));
+                }
+                if end.stop.is_none() {
+                    // The next one is a new run, which tries all but those that are there.
+                    let is_there = |o: &RowOutcome| o.settled_at.is_some();
+                    self.outcomes.retain(|_, outcome| is_there(outcome));
+                    self.earlier.retain(|_, earlier| earlier.doubt.is_some());
+                }
+                for row in &end.tried_again {
+                    self.outcomes.remove(&row.0);
+                    self.earlier.insert(row.0, refused(1));
+                }
+            }
+            // Claimed and not settled.
+            None => {
+                for (row, n) in (1..).zip(0..self.kinds.len() as u32) {
+                    let attempts = service.0.borrow().attempts.clone();
+                    let was_sent = attempts.iter().any(|(_, sent)| *sent == number(n));
+                    if was_sent && !self.outcomes.contains_key(&row) {
+                        let doubt = Some("killed".to_owned());
+                        let earlier = Earlier {
+                            attempts: 1,
+                            doubt,
+                            was_refused: false,
+                        };
+                        self.earlier.entry(row).or_insert(earlier);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows that a well service would take, and that are not there.
+    fn missing(&self) -> Vec<u64> {
+        let rows = (1..).zip(&self.kinds);
+        rows.filter(|(row, kind)| **kind == Kind::Taken && !self.has_created(*row))
+            .map(|(row, _)| row)
+            .collect()
+    }
+}
+
+/// Rows of one kind stand together: blocks of a list, each with its kind and its length.
+fn any_list() -> impl Strategy<Value = Vec<Kind>> {
+    let kind = prop_oneof![
+        Just(Kind::RefusedLikeAll),
+        Just(Kind::Rejected),
+        Just(Kind::Breaks),
+        Just(Kind::Unreadable),
+        Just(Kind::ComesBack),
+    ];
+    let good = (1usize..25).prop_map(|rows| vec![Kind::Taken; rows]);
+    let bad = (kind, 1usize..12).prop_map(|(kind, rows)| vec![kind; rows]);
+    let pair = (bad, good, any::<bool>()).prop_map(|(bad, good, is_first)| match is_first {
+        true => [bad, good].concat(),
+        false => [good, bad].concat(),
+    });
+    prop::collection::vec(pair, 1..4).prop_map(|blocks| blocks.concat())
+}
+
+fn any_illness() -> impl Strategy<Value = Illness> {
+    prop_oneof![
+        Just(Illness::RefusesAll),
+        Just(Illness::RejectsAll),
+        Just(Illness::IsDown),
+        Just(Illness::Closed),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn whatever_the_service_would_take_is_there_two_starts_after_it_is_well(
+        kinds in any_list(),
+        concurrency in 1usize..9,
+        ill in prop::collection::vec((any_illness(), prop::option::of(1u64..4000)), 0..3),
+        kills in prop::collection::vec(1u64..3000, 0..3),
+    ) {
+        let mut nights = Nights::new(kinds, concurrency);
+        for (illness, killed_after) in ill {
+            let doubts = nights.earlier.values().filter(|earlier| earlier.doubt.is_some());
+            let in_doubt = doubts.count();
+            // What was rejected stays so until the run has ended, which a kill may put off.
+            let killed_after = killed_after.filter(|_| illness != Illness::RejectsAll);
+            let night = nights.start(Some(illness), killed_after.map(Duration::from_millis));
+            let most = match illness {
+                // A refusal of a row in doubt may be about its own lead.
+                Illness::RefusesAll => 6 + in_doubt,
+                Illness::RejectsAll => 8 + concurrency + in_doubt,
+                // One request at a time, ever more rarely.
+                Illness::IsDown | Illness::Closed => 120,
+            };
+            prop_assert!(night.requests <= most, "{illness:?}: {}", night.requests);
+        }
+        for after in kills {
+            nights.start(None, Some(Duration::from_millis(after)));
+        }
+        let (mut starts, mut stops) = (0, Vec::new());
+        while !nights.missing().is_empty() {
+            let (missing, night) = (nights.missing().len(), nights.start(None, None));
+            // Where next to all rows are refused, six from all over the list may all be such rows; and
+            // `--stop-after` stops at each block of rows that is as long.
+            let is_unlucky = match night.stop {
+                Some(Some(StoppedBy::Campaign)) => night.requests == 6,
+                Some(Some(StoppedBy::Rejections)) => true,
+                _ => false,
+            };
+            starts += u32::from(!is_unlucky);
+            stops.push(night.stop);
+            let left = nights.missing();
+            prop_assert!(starts <= 2 && stops.len() < 12, "{left:?} of {missing}: {stops:?}");
+        }
+    }
+}
