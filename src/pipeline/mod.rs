@@ -399,8 +399,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn decide_rest(&mut self) -> bool {
         let is_exhausted = !self.undecided.exhausted.is_empty();
         self.settle_exhausted();
-        let is_stopping = self.ending.is_stopping();
-        is_exhausted || !is_stopping && (self.release_deferred(None) || self.decide_suspects())
+        is_exhausted || !self.ending.is_stopping() && self.decide_suspects()
     }
 
     /// Adds finished batches to the next commit, and submits it if it is due. Returns when it

@@ -216,9 +216,19 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     fn claim_ahead(&mut self) {
         while self.commits.claims.wants_more() && !self.awaits_first_answer() {
-            let Some(job) = self.next_row() else { return };
-            self.commits.claim(job);
+            match self.next_row() {
+                Some(job) => self.commits.claim(job),
+                None if self.has_only_tried() && self.release_deferred(None) => {}
+                None => return,
+            }
         }
+    }
+
+    /// Whether no row is left in what was read that was not tried yet, and none is under way.
+    fn has_only_tried(&self) -> bool {
+        !self.wants_rows()
+            && self.in_flight.flights.is_empty()
+            && self.commits.claims.unstarted() == 0
     }
 
     /// The next row that was not tried yet and whose campaign may be sent to.

@@ -206,7 +206,8 @@ impl Stops {
         let is_in_doubt = job.is_in_doubt();
         let is_its_own = job.was_refused && self.all.has_taken;
         let miss = |stops: &mut Stops, code, text| {
-            if is_excused {
+            // A row that an earlier start has tried may be what kept that one from going on.
+            if is_excused || job.was_tried {
                 Consequence::GoOn
             } else {
                 stops.miss(campaign, job.slot, code, text)
