@@ -103,6 +103,12 @@ impl CampaignGates {
         }
     }
 
+    /// Whether any row waits at a gate that was not claimed yet.
+    pub(super) fn has_rows(&self) -> bool {
+        let mut gates = self.gates.values();
+        gates.any(|gate| matches!(gate, Gate::Canary(backlog) if !backlog.rows.is_empty()))
+    }
+
     /// The rows at the gate that were not claimed yet.
     pub(super) fn waiting_rows(&self, campaign: CampaignId) -> impl Iterator<Item = Slot> {
         let backlog = match self.gates.get(&campaign) {

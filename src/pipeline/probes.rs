@@ -120,11 +120,20 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let of = |slot: &Slot| self.window.get(*slot).and_then(|(_, row)| row.campaign);
         let is_meant = |slot: &Slot| campaign.is_none() || of(slot) == campaign;
         let deferred = std::mem::take(&mut self.schedule.deferred).into_iter();
-        let (released, kept): (Vec<Slot>, Vec<Slot>) = deferred.partition(is_meant);
+        let (mut released, kept): (Vec<Slot>, Vec<Slot>) = deferred.partition(is_meant);
         self.schedule.deferred.extend(kept);
         self.schedule.has_only_tried |= campaign.is_none();
         let has_any = !released.is_empty();
-        self.schedule.gates.free_rows.extend(released);
+        // Those that were tried least often have least to do with what stopped the starts before.
+        let attempts = |slot: &Slot| {
+            let earlier = self
+                .window
+                .get(*slot)
+                .and_then(|(_, row)| row.earlier.as_ref());
+            earlier.map(|earlier| earlier.attempts)
+        };
+        released.sort_by_key(attempts);
+        self.schedule.gates.first.extend(released);
         has_any
     }
 

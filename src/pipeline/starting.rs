@@ -229,6 +229,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         !self.wants_rows()
             && self.in_flight.flights.is_empty()
             && self.commits.claims.unstarted() == 0
+            && !self.schedule.gates.has_rows()
     }
 
     /// The next row that was not tried yet and whose campaign may be sent to.

@@ -109,8 +109,8 @@ pub(super) struct Stops {
     campaigns: HashMap<CampaignId, Series>,
     /// All campaigns together.
     pub(super) all: Series,
-    /// Successes in a row that could not be read.
-    unreadable: u32,
+    /// The rows of successes in a row that could not be read.
+    unreadable: Vec<Slot>,
     /// Campaigns that were refused since a row was taken.
     refused: Vec<CampaignId>,
     /// How many refusals there were that may hold for every row.
@@ -172,7 +172,7 @@ impl Stops {
             stop_after,
             campaigns: HashMap::new(),
             all: Series::default(),
-            unreadable: 0,
+            unreadable: Vec::new(),
             refused: Vec::new(),
             refusals: 0,
         }
@@ -233,13 +233,16 @@ impl Stops {
             }
             Verdict::Fatal { cause, text, .. } => self.refuse(job, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
-                self.unreadable = match code {
-                    // Also a row that kept an earlier start from going on.
-                    _ if job.was_tried && self.all.has_taken => self.unreadable,
-                    ErrorCode::UnreadableAnswer => self.unreadable + 1,
-                    _ => 0,
-                };
-                if self.unreadable == UNUSABLE_IN_A_ROW {
+                if *code != ErrorCode::UnreadableAnswer {
+                    self.unreadable.clear();
+                } else if !self.all.has_taken
+                    || !job.was_tried && !self.unreadable.contains(&job.slot)
+                {
+                    // Where others are taken, a row counts once, and one that kept an earlier start
+                    // from going on does not count.
+                    self.unreadable.push(job.slot);
+                }
+                if self.unreadable.len() == UNUSABLE_IN_A_ROW as usize {
                     return Consequence::Stop(
                         Scope::Run,
                         stop(StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW), text),
@@ -258,7 +261,7 @@ impl Stops {
             Verdict::NeverTaken { code, text, .. } => miss(self, *code, text),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
-                self.unreadable = 0;
+                self.unreadable.clear();
                 Consequence::GoOn
             }
         }
@@ -276,7 +279,7 @@ impl Stops {
 
     fn understand(&mut self, campaign: CampaignId) -> &mut Series {
         self.all.is_understood = true;
-        self.unreadable = 0;
+        self.unreadable.clear();
         let series = self.campaigns.entry(campaign).or_default();
         series.is_understood = true;
         series

@@ -160,6 +160,7 @@ impl Nights {
     }
 
     fn remember(&mut self, settled: Vec<(u64, RowOutcome)>, end: Option<&End>, service: &Service) {
+        let before = self.earlier.clone();
         for (row, outcome) in settled {
             let again = match outcome.status {
                 Status::Failed => Some((None, false)),
@@ -179,15 +180,16 @@ impl Nights {
                 self.outcomes.insert(row, outcome);
             }
         }
-        let refused = |attempts| Earlier {
-            attempts,
+        let refused = |earlier: Option<&Earlier>| Earlier {
+            attempts: earlier.map_or(0, |earlier| earlier.attempts) + 1,
             doubt: None,
             was_refused: true,
         };
         match end {
             Some(end) => {
                 for (_, line) in &end.stopped_at {
-                    self.earlier.insert(line - 1, refused(1));
+                    let earlier = refused(self.earlier.get(&(line - 1)));
+                    self.earlier.insert(line - 1, earlier);
                 }
                 if end.stop.is_none() {
                     // The next one is a new run, which tries all but those that are there.
@@ -197,7 +199,8 @@ impl Nights {
                 }
                 for row in &end.tried_again {
                     self.outcomes.remove(&row.0);
-                    self.earlier.insert(row.0, refused(1));
+                    let earlier = refused(before.get(&row.0));
+                    self.earlier.insert(row.0, earlier);
                 }
             }
             // Claimed and not settled.
@@ -289,11 +292,8 @@ proptest! {
             let (missing, night) = (nights.missing().len(), nights.start(None, None));
             // Where next to all rows are refused, six from all over the list may all be such rows; and
             // `--stop-after` stops at each block of rows that is as long.
-            let is_unlucky = match night.stop {
-                Some(Some(StoppedBy::Campaign)) => night.requests == 6,
-                Some(Some(StoppedBy::Rejections)) => true,
-                _ => false,
-            };
+            let by = night.stop.flatten();
+            let is_unlucky = matches!(by, Some(StoppedBy::Campaign | StoppedBy::Rejections));
             starts += u32::from(!is_unlucky);
             stops.push(night.stop);
             let left = nights.missing();
