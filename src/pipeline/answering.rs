@@ -45,6 +45,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.schedule.arrive(flight.job.target());
         self.observe(&mut flight, &answer);
         let is_excused = self.service.outage.excuses(flight.started);
+        self.undecided.epochs.has_others = !self.progress.is_read
+            || self.window.peek_ready().is_some()
+            || self.commits.claims.unstarted() > 0
+            || !self.schedule.gates.free_rows.is_empty();
         let mut job = flight.job;
         let campaign = job.claim.campaign;
         match self.stops.observe(&job, is_excused, &answer) {

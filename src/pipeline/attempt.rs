@@ -50,16 +50,21 @@ pub(super) struct Job {
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     asked: u32,
-    /// Those between which other rows were taken.
+    /// Those between which other rows were taken, or none was left that could be.
     pub(super) among_others: u32,
-    /// How many had been taken at the last one.
+    /// How many had been taken at the first one, and at the last one.
+    first: u64,
     taken: u64,
 }
 
 impl Waits {
     fn count(&mut self, epochs: &Epochs) -> u32 {
         self.asked += 1;
-        if self.among_others == 0 || self.taken < epochs.taken {
+        if self.asked == 1 {
+            self.first = epochs.taken;
+        }
+        let is_last = !epochs.has_others && self.first < epochs.taken;
+        if self.among_others == 0 || self.taken < epochs.taken || is_last {
             self.among_others += 1;
             self.taken = epochs.taken;
         }
@@ -74,6 +79,8 @@ pub(super) struct Epochs {
     now: u64,
     /// How many rows were taken.
     taken: u64,
+    /// Whether any row is left that was not tried yet.
+    pub(super) has_others: bool,
     /// Those in which the service went away: failures in them say nothing about the rows.
     forgiven: Vec<u64>,
 }

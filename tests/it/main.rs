@@ -6,6 +6,7 @@
 #![cfg_attr(not(unix), allow(unused_imports, dead_code))]
 
 mod bad_input;
+mod bad_nights;
 mod blank_rows;
 mod campaign_names;
 mod campaign_pages;

@@ -1,0 +1,150 @@
+//! The nightly command, night after night, at a service that refuses rows, breaks at some of them, or is
+//! ill for a while: who is sent in the end, and what each night costs.
+
+use std::fmt::Write as _;
+
+use leadload::sandbox::Sandbox;
+use serde_json::Value;
+
+use crate::util::{Folder, REFUSALS_OF_ALL, contacts, number, replaced, scenario};
+
+/// Answers these rows so.
+fn rules(rows: impl IntoIterator<Item = usize>, reply: &str) -> String {
+    let mut rules = String::new();
+    for row in rows {
+        let number = number(row);
+        let _ = writeln!(
+            rules,
+            "[[rule]]\nphone_number = '{number}'\nreply = {reply}"
+        );
+    }
+    rules
+}
+
+fn night(folder: &Folder, service: &Sandbox, code: i32) -> Value {
+    let flags = ["--known-bad", "skip", "--format", "json"];
+    folder.import_leads(service, &flags).expect(code).json()
+}
+
+fn count(summary: &Value, status: &str) -> u64 {
+    summary["counts"][status].as_u64().unwrap()
+}
+
+#[test]
+fn rows_that_are_refused_like_all_keep_nobody_else_from_being_sent_wherever_they_stand() {
+    for (reply, _) in REFUSALS_OF_ALL {
+        for (from, to) in [(0, 1), (0, 3), (30, 33), (66, 67)] {
+            let folder = Folder::with_leads(&contacts(67));
+            let service = scenario(&rules(from..to, reply));
+            let summary = night(&folder, &service, 1);
+            let refused = (to - from) as u64;
+            assert_eq!(count(&summary, "created"), 67 - refused, "{reply} {from}");
+            assert_eq!(count(&summary, "rejected"), refused, "{reply} {from}");
+            assert_eq!(service.stats().lead_requests, 67, "{reply} {from}");
+            // Other rows were taken that night, so these are known to be bad.
+            let summary = night(&folder, &service, 0);
+            assert_eq!(summary["known_bad"], refused, "{reply} {from}");
+            assert_eq!(summary["requests"], 0, "{reply} {from}");
+        }
+    }
+}
+
+#[test]
+fn nights_on_which_everything_is_refused_make_nobody_known_bad() {
+    for status in [400, 406, 410, 419, 423, 451, 499] {
+        for people in [1, 30, 100] {
+            let folder = Folder::with_leads(&contacts(people));
+            let ill = format!(
+                "[[rule]]\nreply = {{ status = {status}, body = '{{\"message\":\"not now\"}}' }}"
+            );
+            let mut service = scenario(&ill);
+            for _ in 0..2 {
+                let code = if people > 50 { 3 } else { 1 };
+                night(&folder, &service, code);
+            }
+            service = replaced(service, "");
+            let summary = night(&folder, &service, 0);
+            assert_eq!(service.stats().created, people as u64, "{status} {people}");
+            assert_eq!(summary["known_bad"], 0, "{status} {people}");
+        }
+    }
+}
+
+#[test]
+fn a_night_that_refuses_all_costs_a_handful_and_its_rows_are_sent_when_another_one_was() {
+    for (reply, by) in REFUSALS_OF_ALL {
+        let folder = Folder::with_leads(&contacts(67));
+        let mut service = scenario(&format!("[[rule]]\nreply = {reply}"));
+        let first = night(&folder, &service, 3);
+        assert_eq!(first["stopped_by"], by, "{reply}");
+        assert_eq!(first["requests"], 6, "{reply}");
+        let lines = first["stopped_at"].as_array().unwrap();
+        assert_eq!(lines.len(), 6, "{reply}");
+        assert!(lines.contains(&2.into()), "{lines:?}");
+        assert_eq!(count(&first, "rejected"), 0, "{reply}");
+        // One of them is refused for itself; the others were not.
+        service = replaced(service, &rules([0], reply));
+        let second = night(&folder, &service, 1);
+        assert_eq!(count(&second, "created"), 66, "{reply}");
+        assert_eq!(count(&second, "rejected"), 1, "{reply}");
+        assert_eq!(second["stopped_at"], Value::Array(Vec::new()), "{reply}");
+        let statuses = folder.column("leads.results.csv", "status");
+        assert_eq!(statuses[0], "rejected", "{reply}");
+    }
+}
+
+#[test]
+fn rows_that_break_the_service_are_no_outage() {
+    let folder = Folder::with_leads(&contacts(90));
+    let broken = rules(20..30, "{ status = 500, body = 'Server Error' }");
+    let service = scenario(&broken);
+    let flags = ["--max-attempts", "2", "--format", "json"];
+    let output = folder.import_leads(&service, &flags).expect(1);
+    let summary = output.json();
+    assert_eq!(count(&summary, "created"), 80);
+    assert_eq!(count(&summary, "uncertain"), 10);
+    assert_eq!(service.stats().lead_requests, 80 + 10 * 2);
+    assert!(
+        !output.stderr.contains("not answering"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn a_row_that_is_asked_to_come_back_for_ever_keeps_nobody_waiting_for_long() {
+    let folder = Folder::with_leads(&contacts(20));
+    let later =
+        "{ status = 423, headers = { Retry-After = '1' }, body = '{\"message\":\"locked\"}' }";
+    let service = scenario(&rules([0], later));
+    let flags = [
+        "--max-attempts",
+        "3",
+        "--known-bad",
+        "skip",
+        "--format",
+        "json",
+    ];
+    let summary = folder.import_leads(&service, &flags).expect(1).json();
+    assert_eq!(count(&summary, "created"), 19);
+    assert_eq!(count(&summary, "rejected"), 1);
+    // It was asked to come back: the next night tries it again.
+    let service = replaced(service, "");
+    let summary = folder.import_leads(&service, &flags).expect(0).json();
+    assert_eq!(count(&summary, "created"), 1);
+}
+
+#[test]
+fn with_several_lists_the_refused_rows_are_named_with_their_file() {
+    let folder = Folder::with_leads(&contacts(3));
+    folder.write("more.csv", "phone,name\n+447911900001,Ada\n");
+    let service = scenario("[[rule]]\nreply = { status = 404, body = '{}' }");
+    let args = ["leads.csv", "more.csv", "--campaign", "101"];
+    let json = [&args[..], &["--format", "json"]].concat();
+    let summary = folder.import(&service, &json).expect(3).json();
+    let named = summary["stopped_at"].as_array().unwrap();
+    let last = serde_json::json!({ "file": "more.csv", "line": 2 });
+    assert!(named.len() == 4 && named.contains(&last), "{named:?}");
+    let output = folder.import(&service, &args).expect(3);
+    output.shows("more.csv line 2");
+}
