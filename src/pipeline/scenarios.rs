@@ -161,7 +161,7 @@ impl LeadSender for Line {
     }
 
     fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
-        async { true }
+        std::future::ready(true)
     }
 }
 

@@ -178,7 +178,7 @@ mod tests {
         }
 
         fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
-            async { false }
+            std::future::ready(false)
         }
     }
 
