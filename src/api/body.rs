@@ -159,7 +159,7 @@ fn beginning(text: &str) -> Option<usize> {
     Some(list.unwrap_or(object))
 }
 
-/// Whether what follows stands in a tag or a script of a page, and so is the page's own.
+/// Whether what follows is inside a tag or a script of a page: then it is part of the page, no answer.
 fn is_in_markup(before: &str) -> bool {
     let before = before.to_ascii_lowercase();
     before.rfind('<') > before.rfind('>') || before.rfind("<script") > before.rfind("</script")

@@ -48,7 +48,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.undecided.epochs.has_others = !self.progress.is_read
             || self.window.peek_ready().is_some()
             || self.commits.claims.unstarted() > 0
-            || !self.schedule.gates.free_rows.is_empty();
+            || !self.schedule.gates.free_rows.is_empty()
+            || self.schedule.gates.has_rows();
         let mut job = flight.job;
         let campaign = job.claim.campaign;
         match self.stops.observe(&job, is_excused, &answer) {

@@ -52,7 +52,7 @@ pub(super) struct Away {
     pub(super) began: Instant,
     /// Whether the last attempt may have failed by a fault of its row.
     pub(super) may_be_the_rows: bool,
-    /// Whether it is certain. Until then nobody is told, and no attempt is excused.
+    /// Whether it is certain. Before that it is not reported, and attempts still count for their rows.
     pub(super) is_certain: bool,
     attempts: u32,
 }

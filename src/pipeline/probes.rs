@@ -22,7 +22,7 @@ use crate::lead::CampaignId;
 pub(super) struct Suspect {
     pub(super) job: Job,
     pub(super) answer: Answer,
-    /// The how manieth refusal it was: a row sent after it shows whether it was the row's own.
+    /// The number of the refusal in this start: a row sent after it shows whether it was the row's own.
     pub(super) at: u64,
 }
 
@@ -43,16 +43,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if self.is_ending(campaign) {
             return self.give_up_suspects(Some(campaign));
         }
-        if !self.stops.is_probing(campaign) {
-            return self.next_canary(campaign, slot, true);
-        }
-        self.schedule.gates.narrow(campaign);
-        if let Some(job) = self
-            .schedule
-            .next
-            .take_if(|job| job.claim.campaign == campaign)
-        {
-            self.schedule.push(Instant::now(), job);
+        if self.stops.is_probing(campaign) {
+            self.schedule.gates.narrow(campaign);
+            let next = &mut self.schedule.next;
+            if let Some(job) = next.take_if(|job| job.claim.campaign == campaign) {
+                self.schedule.push(Instant::now(), job);
+            }
         }
         self.next_canary(campaign, slot, true);
     }
@@ -158,6 +154,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     pub(super) fn decide_suspects(&mut self) -> bool {
         let suspects = self.undecided.suspects.iter();
         let mut campaigns: Vec<CampaignId> = suspects.map(|of| of.job.claim.campaign).collect();
+        campaigns.sort_unstable();
         campaigns.dedup();
         for campaign in &campaigns {
             if self.stops.has_taken(*campaign) {

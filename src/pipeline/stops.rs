@@ -81,7 +81,7 @@ struct Alike {
 /// Refusals that may hold for every row, since one was taken.
 #[derive(Debug, Default)]
 struct Refusals {
-    /// Each as the how manieth refusal of the run.
+    /// Their numbers, counted over the whole run.
     at: Vec<u64>,
     /// Since which of them rows from elsewhere are sent alone to find out what they mean, …
     probing_since: Option<u64>,
