@@ -69,7 +69,7 @@ impl ErrorCode {
 
     /// Whether it is an answer by which the service, and nothing on the way, refuses a request.
     pub fn is_refusal(self) -> bool {
-        matches!(self, ErrorCode::Http(300..=499)) && !matches!(self, ErrorCode::Http(407 | 425))
+        matches!(self, ErrorCode::Http(200..=499)) && !matches!(self, ErrorCode::Http(407 | 425))
     }
 
     /// Whether the phone cell of the row gives no number that may be called.

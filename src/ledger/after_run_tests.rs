@@ -10,11 +10,11 @@ use super::cluster::Cluster;
 #[cfg(unix)]
 use super::on_server::OnServer;
 use super::sqlite::samples::{
-    CAMPAIGN, RUN, claim, claims, created, number, settlements, uncertain,
+    CAMPAIGN, RUN, claim, claims, created, invalid_row, number, rejected, settlements, uncertain,
 };
 use super::{
-    Attempted, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun, Scope, Selection, Sending,
-    ServiceId, Settlement, UndoOutcome, UndoRow, UndoStatus, Wanted,
+    Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun, Scope,
+    Selection, Sending, ServiceId, Settlement, UndoOutcome, UndoRow, UndoStatus, Wanted,
 };
 use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -104,20 +104,29 @@ impl Subject {
         for row in self.rows(run) {
             counts.add(row.1);
         }
-        let ending = super::Ending {
-            exit_code: 0,
-            stopped_by: None,
-            requests: 0,
+        let ending = Ending {
             complete: true,
-            input_rows: Vec::new(),
             counts,
-            last_read: 0,
-            has_rejects: false,
-            has_bad_rows: false,
-            tried_again: &[],
+            ..Ending::default()
         };
         self.ledger.end(run, 1, &ending, at(1)).unwrap();
         self.ledger.recover(self.service).unwrap();
+    }
+
+    /// Which of these cells a later run knows to be bad.
+    fn known_bad(&self, cells: &[CellsDigest]) -> Vec<CellsDigest> {
+        let wanted = Wanted {
+            service: self.service,
+            run: None,
+            numbers: Vec::new(),
+            digests: cells.to_vec(),
+        };
+        let mut recall = self.ledger.recall().unwrap();
+        let mut look = recall.look(&wanted).unwrap();
+        let later = RunId(RUN.0 + 1);
+        let mut is_bad = |cells| look.is_known_bad(self.service, cells, later).unwrap();
+        let cells = cells.iter().copied();
+        cells.filter(|&cells| is_bad(cells)).collect()
     }
 
     fn known(&self, of: PhoneNumber) -> Known {
@@ -482,6 +491,62 @@ fn a_lead_that_an_earlier_run_made_too_is_kept() {
 }
 
 #[test]
+fn invalid_cells_are_known_bad_and_rejected_ones_only_as_their_run_says() {
+    // Rows 1 and 2 are invalid, the others were rejected.
+    let cells = [1, 2, 3, 4, 5].map(|row| CellsDigest([row; 16]));
+    let known_bad = |ending: &Ending<'_>| {
+        let known = std::cell::RefCell::new(Vec::new());
+        each(|mut subject| {
+            let mut group = claims([3, 4, 5]);
+            group.invalid = vec![invalid_row(1, "x"), invalid_row(2, "y")];
+            group.settlements = settlements([3, 4, 5], &rejected()).settlements;
+            for (settlement, cells) in group.settlements.iter_mut().zip(&cells[2..]) {
+                settlement.cells = Some(*cells);
+            }
+            subject.commit(RUN, group);
+            assert_eq!(subject.known_bad(&cells), [], "nobody was told of them yet");
+            subject.ledger.end(RUN, 1, ending, at(1)).unwrap();
+            subject.ledger.recover(subject.service).unwrap();
+            known.borrow_mut().push(subject.known_bad(&cells));
+        });
+        let mut known = known.into_inner();
+        known.dedup();
+        assert_eq!(known.len(), 1, "the kinds of ledger differ: {known:?}");
+        known.remove(0)
+    };
+    let without_rejected = Ending {
+        complete: true,
+        last_read: 5,
+        has_rejects: true,
+        ..Ending::default()
+    };
+    assert_eq!(known_bad(&without_rejected), cells[..2]);
+    let with_rejected = Ending {
+        has_bad_rows: true,
+        ..without_rejected.clone()
+    };
+    assert_eq!(known_bad(&with_rejected), cells);
+    let but_for_one = Ending {
+        tried_again: &[RowId(4)],
+        ..with_rejected.clone()
+    };
+    assert_eq!(
+        known_bad(&but_for_one),
+        [cells[0], cells[1], cells[2], cells[4]]
+    );
+    let early = Ending {
+        last_read: 3,
+        ..but_for_one
+    };
+    assert_eq!(known_bad(&early), cells[..3]);
+    let without_a_file = Ending {
+        has_rejects: false,
+        ..with_rejected
+    };
+    assert_eq!(known_bad(&without_a_file), []);
+}
+
+#[test]
 fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
     each(|mut subject| {
         let run = new_run(subject.service, 78);
@@ -499,17 +564,12 @@ fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
                     .all(|run| run.undo.is_none())
             );
         }
-        let ending = super::Ending {
+        let ending = Ending {
             exit_code: 4,
             stopped_by: Some("signal"),
             requests: 1,
-            complete: false,
-            input_rows: Vec::new(),
-            counts: Counts::default(),
             last_read: 1,
-            has_rejects: false,
-            has_bad_rows: false,
-            tried_again: &[],
+            ..Ending::default()
         };
         subject.ledger.end(begun, 1, &ending, at(2)).unwrap();
         subject.ledger.recover(subject.service).unwrap();

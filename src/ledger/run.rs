@@ -174,7 +174,7 @@ pub struct Unfinished {
     pub options: Option<Value>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Ending<'a> {
     pub exit_code: u8,
     /// What stopped it, in one word.

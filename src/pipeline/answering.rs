@@ -233,8 +233,28 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Status::Rejected if job.waits.among_others == 0 => self.cells(job.slot),
             _ => None,
         };
-        self.commits.settle(job, &outcome, cells);
+        if outcome.status == Status::Rejected && !self.progress.reasons.are_the_rows {
+            let again = RowOutcome {
+                status: Status::Failed,
+                ..outcome.clone()
+            };
+            self.commits.settle(job, &again, None);
+            let rejected = (job.claim, outcome.clone(), cells);
+            self.progress.reasons.open.push(rejected);
+        } else {
+            self.commits.settle(job, &outcome, cells);
+        }
         self.give(job.slot, outcome);
+        if self.progress.reasons.are_the_rows {
+            self.keep_rejected();
+        }
+    }
+
+    /// The rows that were rejected so far are rejected for good.
+    pub(super) fn keep_rejected(&mut self) {
+        for (claim, outcome, cells) in self.progress.reasons.open.drain(..) {
+            self.commits.settle_again(claim, outcome, cells);
+        }
     }
 
     pub(super) fn cells(&self, slot: Slot) -> Option<CellsDigest> {

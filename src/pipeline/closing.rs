@@ -22,7 +22,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.settle_exhausted();
         self.give_up_all();
         self.conclude(rest.as_mut()).await;
-        let tried_again = self.keep_counted();
+        let tried_again = self.keep_tried_again();
         loop {
             self.give_up_doubtful();
             while let Some(batch) = self.window.take_front() {
@@ -43,10 +43,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.receive(rows);
         }
         self.commit_all(rest.as_mut()).await;
-        let has_taken = [Status::Created, Status::Duplicate];
-        let has_taken = has_taken
-            .iter()
-            .any(|taken| self.progress.counts.of(*taken) > 0);
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         End {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
@@ -56,7 +52,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             requests: self.in_flight.requests,
             is_written_down: !self.commits.has_failed,
             stopped_at: self.ending.stopped_at,
-            has_bad_rows: has_taken || self.progress.reasons.are_several,
+            has_bad_rows: self.progress.reasons.are_the_rows,
             tried_again,
             writer: self.commits.writer,
         }
@@ -104,14 +100,18 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// The rows that a stop for rows rejected alike has counted are tried again by the next start.
-    fn keep_counted(&mut self) -> Vec<RowId> {
+    /// Rejected rows are tried again by the next start if a stop for rows rejected alike has counted
+    /// them, or if the start was stopped before it was known that the rows are the reason.
+    fn keep_tried_again(&mut self) -> Vec<RowId> {
         if !self.ending.is_stopping() {
             // They were the last ones, so nothing was stopped.
+            self.keep_rejected();
             return Vec::new();
         }
         let counted = self.stops.counted();
-        let rows = counted.keys().copied().collect();
+        let open = self.progress.reasons.open.iter();
+        let open = open.map(|(claim, ..)| claim.row);
+        let rows = counted.keys().copied().chain(open).collect();
         for (claim, outcome) in counted.into_values() {
             self.commits.settle_again(claim, outcome, None);
         }

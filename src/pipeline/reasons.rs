@@ -1,22 +1,28 @@
-//! For how many reasons rows of a run were rejected.
+//! Whether rows that the service rejects are bad, or the service is ill.
 //!
 //! A service that refuses everything for one reason says nothing about the rows: they are known to
-//! be bad only where it takes others, or refuses others for other reasons.
+//! be bad only where it takes others, or refuses others for other reasons. Until then the ledger has
+//! them as rows that are tried again, which so holds whatever ends the start, a kill too.
 
 use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::ledger::{CellsDigest, Claim};
 use crate::text::without_words_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Reasons {
     first: Option<(Option<ErrorCode>, String)>,
-    pub(super) are_several: bool,
+    /// Whether a row was taken, or rejected for another reason than the first one.
+    pub(super) are_the_rows: bool,
+    /// Rejected rows of which this is not known yet.
+    pub(super) open: Vec<(Claim, RowOutcome, Option<CellsDigest>)>,
 }
 
 impl Reasons {
     /// Takes the outcome of a row with these values, which a reason may quote.
     pub(super) fn note<'v>(&mut self, outcome: &RowOutcome, values: impl Iterator<Item = &'v str>) {
         let is_bad = outcome.status == Status::Rejected && !outcome.is_known_bad;
-        if !is_bad || self.are_several {
+        self.are_the_rows |= matches!(outcome.status, Status::Created | Status::Duplicate);
+        if !is_bad || self.are_the_rows {
             return;
         }
         let text = without_words_of(outcome.error.as_deref().unwrap_or_default(), values);
@@ -25,7 +31,7 @@ impl Reasons {
         let words = words.filter(|word| !word.contains(char::is_numeric));
         let reason = (outcome.error_code, words.collect::<Vec<_>>().join(" "));
         let first = self.first.get_or_insert_with(|| reason.clone());
-        self.are_several = *first != reason;
+        self.are_the_rows = *first != reason;
     }
 }
 
@@ -40,7 +46,7 @@ mod tests {
             let outcome = RowOutcome::not_sent(Status::Rejected, code, Some((*text).to_owned()));
             reasons.note(&outcome, ["Ada Lovelace"].into_iter());
         }
-        reasons.are_several
+        reasons.are_the_rows
     }
 
     #[test]

@@ -6,7 +6,14 @@ use std::fmt::Write as _;
 use leadload::sandbox::Sandbox;
 use serde_json::Value;
 
-use crate::util::{Folder, REFUSALS_OF_ALL, contacts, number, replaced, scenario};
+#[cfg(unix)]
+use crate::cluster::{Cluster, Database};
+#[cfg(unix)]
+use crate::shared_ledger::with_ledger;
+use crate::util::{
+    Folder, Output, REFUSALS_OF_ALL, contacts, kill, number, replaced, scenario, signal,
+    wait_for_requests,
+};
 
 /// Answers these rows so.
 fn rules(rows: impl IntoIterator<Item = usize>, reply: &str) -> String {
@@ -147,4 +154,85 @@ fn with_several_lists_the_refused_rows_are_named_with_their_file() {
     assert!(named.len() == 4 && named.contains(&last), "{named:?}");
     let output = folder.import(&service, &args).expect(3);
     output.shows("more.csv line 2");
+}
+
+/// A night that is interrupted in its midst, and the well one after it, with a ledger of each kind.
+#[cfg(unix)]
+#[test]
+fn a_bad_night_that_is_interrupted_keeps_nobody_from_being_sent() {
+    let shared = Cluster::database();
+    let ledgers = [None, shared.as_ref().map(Database::url)];
+    let unwell = r#"{ status = 419, body = '{"message":"Page Expired"}' }"#;
+    let refused_in_200 = r#"{ status = 200, body = '{"ok":false,"message":"not verified"}' }"#;
+    let firewall = r#"{ status = 403, body = '{"message":"Forbidden"}' }"#;
+    for ledger in ledgers.iter().take(1 + usize::from(shared.is_some())) {
+        for (reply, requests) in [(unwell, 15), (refused_in_200, 15), (firewall, 4)] {
+            for is_killed in [true, false] {
+                let folder = Folder::with_leads(&contacts(30));
+                let night = |service: &Sandbox| {
+                    let flags = ["--known-bad", "skip", "--format", "json"];
+                    let flags = [&flags[..], &["--timeout", "1s", "--wait"]].concat();
+                    let run = folder.import_leads(service, &flags);
+                    match ledger {
+                        Some(url) => run.env("LEADLOAD_LEDGER", url),
+                        None => run,
+                    }
+                };
+                let ill = format!("latency_ms = 30\n[[rule]]\nreply = {reply}");
+                let mut service = scenario(&ill);
+                let child = night(&service).start();
+                wait_for_requests(&service, requests);
+                if is_killed {
+                    kill(child);
+                } else {
+                    signal(&child, "-TERM");
+                    assert_eq!(Output::of(child).code, 4, "{reply}");
+                }
+                service = replaced(service, "");
+                let what = format!("{reply}, killed: {is_killed}, ledger: {ledger:?}");
+                let summary = night(&service).expect(0).json();
+                assert_eq!(service.stats().created, 30, "{what}");
+                assert_eq!(summary["known_bad"], 0, "{what}");
+                assert_eq!(folder.records("leads.results.csv").len(), 30, "{what}");
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_shared_ledger_too_what_met_a_stop_is_sent_and_only_bad_rows_are_known_bad() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let night = |folder: &Folder, service: &Sandbox, code: i32| {
+        let flags = ["--known-bad", "skip", "--format", "json"];
+        let run = folder.import_leads(service, &flags);
+        with_ledger(run, &database).expect(code).json()
+    };
+    for (reply, by) in REFUSALS_OF_ALL {
+        let folder = Folder::with_leads(&contacts(67));
+        let mut service = scenario(&format!("[[rule]]\nreply = {reply}"));
+        assert_eq!(night(&folder, &service, 3)["stopped_by"], by, "{reply}");
+        assert_eq!(service.stats().lead_requests, 6, "{reply}");
+        service = replaced(service, &rules([0], reply));
+        let second = night(&folder, &service, 1);
+        assert_eq!(count(&second, "created"), 66, "{reply}");
+        assert_eq!(count(&second, "rejected"), 1, "{reply}");
+        let third = night(&folder, &service, 0);
+        assert_eq!(third["known_bad"], 1, "{reply}");
+        assert_eq!(third["requests"], 0, "{reply}");
+    }
+    for people in [30, 100] {
+        let folder = Folder::with_leads(&contacts(people));
+        let ill = "[[rule]]\nreply = { status = 451, body = '{}' }";
+        let mut service = scenario(ill);
+        for _ in 0..2 {
+            night(&folder, &service, if people > 50 { 3 } else { 1 });
+        }
+        service = replaced(service, "");
+        let summary = night(&folder, &service, 0);
+        assert_eq!(service.stats().created, people as u64);
+        assert_eq!(summary["known_bad"], 0);
+    }
 }

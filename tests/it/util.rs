@@ -227,6 +227,8 @@ impl Run {
     }
 
     pub fn start(mut self) -> Child {
+        #[cfg(unix)]
+        stop_ignoring_signals();
         self.command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -481,6 +483,27 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 pub fn wait_for_requests(service: &Sandbox, requests: u64) {
     let what = format!("{requests} requests");
     wait_until(&what, || service.stats().lead_requests >= requests);
+}
+
+/// A suite that runs in the background of a script ignores SIGINT, and what it starts would too. A
+/// program starts with the default in place of a handler, so handlers are put here.
+#[cfg(unix)]
+fn stop_ignoring_signals() {
+    use tokio::signal::unix::{SignalKind, signal};
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        let _inside = runtime.enter();
+        for kind in [SignalKind::interrupt(), SignalKind::hangup()] {
+            if (ignored.unwrap_or_default() >> (kind.as_raw_value() - 1)) & 1 == 1 {
+                drop(signal(kind).unwrap());
+            }
+        }
+    });
 }
 
 /// Sends a signal, such as `-TERM`, on systems that have signals.

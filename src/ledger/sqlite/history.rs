@@ -133,22 +133,16 @@ fn inputs(db: &Connection, run: RunId) -> rusqlite::Result<Vec<InputRecord>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lead::Counts;
     use crate::ledger::sqlite::testing::{TestLedger, at, is_soon};
     use crate::ledger::{Ending, RunState};
 
     fn end(test: &mut TestLedger, stopped_by: Option<&str>) {
         let ending = Ending {
-            exit_code: 0,
             stopped_by,
-            requests: 0,
             complete: stopped_by.is_none(),
-            input_rows: Vec::new(),
-            counts: Counts::default(),
-            last_read: 0,
             has_rejects: true,
             has_bad_rows: true,
-            tried_again: &[],
+            ..Ending::default()
         };
         test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();
     }

@@ -94,7 +94,18 @@ impl Nights {
 
     fn has_created(&self, row: u64) -> bool {
         let outcome = self.outcomes.get(&row);
-        outcome.is_some_and(|o| matches!(o.status, Status::Created | Status::Duplicate))
+        outcome.is_some_and(|o| o.settled_at.is_some())
+    }
+
+    /// Whether the run has shown that the rows it rejected are the reason.
+    fn are_the_rows(&self) -> bool {
+        let outcomes = || self.outcomes.values();
+        let has_taken = outcomes().any(|o| matches!(o.status, Status::Created | Status::Duplicate));
+        let rejected = outcomes().filter(|o| o.status == Status::Rejected);
+        let codes: HashSet<_> = rejected
+            .map(|o| o.error_code.map(|c| c.to_string()))
+            .collect();
+        has_taken || codes.len() > 1
     }
 
     fn service(&self, illness: Option<Illness>) -> Service {
@@ -195,6 +206,9 @@ impl Nights {
                     // The next one is a new run, which tries all but those that are there.
                     let is_there = |o: &RowOutcome| o.settled_at.is_some();
                     self.outcomes.retain(|_, outcome| is_there(outcome));
+                    for outcome in self.outcomes.values_mut() {
+                        outcome.status = Status::AlreadyImported;
+                    }
                     self.earlier.retain(|_, earlier| earlier.doubt.is_some());
                 }
                 for row in &end.tried_again {
@@ -203,8 +217,17 @@ impl Nights {
                     self.earlier.insert(row.0, earlier);
                 }
             }
-            // Claimed and not settled.
             None => {
+                if !self.are_the_rows() {
+                    self.outcomes.retain(|row, outcome| {
+                        let is_rejected = outcome.status == Status::Rejected;
+                        if is_rejected {
+                            self.earlier.insert(*row, refused(before.get(row)));
+                        }
+                        !is_rejected
+                    });
+                }
+                // Claimed and not settled.
                 for (row, n) in (1..).zip(0..self.kinds.len() as u32) {
                     let attempts = service.0.borrow().attempts.clone();
                     let was_sent = attempts.iter().any(|(_, sent)| *sent == number(n));
@@ -272,8 +295,6 @@ proptest! {
         for (illness, killed_after) in ill {
             let doubts = nights.earlier.values().filter(|earlier| earlier.doubt.is_some());
             let in_doubt = doubts.count();
-            // What was rejected stays so until the run has ended, which a kill may put off.
-            let killed_after = killed_after.filter(|_| illness != Illness::RejectsAll);
             let night = nights.start(Some(illness), killed_after.map(Duration::from_millis));
             let most = match illness {
                 // A refusal of a row in doubt may be about its own lead.
