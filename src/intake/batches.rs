@@ -105,6 +105,12 @@ impl PreparedRow {
         let doubt = self.earlier.as_ref().and_then(|e| e.doubt.as_ref());
         self.outcome.is_none() && doubt.is_some()
     }
+
+    /// Whether the row has no outcome, and see [`Earlier::was_refused`].
+    pub fn was_refused(&self) -> bool {
+        let earlier = self.earlier.as_ref();
+        self.outcome.is_none() && earlier.is_some_and(|earlier| earlier.was_refused)
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Which rows are exported, and what is exported of each.
 
-use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
@@ -9,6 +9,20 @@ pub struct Selection {
     pub campaign: Option<CampaignId>,
     /// Rows with one of these statuses; empty for all.
     pub statuses: Vec<Status>,
+}
+
+impl Selection {
+    /// The row as it is exported, if its status is one of these.
+    pub(super) fn take(&self, mut row: ExportedRow) -> Option<ExportedRow> {
+        let outcome = &mut row.outcome;
+        // It is stored as failed since it is tried again; its results say what the service said.
+        if outcome.status == Status::Failed && outcome.error_code.is_some_and(ErrorCode::is_refusal)
+        {
+            outcome.status = Status::Rejected;
+        }
+        let is_meant = self.statuses.is_empty() || self.statuses.contains(&outcome.status);
+        is_meant.then_some(row)
+    }
 }
 
 /// A row that a run sent or found invalid.

@@ -90,10 +90,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.give_up_suspects(None);
         for slot in std::mem::take(&mut self.schedule.deferred) {
             if let Some((row, prepared)) = self.window.get(slot)
-                && prepared
-                    .earlier
-                    .as_ref()
-                    .is_some_and(|earlier| earlier.was_refused)
+                && prepared.was_refused()
             {
                 self.ending.stopped_at.push((row.file(), row.line()));
             }

@@ -80,7 +80,7 @@ use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
 use crate::event::{Pause, Pulse, RunEvent};
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{Batch, Batches, OnUncertain, PlannedInput};
+use crate::intake::{Batch, Batches, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, Counts, RowId, Status};
 use crate::ledger::{CellsDigest, Committed, InvalidRow, LedgerError, LedgerWriter};
 use crate::phone::PhoneNumber;
@@ -461,6 +461,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         match rows {
             Some(Ok(batch)) => {
                 self.record_rows(&batch);
+                self.schedule.has_refused_ahead |=
+                    batch.prepared.iter().any(PreparedRow::was_refused);
                 self.window.push(batch);
             }
             Some(Err(error)) => {

@@ -70,10 +70,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// A row that was not tried yet, of any campaign that may be sent to; or of this campaign, and if
     /// it has none, one of those that earlier starts have tried least often.
     pub(super) fn elsewhere(&mut self, campaign: Option<CampaignId>) -> Option<Slot> {
-        while let Some(slot) = self.window.peek_ready() {
-            self.window.step_over(slot);
-            self.schedule.gates.free_rows.insert(slot);
-        }
+        self.look_ahead();
         let gates = &self.schedule.gates;
         let at_gate = campaign.into_iter().flat_map(|of| gates.waiting_rows(of));
         let (mut rows, mut least) = (Vec::new(), campaign.map(|_| u32::MAX));
@@ -107,9 +104,35 @@ impl<S: LeadSender> Pipeline<'_, S> {
         rows.get(spread(count, rows.len())).map(|(slot, _)| *slot)
     }
 
+    /// All rows that were read may be chosen now.
+    fn look_ahead(&mut self) {
+        while let Some(slot) = self.window.peek_ready() {
+            self.window.step_over(slot);
+            self.schedule.gates.free_rows.insert(slot);
+        }
+    }
+
+    /// Defers rows that were refused in an earlier start though the rows before them were not sent
+    /// yet: these may keep the start from coming so far.
+    fn defer_refused(&mut self) {
+        if !std::mem::take(&mut self.schedule.has_refused_ahead) {
+            return;
+        }
+        self.look_ahead();
+        let (window, deferred) = (&self.window, &mut self.schedule.deferred);
+        self.schedule.gates.free_rows.retain(|slot| {
+            let was_refused = window.get(*slot).is_some_and(|(_, row)| row.was_refused());
+            if was_refused {
+                deferred.insert(*slot);
+            }
+            !was_refused
+        });
+    }
+
     /// Rows that an earlier start has tried may go: of a campaign of which a row was taken, or of
     /// all. Returns whether there are any.
     pub(super) fn release_deferred(&mut self, campaign: Option<CampaignId>) -> bool {
+        self.defer_refused();
         if self.schedule.deferred.is_empty() {
             return false;
         }

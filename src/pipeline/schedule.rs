@@ -21,6 +21,8 @@ pub(super) struct Schedule {
     pub(super) gates: CampaignGates,
     /// Rows that were tried before this start: they wait until another one has been taken.
     pub(super) deferred: BTreeSet<Slot>,
+    /// Whether such rows, refused then, may have been read that were not looked at yet.
+    pub(super) has_refused_ahead: bool,
     /// Whether no other one was left, so that they no longer wait.
     pub(super) has_only_tried: bool,
     /// The other jobs by the time at which they may be sent, then in input order.

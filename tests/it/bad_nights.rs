@@ -11,7 +11,7 @@ use crate::cluster::{Cluster, Database};
 #[cfg(unix)]
 use crate::shared_ledger::with_ledger;
 use crate::util::{
-    Folder, Output, REFUSALS_OF_ALL, contacts, kill, number, replaced, scenario, signal,
+    Folder, Output, REFUSALS_OF_ALL, Run, contacts, kill, number, replaced, scenario, signal,
     wait_for_requests,
 };
 
@@ -169,14 +169,14 @@ fn a_bad_night_that_is_interrupted_keeps_nobody_from_being_sent() {
         for (reply, requests) in [(unwell, 15), (refused_in_200, 15), (firewall, 4)] {
             for is_killed in [true, false] {
                 let folder = Folder::with_leads(&contacts(30));
+                let at_ledger = |run: Run| match ledger {
+                    Some(url) => run.env("LEADLOAD_LEDGER", url),
+                    None => run,
+                };
                 let night = |service: &Sandbox| {
                     let flags = ["--known-bad", "skip", "--format", "json"];
                     let flags = [&flags[..], &["--timeout", "1s", "--wait"]].concat();
-                    let run = folder.import_leads(service, &flags);
-                    match ledger {
-                        Some(url) => run.env("LEADLOAD_LEDGER", url),
-                        None => run,
-                    }
+                    at_ledger(folder.import_leads(service, &flags))
                 };
                 let ill = format!("latency_ms = 30\n[[rule]]\nreply = {reply}");
                 let mut service = scenario(&ill);
@@ -187,6 +187,15 @@ fn a_bad_night_that_is_interrupted_keeps_nobody_from_being_sent() {
                 } else {
                     signal(&child, "-TERM");
                     assert_eq!(Output::of(child).code, 4, "{reply}");
+                    let export = folder.leadload(&["runs", "export", "last", "--results", "x.csv"]);
+                    at_ledger(export).expect(0);
+                    let statuses = folder.column("x.csv", "status");
+                    assert!(statuses.len() as u64 >= requests, "{reply}");
+                    assert!(
+                        statuses.iter().all(|s| s == "rejected"),
+                        "{reply}: {statuses:?}"
+                    );
+                    std::fs::remove_file(folder.path("x.csv")).unwrap();
                 }
                 service = replaced(service, "");
                 let what = format!("{reply}, killed: {is_killed}, ledger: {ledger:?}");

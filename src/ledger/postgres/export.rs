@@ -45,11 +45,9 @@ impl PostgresLedger {
         let runs: Vec<i64> = runs.collect();
         let campaign = selection.campaign.map(|campaign| campaign.0);
         let values: [Value<'_>; 2] = [typed(&runs, Type::INT8_ARRAY), typed(&campaign, Type::INT8)];
-        let statuses = &selection.statuses;
         let pass_on = |row: Row| {
             let row = self.readable(exported(&row))?;
-            let is_meant = statuses.is_empty() || statuses.contains(&row.outcome.status);
-            if is_meant { each(row) } else { Ok(()) }
+            selection.take(row).map_or(Ok(()), &mut each)
         };
         self.session
             .with_client(|client| stream(self.place(), client, &rows(), &values, pass_on))?

@@ -52,9 +52,7 @@ impl SqliteLedger {
                 if last.replace(place) == Some(place) {
                     continue;
                 }
-                let exported = read(row)?;
-                let statuses = &selection.statuses;
-                if statuses.is_empty() || statuses.contains(&exported.outcome.status) {
+                if let Some(exported) = selection.take(read(row)?) {
                     result = each(exported);
                 }
                 if result.is_err() {
