@@ -16,7 +16,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use jiff::SignedDuration;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
@@ -89,7 +88,7 @@ struct Service {
 }
 
 pub(super) struct Received {
-    head: Head,
+    pub(super) head: Head,
     pub(super) body: Bytes,
 }
 
@@ -99,20 +98,6 @@ pub(super) struct Failed {
 }
 
 impl Received {
-    pub(super) fn is_success(&self) -> bool {
-        self.head.is_success()
-    }
-
-    /// How far the service's clock is ahead of this computer's.
-    pub(super) fn clock(&self) -> SignedDuration {
-        self.head.ahead
-    }
-
-    /// The next page of a list, where the head names it.
-    pub(super) fn next_page(&self) -> Option<&str> {
-        self.head.next_page.as_deref()
-    }
-
     /// A byte order mark before the body does no harm.
     pub(super) fn json(&self) -> serde_json::Result<Value> {
         let body = self.body.strip_prefix(b"\xEF\xBB\xBF");
@@ -246,10 +231,6 @@ impl Client {
 
     pub(super) fn campaigns_url(&self) -> &Url {
         &self.service.campaigns_url
-    }
-
-    pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
-        self.answer(received).verdict
     }
 
     async fn exchange(

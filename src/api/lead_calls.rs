@@ -104,9 +104,10 @@ impl Client {
     pub async fn lead_page(&self, page: Url) -> Called<LeadPage> {
         let request = Request::new(Method::GET, page.clone());
         self.perform(request, |received| {
-            let linked = received.next_page();
+            let head = &received.head;
+            let linked = head.next_page.as_deref();
             let read = received.json().ok();
-            let read = read.and_then(|json| LeadPage::read(&json, &page, linked, received.clock()));
+            let read = read.and_then(|json| LeadPage::read(&json, &page, linked, head.ahead));
             read.ok_or_else(|| NotDone::NoAnswer {
                 code: ErrorCode::UnreadableAnswer,
                 text: "the answer is not a list of leads".to_owned(),
@@ -151,7 +152,7 @@ impl Client {
         let exchanged = self.exchange_once(request).await;
         let answer = self.answer(&exchanged);
         let result = match &exchanged {
-            Ok(received) if received.is_success() => read(received),
+            Ok(received) if received.head.is_success() => read(received),
             other => Err(not_done(&answer, other.as_ref().ok())),
         };
         Called {

@@ -174,8 +174,8 @@ impl Client {
     pub async fn lists_campaigns(&self) -> bool {
         let received = self.get(self.campaigns_url().clone()).await;
         match &received {
-            Ok(page) if page.is_success() => read_page(page, self.campaigns_url()).is_ok(),
-            _ => self.judge(&received).is_about_row(),
+            Ok(page) if page.head.is_success() => read_page(page, self.campaigns_url()).is_ok(),
+            _ => self.answer(&received).verdict.is_about_row(),
         }
     }
 
@@ -230,11 +230,11 @@ impl Client {
         let (began, mut failures) = (Instant::now(), 0);
         loop {
             let received = match self.get(url.clone()).await {
-                Ok(received) if received.is_success() => return Ok(received),
+                Ok(received) if received.head.is_success() => return Ok(received),
                 other => other,
             };
             // Judged like the answer to a lead request: the refusals are the same.
-            let (text, asked) = for_now(self.judge(&received))?;
+            let (text, asked) = for_now(self.answer(&received).verdict)?;
             failures += 1;
             let left = patience.map_or(LONGEST_PAUSE, |most| most.saturating_sub(began.elapsed()));
             let chance = fastrand::f64();
@@ -298,5 +298,6 @@ fn read_page(
     })?;
     let campaigns = wire::campaigns(&json)
         .ok_or_else(|| ListError::Unreadable("it has no field `campaigns`".into()))?;
-    Ok((campaigns, NextPage::of(url, &json, received.next_page())))
+    let linked = received.head.next_page.as_deref();
+    Ok((campaigns, NextPage::of(url, &json, linked)))
 }
