@@ -218,7 +218,7 @@ impl Service {
         events: Events<'_>,
     ) -> bool {
         let is_suspect = silence.may_be_the_rows && job.is_suspect(epochs);
-        let was_certain = self.outage.away.is_some_and(|away| away.is_certain);
+        let was_certain = self.outage.certain().is_some();
         if self.outage.away.is_none() && (is_suspect || self.outage.excuses(silence.started)) {
             return false;
         }
@@ -253,7 +253,7 @@ impl Service {
     }
 
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
-        if let Some(away) = self.outage.away.filter(|away| away.is_certain) {
+        if let Some(away) = self.outage.certain() {
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
                 is_asked: false,
