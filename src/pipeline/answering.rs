@@ -13,7 +13,7 @@ use crate::api::Answer;
 use crate::api::verdict::Verdict;
 use crate::event::RunEvent;
 use crate::intake::PlannedInput;
-use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
+use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::CellsDigest;
 use crate::stop::{Stop, StopReason};
 
@@ -147,11 +147,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// about it.
     fn step(&mut self, mut job: Job, answer: Answer, is_excused: bool) {
         let (campaign, slot) = (job.claim.campaign, job.slot);
-        if let Verdict::PerhapsTaken {
-            code: ErrorCode::UnreadableAnswer,
-            ..
-        } = answer.verdict
-        {
+        if answer.is_unreadable() {
             self.schedule.gates.narrow(campaign);
         }
         // Rows like this one, which often stand beside it, may get the same answer.

@@ -130,10 +130,7 @@ impl Service {
                 self.outage.is_there(started, now)
             }
             // Something answers, whatever it is. `stops` counts these.
-            Verdict::PerhapsTaken {
-                code: ErrorCode::UnreadableAnswer,
-                ..
-            } if self.outage.away.is_none() => None,
+            _ if answer.is_unreadable() && self.outage.away.is_none() => None,
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
