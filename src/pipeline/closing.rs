@@ -92,14 +92,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.give_up(job);
         }
         self.give_up_suspects(None);
-        for slot in std::mem::take(&mut self.schedule.deferred) {
-            if let Some((row, prepared)) = self.window.get(slot)
-                && prepared
-                    .earlier
-                    .as_ref()
-                    .is_some_and(|earlier| earlier.was_refused)
-            {
-                self.ending.stopped_at.push((row.file(), row.line()));
+        for (_, slot) in std::mem::take(&mut self.schedule.deferred).into_keys() {
+            if let Some(job) = self.new_job(slot).filter(|job| job.was_refused) {
+                self.ending
+                    .stopped_at
+                    .push((job.claim.file, job.claim.line));
             }
         }
     }

@@ -8,6 +8,8 @@
 //! nothing else is left. So what kept an earlier start from sending the rows behind it cannot
 //! keep this one from it too.
 
+use std::collections::BTreeMap;
+
 use tokio::time::Instant;
 
 use super::attempt::Job;
@@ -110,27 +112,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Rows that an earlier start has tried may go: of a campaign of which a row was taken, or of
     /// all. Returns whether there are any.
     pub(super) fn release_deferred(&mut self, campaign: Option<CampaignId>) -> bool {
-        if self.schedule.deferred.is_empty() {
-            return false;
-        }
-        let of = |slot: &Slot| self.window.get(*slot).and_then(|(_, row)| row.campaign);
-        let is_meant = |slot: &Slot| campaign.is_none() || of(slot) == campaign;
         let deferred = std::mem::take(&mut self.schedule.deferred).into_iter();
-        let (mut released, kept): (Vec<Slot>, Vec<Slot>) = deferred.partition(is_meant);
-        self.schedule.deferred.extend(kept);
-        self.schedule.has_only_tried |= campaign.is_none();
-        let has_any = !released.is_empty();
-        // Those that were tried least often have least to do with what stopped the starts before.
-        let attempts = |slot: &Slot| {
-            let earlier = self
-                .window
-                .get(*slot)
-                .and_then(|(_, row)| row.earlier.as_ref());
-            earlier.map(|earlier| earlier.attempts)
-        };
-        released.sort_by_key(attempts);
-        self.schedule.gates.first.extend(released);
-        has_any
+        let (released, kept): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            deferred.partition(|(_, of)| campaign.is_none_or(|meant| meant == *of));
+        self.schedule.deferred = kept;
+        self.schedule.has_only_tried |= campaign.is_none() && !released.is_empty();
+        let rows = released.keys().map(|(_, slot)| *slot);
+        self.schedule.gates.first.extend(rows);
+        !released.is_empty()
     }
 
     /// The first `refusals` of the run were those rows' own: the rows of the campaign are rejected.

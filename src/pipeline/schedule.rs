@@ -4,7 +4,7 @@
 //! Rule: pure.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
@@ -19,8 +19,10 @@ pub(super) struct Schedule {
     /// The job that is sent next, as soon as the pace allows.
     pub(super) next: Option<Job>,
     pub(super) gates: CampaignGates,
-    /// Rows that were tried before this start: they wait until another one has been taken.
-    pub(super) deferred: BTreeSet<Slot>,
+    /// Rows that were tried before this start, how often and for which campaign: they wait until
+    /// another one has been taken. Those tried least often go first: they have least to do with what
+    /// stopped the starts before.
+    pub(super) deferred: BTreeMap<(u32, Slot), CampaignId>,
     /// Whether no other one was left, so that they no longer wait.
     pub(super) has_only_tried: bool,
     /// The other jobs by the time at which they may be sent, then in input order.
