@@ -65,7 +65,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
             }
-            Consequence::PutAside => self.put_aside(job, answer),
+            Consequence::PutAside(stop) => {
+                let stop = self.redact_personal_data(stop, slot, &answer);
+                self.put_aside(job, answer, stop);
+            }
             // The row that triggered a stop has no outcome, unless an attempt may have been
             // taken.
             Consequence::Stop(scope, stop) => {
@@ -77,9 +80,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 }
                 let is_refusal =
                     matches!(stop.reason, StopReason::Refused(cause) if !cause.is_certain());
-                self.stop_scope(scope, campaign, stop);
+                self.stop_scope(scope, campaign, stop.clone());
                 if is_refusal {
-                    self.put_aside(job, answer);
+                    self.put_aside(job, answer, stop);
                 } else {
                     job.note_doubt(answer);
                     self.give_up(job);
@@ -94,7 +97,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    pub(super) fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
+    fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
         match self.window.get(slot) {
             Some((row, _)) => {
                 let values = self.inputs[row.file()].mapping.variables(row);

@@ -319,10 +319,13 @@ impl Job {
 
     /// What the ledger keeps of a row whose refusal may hold for all: a later start tries it again.
     pub(super) fn refused_for_now(&mut self, answer: &Answer) -> Option<RowOutcome> {
-        let reason = self.read_refusal(answer)?;
+        let Verdict::Fatal { code, text, .. } = &answer.verdict else {
+            return None;
+        };
+        self.http_status = answer.http_status;
         Some(match self.doubt.clone() {
             Some(doubt) => self.outcome(Status::Uncertain, doubt),
-            None => self.tried_again(answer.http_status, reason),
+            None => self.tried_again(answer.http_status, (*code, text.clone())),
         })
     }
 
@@ -333,20 +336,6 @@ impl Job {
             http_status,
             ..self.outcome(Status::Failed, reason)
         }
-    }
-
-    /// Its outcome if the refusal was its own.
-    pub(super) fn refused_for_good(&mut self, answer: &Answer) -> Option<RowOutcome> {
-        let reason = self.read_refusal(answer)?;
-        Some(self.refused(reason))
-    }
-
-    fn read_refusal(&mut self, answer: &Answer) -> Option<Reason> {
-        let Verdict::Fatal { code, text, .. } = &answer.verdict else {
-            return None;
-        };
-        self.http_status = answer.http_status;
-        Some((*code, text.clone()))
     }
 
     pub(super) fn abandoned(&self) -> RowOutcome {

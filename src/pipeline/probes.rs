@@ -12,26 +12,29 @@ use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
-use super::attempt::Job;
-use super::stops::{self, Scope};
+use super::attempt::{Job, Step};
+use super::stops::Scope;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
 use crate::api::Answer;
 use crate::lead::CampaignId;
+use crate::stop::Stop;
 
 /// A row that was refused in a way that may hold for all.
 #[derive(Debug)]
 pub(super) struct Suspect {
     pub(super) job: Job,
-    pub(super) answer: Answer,
+    answer: Answer,
+    /// Why the run, or its campaign, ends if the refusal holds for all.
+    stop: Stop,
     /// The number of the refusal in this start: a row sent after it shows whether it was the row's own.
-    pub(super) at: u64,
+    at: u64,
 }
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Keeps the row until others show what its refusal means. The ledger has it at once as one that
     /// a later start tries again: that holds whatever ends this one.
-    pub(super) fn put_aside(&mut self, mut job: Job, answer: Answer) {
+    pub(super) fn put_aside(&mut self, mut job: Job, answer: Answer, stop: Stop) {
         let campaign = job.claim.campaign;
         if let Some(outcome) = job.refused_for_now(&answer) {
             self.commits.settle(&job, &outcome, None);
@@ -41,7 +44,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if self.undecided.suspects.is_empty() {
             self.undecided.probes = 0;
         }
-        self.undecided.suspects.push(Suspect { job, answer, at });
+        self.undecided.suspects.push(Suspect {
+            job,
+            answer,
+            stop,
+            at,
+        });
         if self.is_ending(campaign) {
             return self.give_up_suspects(Some(campaign));
         }
@@ -130,7 +138,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             mut job, answer, ..
         } in rejected
         {
-            if let Some(outcome) = job.refused_for_good(&answer) {
+            let step = job.judge(answer, &self.policy, &self.undecided.epochs, false);
+            if let Step::Settle(outcome) = step {
                 let cells = self.cells(job.slot);
                 self.commits.settle_again(job.claim, outcome.clone(), cells);
                 self.give(job.slot, outcome);
@@ -161,10 +170,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn meet_stop(&mut self, campaign: CampaignId) {
         let suspects = self.undecided.suspects.iter();
         let last = suspects.rev().find(|of| of.job.claim.campaign == campaign);
-        let Some(stop) = last.and_then(|last| {
-            let stop = stops::if_for_all(&last.answer)?;
-            Some(self.redact_personal_data(stop, last.job.slot, &last.answer))
-        }) else {
+        let Some(stop) = last.map(|last| last.stop.clone()) else {
             return;
         };
         if self.progress.is_read {

@@ -82,9 +82,8 @@ pub async fn send_once(
 fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     let mut stops = Stops::new(NonZeroU32::MAX);
     let stop = match stops.observe(&job, false, &answer) {
-        Consequence::Stop(_, stop) => Some(stop),
         // There is no other row that could show whether it is about this one alone.
-        Consequence::PutAside => stops::if_for_all(&answer),
+        Consequence::Stop(_, stop) | Consequence::PutAside(stop) => Some(stop),
         _ => None,
     };
     if let Some(stop) = stop {

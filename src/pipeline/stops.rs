@@ -52,8 +52,8 @@ pub(super) enum Consequence {
     Understood,
     /// It has taken one, so earlier refusals of the campaign's rows were about those rows alone.
     Taken,
-    /// The row waits until it is known whether the refusal was its own.
-    PutAside,
+    /// The row waits until it is known whether the refusal was its own, or is a stop.
+    PutAside(Stop),
     /// Nothing more is sent, and the row has no outcome.
     Stop(Scope, Stop),
     /// The row keeps its outcome, and then nothing more is sent.
@@ -335,7 +335,7 @@ impl Stops {
         match (is_about_all, is_campaigns) {
             (true, _) => Consequence::Stop(Scope::Run, stop),
             (false, true) => Consequence::Stop(Scope::Campaign, stop),
-            (false, false) => Consequence::PutAside,
+            (false, false) => Consequence::PutAside(stop),
         }
     }
 
@@ -351,10 +351,10 @@ impl Stops {
         if series.is_understood {
             return Consequence::GoOn;
         }
-        let missed = if self.all.is_understood {
-            &mut series.missed
+        let (missed, scope) = if self.all.is_understood {
+            (&mut series.missed, Scope::Campaign)
         } else {
-            &mut self.all.missed
+            (&mut self.all.missed, Scope::Run)
         };
         if !missed.contains(&row) {
             missed.push(row);
@@ -366,20 +366,7 @@ impl Stops {
             rows: UNUSABLE_IN_A_ROW,
             last: code,
         };
-        let scope = if self.all.is_understood {
-            Scope::Campaign
-        } else {
-            Scope::Run
-        };
         Consequence::Stop(scope, stop(reason, text))
-    }
-}
-
-/// The stop that a refusal is if it holds for every row.
-pub(super) fn if_for_all(answer: &Answer) -> Option<Stop> {
-    match &answer.verdict {
-        Verdict::Fatal { cause, text, .. } => Some(stop(StopReason::Refused(*cause), text)),
-        _ => None,
     }
 }
 
@@ -431,6 +418,11 @@ mod tests {
             code: ErrorCode::Http(404),
             text: "x".into(),
         })
+    }
+
+    /// What such a refusal leads to, unless it stops.
+    fn put_aside(cause: FatalCause) -> Consequence {
+        Consequence::PutAside(stop(StopReason::Refused(cause), "x"))
     }
 
     fn lost(code: ErrorCode) -> Answer {
@@ -532,7 +524,7 @@ mod tests {
         for index in 0..20 {
             // In flight together.
             let consequence = stops.observe(&row(index, 1, false), false, &refused);
-            assert_eq!(consequence, Consequence::PutAside);
+            assert_eq!(consequence, put_aside(FatalCause::Forbidden));
         }
         let mut taken = row(20, 1, false);
         stops.observe(&taken, false, &created());
@@ -548,7 +540,8 @@ mod tests {
         let mut again = row(0, 1, false);
         again.was_refused = true;
         let mut observe = |answer| stops.observe(&again, false, &answer);
-        assert_eq!(observe(fatal(FatalCause::Campaign)), Consequence::PutAside);
+        let missing = FatalCause::Campaign;
+        assert_eq!(observe(fatal(missing)), put_aside(missing));
         observe(created());
         for _ in 0..20 {
             assert_eq!(observe(fatal(FatalCause::Campaign)), Consequence::GoOn);
@@ -683,9 +676,9 @@ mod tests {
         }
         observe(&mut stops, 9, false, &created());
         for (row, is_in_doubt, consequence) in [
-            (10, false, Consequence::PutAside),
+            (10, false, put_aside(FatalCause::Campaign)),
             (11, true, Consequence::GoOn),
-            (12, false, Consequence::PutAside),
+            (12, false, put_aside(FatalCause::Campaign)),
             (13, true, Consequence::GoOn),
         ] {
             assert_eq!(observe(&mut stops, row, is_in_doubt, &missing), consequence);
@@ -701,7 +694,7 @@ mod tests {
         ] {
             let mut stops = self::stops();
             let first = observe(&mut stops, 50, true, &fatal(cause));
-            assert_eq!(first, Consequence::PutAside, "{cause:?}");
+            assert_eq!(first, put_aside(cause));
         }
         for cause in [FatalCause::Token, FatalCause::Payment] {
             let consequence = observe(&mut stops, 50, true, &fatal(cause));
