@@ -416,10 +416,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let at_once = self.ending.is_stopping();
         let known = self.service.rate.known();
         self.commits.record_limits(self.service.rate.limits());
-        if let Some(space) = self.service.rate.take_wish() {
+        if let Some(space) = self.service.rate.limiter.take_wish() {
             self.commits.want_starts(space);
         }
-        if self.service.rate.wants_news() {
+        if std::mem::take(&mut self.service.rate.limiter.wants_news) {
             self.commits.want_reply();
         }
         self.commits.submit(self.progress.counts, known, at_once)

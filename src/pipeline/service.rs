@@ -85,7 +85,7 @@ impl Service {
     /// Takes what the runs of all machines share: the reserved start times, and the
     /// waits that the service asked one of them for.
     pub(super) fn share(&mut self, reply: Reply, events: Events<'_>) {
-        self.rate.share(reply.is_paced, reply.starts);
+        self.rate.limiter.share(reply.is_paced, reply.starts);
         let Some(pause) = reply.pause else {
             return;
         };
