@@ -244,10 +244,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     pub(super) fn give(&mut self, slot: Slot, outcome: RowOutcome) {
         if let Some((row, prepared)) = self.window.get(slot) {
-            let values = self.inputs[row.file()].mapping.variables(row);
-            self.progress
-                .reasons
-                .note(&outcome, values.map(|(_, value)| value));
+            let mapping = &self.inputs[row.file()].mapping;
+            let values = mapping.variables(row).map(|(_, value)| value);
+            self.progress.reasons.note(&outcome, values);
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,

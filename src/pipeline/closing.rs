@@ -43,10 +43,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.receive(rows);
         }
         self.commit_all(rest.as_mut()).await;
-        let has_taken = [Status::Created, Status::Duplicate];
-        let has_taken = has_taken
-            .iter()
-            .any(|taken| self.progress.counts.of(*taken) > 0);
+        let has_any = |status| self.progress.counts.of(status) > 0;
+        let has_taken = has_any(Status::Created) || has_any(Status::Duplicate);
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         End {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),

@@ -488,10 +488,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 continue;
             };
             self.progress.counts.add(outcome.status);
-            let values = self.inputs[row.file()].mapping.variables(row);
-            self.progress
-                .reasons
-                .note(outcome, values.map(|(_, value)| value));
+            let mapping = &self.inputs[row.file()].mapping;
+            let values = mapping.variables(row).map(|(_, value)| value);
+            self.progress.reasons.note(outcome, values);
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,
@@ -500,7 +499,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 sent: false,
             });
             if outcome.status == Status::Invalid {
-                let mapping = &self.inputs[row.file()].mapping;
                 self.commits.record_invalid(|| InvalidRow {
                     row: row.id(),
                     file: row.file(),
