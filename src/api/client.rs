@@ -177,14 +177,10 @@ impl Client {
         self.service.tokens.current().fingerprint()
     }
 
-    /// Whether another token may come in place of one that is refused: where the service has
-    /// accepted a request of this client, and the token is in a regular file.
-    pub fn token_may_be_replaced(&self) -> bool {
-        self.service.tokens.may_be_replaced()
-    }
-
-    /// Looks whether another token has come in place of the one that is known by this.
-    pub fn token_is_replaced(&self, refused: &str) -> bool {
+    /// Looks whether another token has come in place of the one that is known by this. `None` where
+    /// none may come: unless the service has accepted a request of this client, and the token is in a
+    /// regular file.
+    pub fn token_is_replaced(&self, refused: &str) -> Option<bool> {
         self.service.tokens.is_replaced(refused)
     }
 

@@ -111,14 +111,10 @@ pub trait LeadSender {
     /// Whether the list of campaigns comes: then the service is there.
     fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static;
 
-    /// Whether another token may come in place of one that is refused.
-    fn token_may_be_replaced(&self) -> bool {
-        false
-    }
-
-    /// Looks whether another token has come in place of the one that is known by this.
-    fn token_is_replaced(&self, _refused: &str) -> bool {
-        false
+    /// Looks whether another token has come in place of the one that is known by this; `None` where
+    /// none may come.
+    fn token_is_replaced(&self, _refused: &str) -> Option<bool> {
+        None
     }
 }
 
@@ -133,11 +129,7 @@ impl LeadSender for Client {
         async move { client.lists_campaigns().await }
     }
 
-    fn token_may_be_replaced(&self) -> bool {
-        Client::token_may_be_replaced(self)
-    }
-
-    fn token_is_replaced(&self, refused: &str) -> bool {
+    fn token_is_replaced(&self, refused: &str) -> Option<bool> {
         Client::token_is_replaced(self, refused)
     }
 }

@@ -125,13 +125,9 @@ impl LeadSender for Service {
         async move { !is_away }
     }
 
-    fn token_may_be_replaced(&self) -> bool {
-        self.0.borrow().token_comes_at.is_some()
-    }
-
-    fn token_is_replaced(&self, _refused: &str) -> bool {
-        let comes_at = self.0.borrow().token_comes_at;
-        comes_at.is_some_and(|at| at <= Instant::now())
+    fn token_is_replaced(&self, _refused: &str) -> Option<bool> {
+        let comes_at = self.0.borrow().token_comes_at?;
+        Some(comes_at <= Instant::now())
     }
 }
 
