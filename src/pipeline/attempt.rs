@@ -289,14 +289,7 @@ impl Job {
 
     /// Records that the row may have been taken, if that is what the answer says.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
-        if let Verdict::PerhapsTaken { code, text }
-        | Verdict::RetryLater {
-            may_be_taken: true,
-            code,
-            text,
-            ..
-        } = answer.verdict
-        {
+        if let Verdict::PerhapsTaken { code, text } = answer.verdict {
             self.http_status = answer.http_status;
             self.doubt = Some((code, text));
         }
