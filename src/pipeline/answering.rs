@@ -265,9 +265,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.ending.has_given_up = true;
         match job.uncertain() {
             // Its claim was refused, so the ledger has nothing of it.
-            Some(outcome) if job.is_refused => self.give(job.slot, outcome),
+            Some(outcome) if job.is_unclaimed => self.give(job.slot, outcome),
             Some(outcome) => self.settle(&job, outcome),
-            None if job.is_refused => self.window.pass_over(job.slot),
+            None if job.is_unclaimed => self.window.pass_over(job.slot),
             None => {
                 self.commits.release(job.claim.row);
                 self.window.pass_over(job.slot);

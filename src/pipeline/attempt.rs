@@ -36,7 +36,7 @@ pub(super) struct Job {
     /// Why an earlier attempt may have been taken, if that is possible.
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
-    pub(super) is_refused: bool,
+    pub(super) is_unclaimed: bool,
     /// Whether an earlier start has tried it, …
     pub(super) was_tried: bool,
     /// … and could not tell if the service refused the row or everything.
@@ -152,7 +152,7 @@ impl Job {
             http_status: None,
             attempted: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
-            is_refused: false,
+            is_unclaimed: false,
             was_tried: earlier.is_some(),
             was_refused: earlier.is_some_and(|earlier| earlier.was_refused),
             waits: Waits::default(),

@@ -149,7 +149,7 @@ impl CommitBuffer {
 
     /// Claims a row whose claim was refused, or is of a lease that has run out.
     pub(super) fn claim_again(&mut self, mut job: Job) {
-        if !std::mem::take(&mut job.is_refused) {
+        if !std::mem::take(&mut job.is_unclaimed) {
             self.claims.open -= 1;
         }
         self.claim(job);

@@ -218,14 +218,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
         while self.commits.claims.wants_more() && !self.awaits_first_answer() {
             match self.next_row() {
                 Some(job) => self.commits.claim(job),
-                None if self.has_only_tried() && self.release_deferred(None) => {}
+                None if self.is_only_tried_left() && self.release_deferred(None) => {}
                 None => return,
             }
         }
     }
 
     /// Whether no row is left in what was read that was not tried yet, and none is under way.
-    fn has_only_tried(&self) -> bool {
+    fn is_only_tried_left(&self) -> bool {
         !self.wants_rows()
             && self.in_flight.flights.is_empty()
             && self.commits.claims.unstarted() == 0
