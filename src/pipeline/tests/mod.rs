@@ -333,6 +333,28 @@ fn run_changed(
     })
 }
 
+/// Runs at no rate, with these results and interrupts.
+async fn run_into(
+    service: &Service,
+    batches: Batches,
+    inputs: Arc<[PlannedInput]>,
+    results: mpsc::Sender<Batch>,
+    interrupts: Interrupts,
+) -> End {
+    let mut no_events = |_: RunEvent<'_>| {};
+    let rate = RateController::new(&RateChoice::Unlimited, None);
+    let outlet = Outlet::Writer(results);
+    let pipeline = Pipeline::new(
+        service.clone(),
+        policy(),
+        rate,
+        inputs,
+        outlet,
+        &mut no_events,
+    );
+    pipeline.run(batches, interrupts).await
+}
+
 fn run(service: &Service, rows: u32) -> Ran {
     let numbers: Vec<u32> = (0..rows).collect();
     run_with(service, policy(), &numbers, &[])
