@@ -8,7 +8,7 @@
 //! nothing else is left. So what kept an earlier start from sending the rows behind it cannot
 //! keep this one from it too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::time::Instant;
 
@@ -151,9 +151,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// left, or none has room in the window. Returns whether there were any.
     pub(super) fn decide_suspects(&mut self) -> bool {
         let suspects = self.undecided.suspects.iter();
-        let mut campaigns: Vec<CampaignId> = suspects.map(|of| of.job.claim.campaign).collect();
-        campaigns.sort_unstable();
-        campaigns.dedup();
+        let campaigns: BTreeSet<CampaignId> = suspects.map(|of| of.job.claim.campaign).collect();
         for campaign in &campaigns {
             if self.stops.has_taken(*campaign) {
                 self.reject_suspects(*campaign, self.stops.refusals);

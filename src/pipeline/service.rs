@@ -154,15 +154,14 @@ impl Service {
     }
 
     fn adapt(&mut self, flight: &Flight, verdict: &Verdict, now: Instant) {
-        let Flight {
-            started, was_full, ..
-        } = *flight;
+        let started = flight.started;
         if let Verdict::RetryLater { .. } = verdict {
             self.concurrency.refused(started, now);
         } else {
             self.throttle.answered(started);
             let is_good = verdict.is_about_row();
-            self.concurrency.answered(started, now, was_full, is_good);
+            self.concurrency
+                .answered(started, now, flight.was_full, is_good);
         }
     }
 

@@ -205,14 +205,6 @@ impl Stops {
         // If so, a refusal may be about the lead of an earlier attempt.
         let is_in_doubt = job.is_in_doubt();
         let is_its_own = job.was_refused && self.all.has_taken;
-        let miss = |stops: &mut Stops, code, text| {
-            // A row that an earlier start has tried may be what kept that one from going on.
-            if is_excused || job.was_tried {
-                Consequence::GoOn
-            } else {
-                stops.miss(campaign, job.slot, code, text)
-            }
-        };
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
                 self.take(campaign, job.refusals_before);
@@ -248,7 +240,7 @@ impl Stops {
                         stop(StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW), text),
                     );
                 }
-                miss(self, *code, text)
+                self.miss(job, is_excused, *code, text)
             }
             Verdict::NeverTaken {
                 text,
@@ -258,7 +250,7 @@ impl Stops {
                 Scope::Run,
                 Stop::new(StopReason::NoConnection(text.clone())),
             ),
-            Verdict::NeverTaken { code, text, .. } => miss(self, *code, text),
+            Verdict::NeverTaken { code, text, .. } => self.miss(job, is_excused, *code, text),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
                 self.unreadable.clear();
@@ -339,16 +331,11 @@ impl Stops {
         }
     }
 
-    /// An attempt without a usable answer.
-    fn miss(
-        &mut self,
-        campaign: CampaignId,
-        row: Slot,
-        code: ErrorCode,
-        text: &str,
-    ) -> Consequence {
-        let series = self.campaigns.entry(campaign).or_default();
-        if series.is_understood {
+    /// An attempt without a usable answer. A row that an earlier start has tried may be what kept
+    /// that one from going on.
+    fn miss(&mut self, job: &Job, is_excused: bool, code: ErrorCode, text: &str) -> Consequence {
+        let series = self.campaigns.entry(job.claim.campaign).or_default();
+        if is_excused || job.was_tried || series.is_understood {
             return Consequence::GoOn;
         }
         let (missed, scope) = if self.all.is_understood {
@@ -356,8 +343,8 @@ impl Stops {
         } else {
             (&mut self.all.missed, Scope::Run)
         };
-        if !missed.contains(&row) {
-            missed.push(row);
+        if !missed.contains(&job.slot) {
+            missed.push(job.slot);
         }
         if missed.len() < UNUSABLE_IN_A_ROW as usize {
             return Consequence::GoOn;
