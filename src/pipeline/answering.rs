@@ -157,11 +157,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let from_elsewhere = !matches!(answer.verdict, Verdict::NeverTaken { .. });
         let epochs = &self.undecided.epochs;
         match job.judge(answer, &self.policy, epochs, is_excused) {
-            Step::Settle(outcome) => self.settle(&job, outcome),
             Step::Exhausted(outcome) if !job.is_suspect(epochs) && !self.is_ending(campaign) => {
                 self.undecided.exhausted.push((job, outcome));
             }
-            Step::Exhausted(outcome) => self.settle(&job, outcome),
+            Step::Settle(outcome) | Step::Exhausted(outcome) => self.settle(&job, outcome),
             // Nothing more is sent.
             Step::Again { .. } | Step::Later { .. } if self.is_ending(campaign) => {
                 self.give_up(job)

@@ -179,11 +179,6 @@ impl Outage {
         self.away.is_some_and(|away| away.may_be_the_rows)
     }
 
-    /// Whether nothing has been tried since that came into question.
-    pub(super) fn is_in_question(&self) -> bool {
-        self.away.is_some_and(|away| !away.is_certain())
-    }
-
     /// Whether the next attempt should be one for a row that was not tried yet.
     pub(super) fn wants_fresh_row(&self) -> bool {
         let certain = self.certain();

@@ -68,10 +68,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if !self.schedule.gates.needs_canary(campaign, row) {
             return;
         }
-        match from_elsewhere
-            .then(|| self.elsewhere(Some(campaign)))
-            .flatten()
-        {
+        let chosen = from_elsewhere.then(|| self.elsewhere(Some(campaign)));
+        match chosen.flatten() {
             Some(slot) => self.schedule.gates.choose(campaign, slot),
             None => self.schedule.pass_on(campaign),
         }

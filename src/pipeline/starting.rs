@@ -196,14 +196,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// How many requests may be in flight: one until an answer has been understood.
     fn limit(&self) -> usize {
-        if self.stops.all.is_understood {
-            let starts = self.in_flight.starts();
-            self.service
-                .concurrency
-                .limit_beside(starts, Instant::now())
-        } else {
-            1
+        if !self.stops.all.is_understood {
+            return 1;
         }
+        let (concurrency, starts) = (&self.service.concurrency, self.in_flight.starts());
+        concurrency.limit_beside(starts, Instant::now())
     }
 
     /// Whether no answer has been understood yet, and a row is under way that may bring one.
@@ -317,17 +314,13 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         // Every probe may have been taken: while it is away, a few of them are sent again and again.
         if !self.service.outage.wants_fresh_row()
-            && let Some(job) = self
-                .undecided
-                .probe
-                .and_then(|slot| self.schedule.take_row(slot))
+            && let Some(job) = probe.and_then(|slot| self.schedule.take_row(slot))
         {
             self.schedule.next = Some(job);
             return Ok(());
         }
         let granted = &self.commits.claims.granted;
-        let claimed = self.undecided.probe;
-        let claimed = claimed.and_then(|slot| granted.iter().position(|job| job.slot == slot));
+        let claimed = probe.and_then(|slot| granted.iter().position(|job| job.slot == slot));
         if claimed.is_none() && self.claim_probe() {
             return self.choose_probe();
         }
@@ -344,7 +337,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Claims a row from elsewhere that was not tried yet; returns whether there is one.
     fn claim_probe(&mut self) -> bool {
-        if self.service.outage.is_in_question() {
+        if self.service.outage.certain().is_none() {
             self.undecided.probes = 0;
         }
         let is_fresh = |slot: &Slot| self.new_job(*slot).is_some_and(|job| job.is_fresh());
