@@ -50,7 +50,8 @@ impl Answer {
         }
     }
 
-    pub(super) fn is_unreadable(&self) -> bool {
+    /// Whether there is an answer, and it cannot be read.
+    pub fn is_unreadable(&self) -> bool {
         let code = ErrorCode::UnreadableAnswer;
         matches!(&self.verdict, Verdict::PerhapsTaken { code: why, .. } if *why == code)
     }

@@ -16,7 +16,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use jiff::SignedDuration;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
@@ -89,7 +88,7 @@ struct Service {
 }
 
 pub(super) struct Received {
-    head: Head,
+    pub(super) head: Head,
     pub(super) body: Bytes,
 }
 
@@ -99,20 +98,6 @@ pub(super) struct Failed {
 }
 
 impl Received {
-    pub(super) fn is_success(&self) -> bool {
-        self.head.is_success()
-    }
-
-    /// How far the service's clock is ahead of this computer's.
-    pub(super) fn clock(&self) -> SignedDuration {
-        self.head.ahead
-    }
-
-    /// The next page of a list, where the head names it.
-    pub(super) fn next_page(&self) -> Option<&str> {
-        self.head.next_page.as_deref()
-    }
-
     /// A byte order mark before the body does no harm.
     pub(super) fn json(&self) -> serde_json::Result<Value> {
         let body = self.body.strip_prefix(b"\xEF\xBB\xBF");
@@ -132,14 +117,17 @@ impl Client {
         proxy: Option<Proxy>,
         timeout: Duration,
     ) -> Result<Self, Message> {
-        let http = http_client(
-            base_url,
-            &certificates,
-            proxy.as_ref(),
+        let service = Service {
+            base_url: base_url.clone(),
+            lead_url: base_url.call("user/lead"),
+            campaigns_url: base_url.call("user/campaigns"),
+            certificates,
+            proxy,
             timeout,
-            REUSE_IDLE_FOR,
-        );
-        let http = http.map_err(|error| {
+            tokens: Tokens::new(token),
+            cautious: OnceLock::new(),
+        };
+        let http = service.http_client(REUSE_IDLE_FOR).map_err(|error| {
             // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Message::new(
@@ -153,16 +141,7 @@ impl Client {
         })?;
         Ok(Client {
             http,
-            service: Arc::new(Service {
-                base_url: base_url.clone(),
-                lead_url: base_url.call("user/lead"),
-                campaigns_url: base_url.call("user/campaigns"),
-                certificates,
-                proxy,
-                timeout,
-                tokens: Tokens::new(token),
-                cautious: OnceLock::new(),
-            }),
+            service: Arc::new(service),
         })
     }
 
@@ -198,14 +177,10 @@ impl Client {
         self.service.tokens.current().fingerprint()
     }
 
-    /// Whether another token may come in place of one that is refused: where the service has
-    /// accepted a request of this client, and the token is in a regular file.
-    pub fn token_may_be_replaced(&self) -> bool {
-        self.service.tokens.may_be_replaced()
-    }
-
-    /// Looks whether another token has come in place of the one that is known by this.
-    pub fn token_is_replaced(&self, refused: &str) -> bool {
+    /// Looks whether another token has come in place of the one that is known by this. `None` where
+    /// none may come: unless the service has accepted a request of this client, and the token is in a
+    /// regular file.
+    pub fn token_is_replaced(&self, refused: &str) -> Option<bool> {
         self.service.tokens.is_replaced(refused)
     }
 
@@ -252,10 +227,6 @@ impl Client {
 
     pub(super) fn campaigns_url(&self) -> &Url {
         &self.service.campaigns_url
-    }
-
-    pub(super) fn judge(&self, received: &Result<Received, Failed>) -> Verdict {
-        self.answer(received).verdict
     }
 
     async fn exchange(
@@ -325,22 +296,9 @@ impl Client {
     /// Uses connections again only soon after an answer from now on: one has ended without an
     /// answer, perhaps because it was idle before. The library does not tell whether it was.
     fn be_cautious(&self) {
-        let Service {
-            base_url,
-            certificates,
-            proxy,
-            timeout,
-            cautious,
-            ..
-        } = &*self.service;
+        let cautious = &self.service.cautious;
         if cautious.get().is_none()
-            && let Ok(http) = http_client(
-                base_url,
-                certificates,
-                proxy.as_ref(),
-                *timeout,
-                REUSE_AFTER_LOSS,
-            )
+            && let Ok(http) = self.service.http_client(REUSE_AFTER_LOSS)
             && cautious.set(http).is_ok()
         {
             info!(
@@ -351,44 +309,40 @@ impl Client {
     }
 }
 
-/// Time limits for whole requests are not its business (see [`Client::within_limit`]).
-fn http_client(
-    base_url: &BaseUrl,
-    certificates: &Certificates,
-    proxy: Option<&Proxy>,
-    timeout: Duration,
-    reuse_idle_for: Duration,
-) -> reqwest::Result<reqwest::Client> {
-    let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
-        .default_headers(headers)
-        .http1_only()
-        // Heads that browsers and other clients read, however they look.
-        .http1_max_headers(MAX_HEAD_LINES)
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
-        .http1_allow_spaces_after_header_name_in_responses(true)
-        .http1_ignore_invalid_headers_in_responses(true)
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .connect_timeout(CONNECT_TIMEOUT.min(timeout.mul_f64(CONNECT_SHARE)))
-        .pool_idle_timeout(reuse_idle_for);
-    builder = match proxy {
-        _ if base_url.is_loopback() => builder.no_proxy(),
-        Some(Proxy(proxy)) => builder.proxy(proxy.clone()),
-        None => builder,
-    };
-    builder = if base_url.is_loopback() && !base_url.is_https() {
-        // No certificate is needed here, so the sandbox also works on a system without any.
-        builder.tls_certs_only([])
-    } else {
-        builder.tls_certs_merge(certificates.0.iter().cloned())
-    };
-    // Fails only if the program has already installed a provider.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    builder.build()
+impl Service {
+    /// Time limits for whole requests are not its business (see [`Client::within_limit`]).
+    fn http_client(&self, reuse_idle_for: Duration) -> reqwest::Result<reqwest::Client> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("leadload/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .http1_only()
+            // Heads that browsers and other clients read, however they look.
+            .http1_max_headers(MAX_HEAD_LINES)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .connect_timeout(CONNECT_TIMEOUT.min(self.timeout.mul_f64(CONNECT_SHARE)))
+            .pool_idle_timeout(reuse_idle_for);
+        builder = match &self.proxy {
+            _ if self.base_url.is_loopback() => builder.no_proxy(),
+            Some(Proxy(proxy)) => builder.proxy(proxy.clone()),
+            None => builder,
+        };
+        builder = if self.base_url.is_loopback() && !self.base_url.is_https() {
+            // No certificate is needed here, so the sandbox also works on a system without any.
+            builder.tls_certs_only([])
+        } else {
+            builder.tls_certs_merge(self.certificates.0.iter().cloned())
+        };
+        // Fails only if the program has already installed a provider.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        builder.build()
+    }
 }
 
 fn answer_of(exchanged: &Result<Received, Failed>) -> Answer {

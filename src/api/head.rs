@@ -48,10 +48,7 @@ impl Head {
                 .iter()
                 .find_map(|link| linked(&String::from_utf8_lossy(link.as_bytes()))),
             now,
-            ahead: match now.duration_since(ours) {
-                Ok(ahead) => SignedDuration::try_from(ahead).unwrap_or_default(),
-                Err(behind) => -SignedDuration::try_from(behind.duration()).unwrap_or_default(),
-            },
+            ahead: SignedDuration::system_until(ours, now).unwrap_or_default(),
             lines: HeaderMap::new(),
         }
     }

@@ -38,8 +38,6 @@ pub struct Called<T> {
     /// The HTTP status, if the head of an answer arrived.
     pub http_status: Option<u16>,
     pub quota: Option<Quota>,
-    /// Whether every further attempt fails for the same reason.
-    pub is_lasting: bool,
     pub result: Result<T, NotDone>,
 }
 
@@ -63,6 +61,8 @@ pub enum NotDone {
         text: String,
         /// Whether the request may have reached the service.
         was_sent: bool,
+        /// Whether every further attempt fails for the same reason.
+        is_lasting: bool,
     },
     /// The service refuses this one.
     Refused { code: ErrorCode, text: String },
@@ -71,6 +71,16 @@ pub enum NotDone {
 }
 
 impl NotDone {
+    /// What came is no answer to this call.
+    pub fn unreadable(text: impl Into<String>) -> NotDone {
+        NotDone::NoAnswer {
+            code: ErrorCode::UnreadableAnswer,
+            text: text.into(),
+            was_sent: true,
+            is_lasting: false,
+        }
+    }
+
     /// What the service said, or why there is no answer.
     pub fn text(&self) -> &str {
         match self {
@@ -104,14 +114,11 @@ impl Client {
     pub async fn lead_page(&self, page: Url) -> Called<LeadPage> {
         let request = Request::new(Method::GET, page.clone());
         self.perform(request, |received| {
-            let linked = received.next_page();
+            let head = &received.head;
+            let linked = head.next_page.as_deref();
             let read = received.json().ok();
-            let read = read.and_then(|json| LeadPage::read(&json, &page, linked, received.clock()));
-            read.ok_or_else(|| NotDone::NoAnswer {
-                code: ErrorCode::UnreadableAnswer,
-                text: "the answer is not a list of leads".to_owned(),
-                was_sent: true,
-            })
+            let read = read.and_then(|json| LeadPage::read(&json, &page, linked, head.ahead));
+            read.ok_or_else(|| NotDone::unreadable("the answer is not a list of leads"))
         })
         .await
     }
@@ -122,7 +129,6 @@ impl Client {
             return Called {
                 http_status: None,
                 quota: None,
-                is_lasting: false,
                 result: Err(NotDone::Refused {
                     code: ErrorCode::UnreadableAnswer,
                     text: "its id has characters that an address cannot safely have".to_owned(),
@@ -151,19 +157,12 @@ impl Client {
         let exchanged = self.exchange_once(request).await;
         let answer = self.answer(&exchanged);
         let result = match &exchanged {
-            Ok(received) if received.is_success() => read(received),
+            Ok(received) if received.head.is_success() => read(received),
             other => Err(not_done(&answer, other.as_ref().ok())),
         };
         Called {
             http_status: answer.http_status,
             quota: answer.quota,
-            is_lasting: matches!(
-                answer.verdict,
-                Verdict::NeverTaken {
-                    is_lasting: true,
-                    ..
-                }
-            ),
             result,
         }
     }
@@ -176,11 +175,7 @@ fn deleted(body: &[u8]) -> Result<(), NotDone> {
         return Ok(());
     }
     if serde_json::from_str::<Value>(text.trim_start_matches('\u{FEFF}')).is_err() {
-        return Err(NotDone::NoAnswer {
-            code: ErrorCode::UnreadableAnswer,
-            text: "the answer is not JSON".to_owned(),
-            was_sent: true,
-        });
+        return Err(NotDone::unreadable("the answer is not JSON"));
     }
     let body = Body::read(&text);
     if body.denies_success() {
@@ -216,11 +211,17 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             code,
             text,
             was_sent: true,
+            is_lasting: false,
         },
-        Verdict::NeverTaken { code, text, .. } => NotDone::NoAnswer {
+        Verdict::NeverTaken {
+            code,
+            text,
+            is_lasting,
+        } => NotDone::NoAnswer {
             code,
             text,
             was_sent: false,
+            is_lasting,
         },
         Verdict::Rejected { code, text } => NotDone::Refused { code, text },
         Verdict::Duplicate { text, .. } => NotDone::Refused {
@@ -228,11 +229,9 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             text,
         },
         // Only for requests that create a lead.
-        Verdict::TokenReplaced | Verdict::Created { .. } => NotDone::NoAnswer {
-            code: ErrorCode::UnreadableAnswer,
-            text: "the answer is about something else".to_owned(),
-            was_sent: true,
-        },
+        Verdict::TokenReplaced | Verdict::Created { .. } => {
+            NotDone::unreadable("the answer is about something else")
+        }
     }
 }
 

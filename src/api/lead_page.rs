@@ -66,14 +66,12 @@ impl LeadPage {
         ahead: SignedDuration,
     ) -> Option<LeadPage> {
         let leads = entries(json, "leads")?.iter();
-        let next = NextPage::of(page, json, linked).map(|next| next.numbered(page));
-        Some(LeadPage {
-            leads: leads.filter_map(|lead| read_lead(lead, ahead)).collect(),
-            next: match next {
-                Some(next) => Some(next?),
-                None => None,
-            },
-        })
+        let next = match NextPage::of(page, json, linked) {
+            Some(next) => Some(next.numbered(page)?),
+            None => None,
+        };
+        let leads = leads.filter_map(|lead| read_lead(lead, ahead)).collect();
+        Some(LeadPage { leads, next })
     }
 }
 

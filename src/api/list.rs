@@ -75,73 +75,57 @@ impl ListError {
     }
 
     pub fn message(&self) -> Message {
-        let (what, hint) = self.on_page();
-        let message = match self {
-            ListError::Refused { cause, text } => Message::new(
-                format!("the service refuses to list the campaigns: {text}"),
-                match cause {
-                    FatalCause::Token => {
-                        "check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again"
-                    }
-                    FatalCause::Forbidden => "check the token, and that it belongs to this service",
-                    FatalCause::Payment | FatalCause::Balance => "check the account's balance",
-                    _ => "check the address of the service",
-                },
-            ),
+        const CHECK: &str = "check the address of the service";
+        const CHECK_ON_PAGE: &str = "Check its address under “Service”.";
+        match self {
+            ListError::Refused { cause, text } => {
+                let (hint, on_page, hint_on_page) = match cause {
+                    FatalCause::Token => (
+                        "check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again",
+                        "The service does not accept the access token.",
+                        "Check the token. If it no longer works, ask for a new one and paste it under “Service”.",
+                    ),
+                    FatalCause::Forbidden => (
+                        "check the token, and that it belongs to this service",
+                        "The service does not allow this access token to see its campaigns.",
+                        "Check that the token belongs to this service, or ask the person who manages it.",
+                    ),
+                    FatalCause::Payment | FatalCause::Balance => (
+                        "check the account's balance",
+                        "The service refuses because of the account's balance or plan.",
+                        "Ask the person who manages the service.",
+                    ),
+                    _ => (
+                        CHECK,
+                        "This address does not seem to be the calling service.",
+                        CHECK_ON_PAGE,
+                    ),
+                };
+                let what = format!("the service refuses to list the campaigns: {text}");
+                Message::new(what, hint).on_page(format!("{on_page} It says: {text}"), hint_on_page)
+            }
             ListError::NoAnswer(text) => Message::new(
                 format!("the campaigns cannot be listed: {text}"),
                 "check the address of the service and the connection, then run the same command again",
+            )
+            .on_page(
+                format!("The service does not list its campaigns: {}", on_page(text)),
+                "Check its address under “Service” and your internet connection, then try again.",
             ),
             ListError::Unreadable(text) => Message::new(
                 format!("the answer of the service is not a list of campaigns ({text})"),
-                "check the address of the service",
+                CHECK,
+            )
+            .on_page(
+                format!("The answer of the service is not a list of campaigns ({text})"),
+                CHECK_ON_PAGE,
             ),
             ListError::Incomplete(_, why) => Message::new(
                 format!("{why}, so a campaign cannot be known by its name"),
                 "give its id instead; `leadload campaigns` shows the campaigns that are listed",
-            ),
-        };
-        message.on_page(what, hint)
-    }
-
-    /// The same in the words of the page.
-    fn on_page(&self) -> (String, &'static str) {
-        const CHECK: &str = "Check its address under “Service”.";
-        match self {
-            ListError::Refused { cause, text } => match cause {
-                FatalCause::Token => (
-                    format!("The service does not accept the access token. It says: {text}"),
-                    "Check the token. If it no longer works, ask for a new one and paste it under “Service”.",
-                ),
-                FatalCause::Forbidden => (
-                    format!(
-                        "The service does not allow this access token to see its campaigns. It says: {text}"
-                    ),
-                    "Check that the token belongs to this service, or ask the person who manages it.",
-                ),
-                FatalCause::Payment | FatalCause::Balance => (
-                    format!(
-                        "The service refuses because of the account's balance or plan. It says: {text}"
-                    ),
-                    "Ask the person who manages the service.",
-                ),
-                _ => (
-                    format!(
-                        "This address does not seem to be the calling service. It says: {text}"
-                    ),
-                    CHECK,
-                ),
-            },
-            ListError::NoAnswer(text) => (
-                format!("The service does not list its campaigns: {}", on_page(text)),
-                "Check its address under “Service” and your internet connection, then try again.",
-            ),
-            ListError::Unreadable(text) => (
-                format!("The answer of the service is not a list of campaigns ({text})"),
-                CHECK,
-            ),
-            ListError::Incomplete(..) => (
-                "The service does not list all of its campaigns, so a campaign can't be known by its name".to_owned(),
+            )
+            .on_page(
+                "The service does not list all of its campaigns, so a campaign can't be known by its name",
                 "Choose the campaign under “Campaign”, or put ids in place of names into that column.",
             ),
         }
@@ -174,8 +158,8 @@ impl Client {
     pub async fn lists_campaigns(&self) -> bool {
         let received = self.get(self.campaigns_url().clone()).await;
         match &received {
-            Ok(page) if page.is_success() => read_page(page, self.campaigns_url()).is_ok(),
-            _ => self.judge(&received).is_about_row(),
+            Ok(page) if page.head.is_success() => read_page(page, self.campaigns_url()).is_ok(),
+            _ => self.answer(&received).verdict.is_about_row(),
         }
     }
 
@@ -230,11 +214,11 @@ impl Client {
         let (began, mut failures) = (Instant::now(), 0);
         loop {
             let received = match self.get(url.clone()).await {
-                Ok(received) if received.is_success() => return Ok(received),
+                Ok(received) if received.head.is_success() => return Ok(received),
                 other => other,
             };
             // Judged like the answer to a lead request: the refusals are the same.
-            let (text, asked) = for_now(self.judge(&received))?;
+            let (text, asked) = for_now(self.answer(&received).verdict)?;
             failures += 1;
             let left = patience.map_or(LONGEST_PAUSE, |most| most.saturating_sub(began.elapsed()));
             let chance = fastrand::f64();
@@ -298,5 +282,6 @@ fn read_page(
     })?;
     let campaigns = wire::campaigns(&json)
         .ok_or_else(|| ListError::Unreadable("it has no field `campaigns`".into()))?;
-    Ok((campaigns, NextPage::of(url, &json, received.next_page())))
+    let linked = received.head.next_page.as_deref();
+    Ok((campaigns, NextPage::of(url, &json, linked)))
 }

@@ -42,16 +42,12 @@ impl Tokens {
         self.was_accepted.load(Ordering::Relaxed)
     }
 
-    /// Whether another token may come in place of one that is refused.
-    pub(super) fn may_be_replaced(&self) -> bool {
-        self.was_accepted() && self.current().regular_file().is_some()
-    }
-
-    /// Whether another token has come in place of the one that is known by this. If it has, it is
-    /// used from now on.
-    pub(super) fn is_replaced(&self, refused: &str) -> bool {
+    /// Whether another token has come in place of the one that is known by this; `None` if none may
+    /// come. If it has, it is used from now on.
+    pub(super) fn is_replaced(&self, refused: &str) -> Option<bool> {
         let current = self.current();
-        *current.fingerprint() != *refused || self.renew(&current)
+        let may_come = self.was_accepted() && current.regular_file().is_some();
+        may_come.then(|| *current.fingerprint() != *refused || self.renew(&current))
     }
 
     /// Reads the token file again. Returns whether it has a token other than the one that was

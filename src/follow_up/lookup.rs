@@ -69,11 +69,8 @@ pub(super) async fn listed_for(
             None => return Ok(Ok(found)),
         }
     }
-    Ok(Err(NotDone::NoAnswer {
-        code: ErrorCode::UnreadableAnswer,
-        text: format!("the list of leads has more than {MOST_PAGES} pages"),
-        was_sent: true,
-    }))
+    let text = format!("the list of leads has more than {MOST_PAGES} pages");
+    Ok(Err(NotDone::unreadable(text)))
 }
 
 /// The leads with this number in a campaign. Of one without a campaign it is not known that it is in

@@ -5,6 +5,7 @@ use tokio::time::Instant;
 use super::attempt::{Epochs, Job, SHORTEST_RESEND, Step};
 use super::in_flight::Flight;
 use super::probes::Suspect;
+use super::reasons::{Rejection, tried_again};
 use super::stops::{self, Consequence, Scope};
 use super::throttle::asked_pause;
 use super::window::Slot;
@@ -13,7 +14,7 @@ use crate::api::Answer;
 use crate::api::verdict::Verdict;
 use crate::event::RunEvent;
 use crate::intake::PlannedInput;
-use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
+use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::CellsDigest;
 use crate::stop::{Stop, StopReason};
 
@@ -65,7 +66,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
             }
-            Consequence::PutAside => self.put_aside(job, answer),
+            Consequence::PutAside(stop) => {
+                let stop = self.redact_personal_data(stop, slot, &answer);
+                self.put_aside(job, answer, stop);
+            }
             // The row that triggered a stop has no outcome, unless an attempt may have been
             // taken.
             Consequence::Stop(scope, stop) => {
@@ -77,9 +81,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 }
                 let is_refusal =
                     matches!(stop.reason, StopReason::Refused(cause) if !cause.is_certain());
-                self.stop_scope(scope, campaign, stop);
+                self.stop_scope(scope, campaign, stop.clone());
                 if is_refusal {
-                    self.put_aside(job, answer);
+                    self.put_aside(job, answer, stop);
                 } else {
                     job.note_doubt(answer);
                     self.give_up(job);
@@ -89,12 +93,13 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 let stop = self.redact_personal_data(stop, slot, &answer);
                 self.understand(campaign);
                 self.step(job, answer, is_excused);
+                self.try_counted_again();
                 self.stop_scope(scope, campaign, stop);
             }
         }
     }
 
-    pub(super) fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
+    fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
         match self.window.get(slot) {
             Some((row, _)) => {
                 let values = self.inputs[row.file()].mapping.variables(row);
@@ -147,22 +152,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// about it.
     fn step(&mut self, mut job: Job, answer: Answer, is_excused: bool) {
         let (campaign, slot) = (job.claim.campaign, job.slot);
-        if let Verdict::PerhapsTaken {
-            code: ErrorCode::UnreadableAnswer,
-            ..
-        } = answer.verdict
-        {
+        if answer.is_unreadable() {
             self.schedule.gates.narrow(campaign);
         }
         // Rows like this one, which often stand beside it, may get the same answer.
         let from_elsewhere = !matches!(answer.verdict, Verdict::NeverTaken { .. });
         let epochs = &self.undecided.epochs;
         match job.judge(answer, &self.policy, epochs, is_excused) {
-            Step::Settle(outcome) => self.settle(&job, outcome),
             Step::Exhausted(outcome) if !job.is_suspect(epochs) && !self.is_ending(campaign) => {
                 self.undecided.exhausted.push((job, outcome));
             }
-            Step::Exhausted(outcome) => self.settle(&job, outcome),
+            Step::Settle(outcome) | Step::Exhausted(outcome) => self.settle(&job, outcome),
             // Nothing more is sent.
             Step::Again { .. } | Step::Later { .. } if self.is_ending(campaign) => {
                 self.give_up(job)
@@ -228,33 +228,67 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     pub(super) fn settle(&mut self, job: &Job, outcome: RowOutcome) {
-        let cells = match outcome.status {
-            // A row that was asked to come back later is not known to be bad.
-            Status::Rejected if job.waits.among_others == 0 => self.cells(job.slot),
-            _ => None,
-        };
-        if outcome.status == Status::Rejected && !self.progress.reasons.are_the_rows {
-            let again = RowOutcome {
-                status: Status::Failed,
-                ..outcome.clone()
+        let is_rejected = outcome.status == Status::Rejected;
+        let cells = is_rejected.then(|| self.bad_cells(job)).flatten();
+        let is_counted = self.stops.has_counted(job.claim.campaign);
+        if is_rejected && (is_counted || !self.progress.reasons.are_the_rows) {
+            self.commits.settle(job, &tried_again(&outcome), None);
+            let rejection = Rejection {
+                claim: job.claim,
+                outcome: outcome.clone(),
+                cells,
+                is_counted,
             };
-            self.commits.settle(job, &again, None);
-            let rejected = (job.claim, outcome.clone(), cells);
-            self.progress.reasons.open.push(rejected);
+            self.progress.reasons.open.insert(job.claim.row, rejection);
         } else {
             self.commits.settle(job, &outcome, cells);
         }
         self.give(job.slot, outcome);
         if self.progress.reasons.are_the_rows {
-            self.keep_rejected();
+            self.keep_rejected(false);
         }
     }
 
-    /// The rows that were rejected so far are rejected for good.
-    pub(super) fn keep_rejected(&mut self) {
-        for (claim, outcome, cells) in self.progress.reasons.open.drain(..) {
-            self.commits.settle_again(claim, outcome, cells);
+    /// A stop for rows rejected alike has counted rows, which are tried again by the next start.
+    fn try_counted_again(&mut self) {
+        for (claim, outcome) in self.stops.counted() {
+            let open = self.progress.reasons.open.entry(claim.row);
+            let rejection = open.or_insert_with(|| {
+                self.commits
+                    .settle_again(claim, tried_again(&outcome), None);
+                Rejection {
+                    claim,
+                    outcome,
+                    cells: None,
+                    is_counted: true,
+                }
+            });
+            rejection.is_counted = true;
         }
+    }
+
+    /// The rows that were rejected so far are rejected for good, `all` of them or those that no
+    /// stop has counted.
+    pub(super) fn keep_rejected(&mut self, all: bool) {
+        for (row, rejection) in std::mem::take(&mut self.progress.reasons.open) {
+            if rejection.is_counted && !all {
+                self.progress.reasons.open.insert(row, rejection);
+            } else {
+                let Rejection {
+                    claim,
+                    outcome,
+                    cells,
+                    ..
+                } = rejection;
+                self.commits.settle_again(claim, outcome, cells);
+            }
+        }
+    }
+
+    /// What a rejected row is known by to be bad; `None` if it was asked to come back later.
+    pub(super) fn bad_cells(&self, job: &Job) -> Option<CellsDigest> {
+        let was_asked = job.waits.among_others > 0;
+        self.cells(job.slot).filter(|_| !was_asked)
     }
 
     pub(super) fn cells(&self, slot: Slot) -> Option<CellsDigest> {
@@ -265,10 +299,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     pub(super) fn give(&mut self, slot: Slot, outcome: RowOutcome) {
         if let Some((row, prepared)) = self.window.get(slot) {
-            let values = self.inputs[row.file()].mapping.variables(row);
-            self.progress
-                .reasons
-                .note(&outcome, values.map(|(_, value)| value));
+            let mapping = &self.inputs[row.file()].mapping;
+            let values = mapping.variables(row).map(|(_, value)| value);
+            self.progress.reasons.note(&outcome, values);
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,
@@ -287,9 +320,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.ending.has_given_up = true;
         match job.uncertain() {
             // Its claim was refused, so the ledger has nothing of it.
-            Some(outcome) if job.is_refused => self.give(job.slot, outcome),
+            Some(outcome) if job.is_unclaimed => self.give(job.slot, outcome),
             Some(outcome) => self.settle(&job, outcome),
-            None if job.is_refused => self.window.pass_over(job.slot),
+            None if job.is_unclaimed => self.window.pass_over(job.slot),
             None => {
                 self.commits.release(job.claim.row);
                 self.window.pass_over(job.slot);

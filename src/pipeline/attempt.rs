@@ -36,7 +36,7 @@ pub(super) struct Job {
     /// Why an earlier attempt may have been taken, if that is possible.
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
-    pub(super) is_refused: bool,
+    pub(super) is_unclaimed: bool,
     /// Whether an earlier start has tried it, …
     pub(super) was_tried: bool,
     /// … and could not tell if the service refused the row or everything.
@@ -152,7 +152,7 @@ impl Job {
             http_status: None,
             attempted: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
-            is_refused: false,
+            is_unclaimed: false,
             was_tried: earlier.is_some(),
             was_refused: earlier.is_some_and(|earlier| earlier.was_refused),
             waits: Waits::default(),
@@ -245,7 +245,8 @@ impl Job {
                     self.doubt = Some(doubt);
                 }
                 // Asked again, it may be the only one that is asked: others go first.
-                let behind = (self.waits.among_others > 0)
+                let was_asked = self.waits.among_others > 0;
+                let behind = (was_asked || may_be_taken)
                     .then(|| own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND));
                 if self.waits.count(epochs) >= policy.max_attempts.max(FEWEST_WAITS) {
                     return Step::Settle(self.refused((code, text)));
@@ -289,14 +290,7 @@ impl Job {
 
     /// Records that the row may have been taken, if that is what the answer says.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
-        if let Verdict::PerhapsTaken { code, text }
-        | Verdict::RetryLater {
-            may_be_taken: true,
-            code,
-            text,
-            ..
-        } = answer.verdict
-        {
+        if let Verdict::PerhapsTaken { code, text } = answer.verdict {
             self.http_status = answer.http_status;
             self.doubt = Some((code, text));
         }
@@ -319,34 +313,14 @@ impl Job {
 
     /// What the ledger keeps of a row whose refusal may hold for all: a later start tries it again.
     pub(super) fn refused_for_now(&mut self, answer: &Answer) -> Option<RowOutcome> {
-        let reason = self.read_refusal(answer)?;
-        Some(match self.doubt.clone() {
-            Some(doubt) => self.outcome(Status::Uncertain, doubt),
-            None => self.tried_again(answer.http_status, reason),
-        })
-    }
-
-    /// What the ledger keeps of a refused row that the same command tries again: one that the
-    /// service never took.
-    pub(super) fn tried_again(&self, http_status: Option<u16>, reason: Reason) -> RowOutcome {
-        RowOutcome {
-            http_status,
-            ..self.outcome(Status::Failed, reason)
-        }
-    }
-
-    /// Its outcome if the refusal was its own.
-    pub(super) fn refused_for_good(&mut self, answer: &Answer) -> Option<RowOutcome> {
-        let reason = self.read_refusal(answer)?;
-        Some(self.refused(reason))
-    }
-
-    fn read_refusal(&mut self, answer: &Answer) -> Option<Reason> {
         let Verdict::Fatal { code, text, .. } = &answer.verdict else {
             return None;
         };
         self.http_status = answer.http_status;
-        Some((*code, text.clone()))
+        Some(match self.doubt.clone() {
+            Some(doubt) => self.outcome(Status::Uncertain, doubt),
+            None => self.outcome(Status::Failed, (*code, text.clone())),
+        })
     }
 
     pub(super) fn abandoned(&self) -> RowOutcome {
@@ -393,7 +367,7 @@ impl Job {
         }
     }
 
-    fn outcome(&self, status: Status, (code, text): Reason) -> RowOutcome {
+    pub(super) fn outcome(&self, status: Status, (code, text): Reason) -> RowOutcome {
         RowOutcome {
             error_code: Some(code),
             error: Some(text),

@@ -157,7 +157,7 @@ impl Calls {
             self.observe(started, &called).await?;
             let since = self.unanswered_since.get();
             let is_outage = since.is_some_and(|since| since.elapsed() > MAX_OUTAGE);
-            let (code, text, was_sent) = match &called.result {
+            let (code, text, was_sent, is_lasting) = match &called.result {
                 Err(NotDone::Later { text, .. }) if is_outage => {
                     return Err(Stopped::Outage(text.clone()));
                 }
@@ -172,7 +172,8 @@ impl Calls {
                     code,
                     text,
                     was_sent,
-                }) => (*code, text.clone(), *was_sent),
+                    is_lasting,
+                }) => (*code, text.clone(), *was_sent, *is_lasting),
                 _ => return Ok(called),
             };
             let is_down = called.http_status.is_none() && !was_sent;
@@ -184,7 +185,7 @@ impl Calls {
             if failures >= most {
                 return self.give_up(called, code, text);
             }
-            if is_outage || called.is_lasting {
+            if is_outage || is_lasting {
                 return Err(Stopped::Outage(text));
             }
             let pause = backoff::long_delay(failures.max(1), fastrand::f64());

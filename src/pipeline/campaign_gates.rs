@@ -243,6 +243,7 @@ mod tests {
         assert!(matches!(gates.enter(A, row(3)), Admission::Closed));
         assert!(gates.is_closed(A) && !gates.is_closed(B));
     }
+
     #[test]
     fn an_open_gate_is_narrowed_to_a_canary_that_is_chosen_from_elsewhere() {
         let mut gates = CampaignGates::default();

@@ -91,7 +91,7 @@ impl Claims {
         for mut job in self.submitted.drain(..) {
             match refused.remove(&job.claim.row) {
                 Some(refusal) => {
-                    job.is_refused = true;
+                    job.is_unclaimed = true;
                     not_granted.push((job, refusal));
                 }
                 None => {

@@ -88,11 +88,13 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.give_up(job);
         }
         self.give_up_suspects(None);
-        for slot in std::mem::take(&mut self.schedule.deferred) {
-            if let Some((row, prepared)) = self.window.get(slot)
-                && prepared.was_refused()
-            {
-                self.ending.stopped_at.push((row.file(), row.line()));
+        let deferred = std::mem::take(&mut self.schedule.deferred).into_keys();
+        let released = std::mem::take(&mut self.schedule.gates.first);
+        for slot in deferred.map(|(_, slot)| slot).chain(released) {
+            if let Some(job) = self.new_job(slot).filter(|job| job.was_refused) {
+                self.ending
+                    .stopped_at
+                    .push((job.claim.file, job.claim.line));
             }
         }
     }
@@ -102,17 +104,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn keep_tried_again(&mut self) -> Vec<RowId> {
         if !self.ending.is_stopping() {
             // They were the last ones, so nothing was stopped.
-            self.keep_rejected();
+            self.keep_rejected(true);
             return Vec::new();
         }
-        let counted = self.stops.counted();
-        let open = self.progress.reasons.open.iter();
-        let open = open.map(|(claim, ..)| claim.row);
-        let rows = counted.keys().copied().chain(open).collect();
-        for (claim, outcome) in counted.into_values() {
-            self.commits.settle_again(claim, outcome, None);
-        }
-        rows
+        self.progress.reasons.open.keys().copied().collect()
     }
 
     /// Rows that this process did not reach, and of which an earlier attempt may have been

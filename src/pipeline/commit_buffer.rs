@@ -133,15 +133,13 @@ impl CommitBuffer {
 
     /// Asks for a reply: whether there is a lease, and what is new.
     pub(super) fn want_reply(&mut self) {
-        self.group.wants_reply = true;
-        self.set_due_in(Duration::ZERO);
+        self.add(Duration::ZERO, |group| group.wants_reply = true);
     }
 
     pub(super) fn claim(&mut self, mut job: Job) {
         job.claim.resends = job.is_in_doubt();
         if self.has_ledger() {
-            self.group.claims.push(job.claim);
-            self.set_due_in(DELAY);
+            self.add(DELAY, |group| group.claims.push(job.claim));
             self.claims.request(job);
         } else {
             self.claims.open += 1;
@@ -151,24 +149,21 @@ impl CommitBuffer {
 
     /// Claims a row whose claim was refused, or is of a lease that has run out.
     pub(super) fn claim_again(&mut self, mut job: Job) {
-        if !std::mem::take(&mut job.is_refused) {
+        if !std::mem::take(&mut job.is_unclaimed) {
             self.claims.open -= 1;
         }
         self.claim(job);
     }
 
     pub(super) fn settle(&mut self, job: &Job, outcome: &RowOutcome, cells: Option<CellsDigest>) {
-        if !self.has_ledger() {
-            self.claims.open -= 1;
-            return;
-        }
-        self.group.settlements.push(Settlement {
-            claim: job.claim,
-            outcome: outcome.clone(),
-            cells,
-            attempted: job.attempted,
+        self.close(|group| {
+            group.settlements.push(Settlement {
+                claim: job.claim,
+                outcome: outcome.clone(),
+                cells,
+                attempted: job.attempted,
+            });
         });
-        self.set_due_in(DELAY);
     }
 
     /// Replaces the outcome of a row that was settled before.
@@ -178,79 +173,74 @@ impl CommitBuffer {
         outcome: RowOutcome,
         cells: Option<CellsDigest>,
     ) {
-        if self.has_ledger() {
-            // Settling closes a claim, and its own was closed the first time.
-            self.claims.open += 1;
-            self.group.settlements.push(Settlement {
+        // Settling closes a claim, and its own was closed the first time.
+        self.claims.open += 1;
+        self.close(|group| {
+            group.settlements.push(Settlement {
                 claim,
                 outcome,
                 cells,
                 attempted: None,
             });
-            self.set_due_in(DELAY);
-        }
+        });
     }
 
     /// Takes a claim back: the service took no request for the row.
     pub(super) fn release(&mut self, row: RowId) {
-        if !self.has_ledger() {
-            self.claims.open -= 1;
-            return;
-        }
-        self.group.releases.push(row);
-        self.set_due_in(DELAY);
+        self.close(|group| group.releases.push(row));
     }
 
     pub(super) fn record_invalid(&mut self, row: impl FnOnce() -> InvalidRow) {
-        if self.has_ledger() {
-            self.group.invalid.push(row());
-            self.set_due_in(DELAY);
-        }
+        self.add(DELAY, |group| group.invalid.push(row()));
     }
 
     pub(super) fn count_request(&mut self) {
-        if self.has_ledger() {
-            self.group.count_start(Timestamp::now().as_second());
-            self.set_due_in(START_DELAY);
-        }
+        let second = Timestamp::now().as_second();
+        self.add(START_DELAY, |group| group.count_start(second));
     }
 
     /// Notes with which token a lead was made, or may be: undoing the run needs to know its account.
     /// It is in the ledger before the outcome of the row.
     pub(super) fn note_token(&mut self, token: Option<&Arc<str>>) {
-        if self.has_ledger() && self.token.as_ref() != token {
+        if self.token.as_ref() != token {
             self.token = token.cloned();
-            self.group.tokens.extend(token.cloned());
-            self.set_due_in(DELAY);
+            self.add(DELAY, |group| group.tokens.extend(token.cloned()));
         }
     }
 
     /// Records that the service asked for a wait, so that later processes obey it too.
     pub(super) fn record_pause(&mut self, pause: AskedPause) {
-        if self.has_ledger() {
-            self.group.set_pause(pause);
-            self.set_due_in(DELAY);
-        }
+        self.add(DELAY, |group| group.set_pause(pause));
     }
 
     /// Asks for start times, no closer together than this.
     pub(super) fn want_starts(&mut self, space: Duration) {
-        self.group.wants_starts = Some(space);
-        self.set_due_in(Duration::ZERO);
+        self.add(Duration::ZERO, |group| group.wants_starts = Some(space));
     }
 
     /// Records the limits that are kept to, for the other runs of the service.
     pub(super) fn record_limits(&mut self, limits: &[Rate]) {
         if self.limits != limits {
             self.limits = limits.to_vec();
-            self.group.limits = Some(limits.to_vec());
-            self.set_due_in(Duration::ZERO);
+            self.add(Duration::ZERO, |group| group.limits = Some(limits.to_vec()));
         }
     }
 
-    fn set_due_in(&mut self, delay: Duration) {
-        let due = Instant::now() + delay;
-        self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+    /// Adds to the next group, which is due no later than this. Nothing is recorded without a ledger.
+    fn add(&mut self, delay: Duration, add: impl FnOnce(&mut Group)) {
+        if self.has_ledger() {
+            add(&mut self.group);
+            let due = Instant::now() + delay;
+            self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+        }
+    }
+
+    /// Adds what closes a claim. Without a ledger that is all that it does.
+    fn close(&mut self, add: impl FnOnce(&mut Group)) {
+        if !self.has_ledger() {
+            self.claims.open -= 1;
+        }
+        self.add(DELAY, add);
     }
 
     pub(super) fn has_room(&self) -> bool {

@@ -111,14 +111,10 @@ pub trait LeadSender {
     /// Whether the list of campaigns comes: then the service is there.
     fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static;
 
-    /// Whether another token may come in place of one that is refused.
-    fn token_may_be_replaced(&self) -> bool {
-        false
-    }
-
-    /// Looks whether another token has come in place of the one that is known by this.
-    fn token_is_replaced(&self, _refused: &str) -> bool {
-        false
+    /// Looks whether another token has come in place of the one that is known by this; `None` where
+    /// none may come.
+    fn token_is_replaced(&self, _refused: &str) -> Option<bool> {
+        None
     }
 }
 
@@ -133,11 +129,7 @@ impl LeadSender for Client {
         async move { client.lists_campaigns().await }
     }
 
-    fn token_may_be_replaced(&self) -> bool {
-        Client::token_may_be_replaced(self)
-    }
-
-    fn token_is_replaced(&self, refused: &str) -> bool {
+    fn token_is_replaced(&self, refused: &str) -> Option<bool> {
         Client::token_is_replaced(self, refused)
     }
 }
@@ -416,10 +408,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         let at_once = self.ending.is_stopping();
         let known = self.service.rate.known();
         self.commits.record_limits(self.service.rate.limits());
-        if let Some(space) = self.service.rate.take_wish() {
+        if let Some(space) = self.service.rate.limiter.take_wish() {
             self.commits.want_starts(space);
         }
-        if self.service.rate.wants_news() {
+        if std::mem::take(&mut self.service.rate.limiter.wants_news) {
             self.commits.want_reply();
         }
         self.commits.submit(self.progress.counts, known, at_once)
@@ -490,10 +482,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 continue;
             };
             self.progress.counts.add(outcome.status);
-            let values = self.inputs[row.file()].mapping.variables(row);
-            self.progress
-                .reasons
-                .note(outcome, values.map(|(_, value)| value));
+            let mapping = &self.inputs[row.file()].mapping;
+            let values = mapping.variables(row).map(|(_, value)| value);
+            self.progress.reasons.note(outcome, values);
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,
@@ -502,7 +493,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 sent: false,
             });
             if outcome.status == Status::Invalid {
-                let mapping = &self.inputs[row.file()].mapping;
                 self.commits.record_invalid(|| InvalidRow {
                     row: row.id(),
                     file: row.file(),

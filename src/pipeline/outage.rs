@@ -52,14 +52,17 @@ pub(super) struct Away {
     pub(super) began: Instant,
     /// Whether the last attempt may have failed by a fault of its row.
     pub(super) may_be_the_rows: bool,
-    /// Whether it is certain. Before that it is not reported, and attempts still count for their rows.
-    pub(super) is_certain: bool,
+    /// Attempts that have shown it.
     attempts: u32,
 }
 
 impl Away {
+    /// Before it is certain it is not reported, and attempts still count for their rows.
+    fn is_certain(&self) -> bool {
+        self.attempts > 0
+    }
+
     fn prolong(&mut self, why: ErrorCode, now: Instant, chance: f64) {
-        self.is_certain = true;
         self.attempts += 1;
         self.why = why;
         self.next = now + backoff::long_delay(self.attempts, chance);
@@ -99,7 +102,7 @@ impl Outage {
     pub(super) fn is_there(&mut self, started: Instant, now: Instant) -> Option<Instant> {
         self.silent.clear();
         let back = self.away.take_if(|away| started >= away.began)?;
-        if !back.is_certain {
+        if !back.is_certain() {
             return None;
         }
         self.last = Some((back.since, now));
@@ -110,8 +113,12 @@ impl Outage {
     /// nothing about the row.
     pub(super) fn excuses(&self, started: Instant) -> bool {
         let was_in = |(since, until)| (since..=until).contains(&started);
-        let is_away = self.away.is_some_and(|away| away.is_certain);
-        is_away || self.last.is_some_and(was_in)
+        self.certain().is_some() || self.last.is_some_and(was_in)
+    }
+
+    /// The outage, if it is certain that there is one.
+    pub(super) fn certain(&self) -> Option<Away> {
+        self.away.filter(Away::is_certain)
     }
 
     /// Takes an attempt without an answer. Returns the outage if this begins or prolongs one that is
@@ -137,7 +144,6 @@ impl Outage {
                     next: now,
                     began: now,
                     may_be_the_rows,
-                    is_certain: false,
                     attempts: 0,
                 };
                 if !may_be_the_rows {
@@ -146,7 +152,7 @@ impl Outage {
                 self.away = Some(away);
             }
         }
-        self.away.filter(|away| away.is_certain)
+        self.certain()
     }
 
     /// The list of campaigns, asked for at `started`, did not come either. Returns the same.
@@ -173,15 +179,10 @@ impl Outage {
         self.away.is_some_and(|away| away.may_be_the_rows)
     }
 
-    /// Whether nothing has been tried since that came into question.
-    pub(super) fn is_in_question(&self) -> bool {
-        self.away.is_some_and(|away| away.attempts == 0)
-    }
-
     /// Whether the next attempt should be one for a row that was not tried yet.
     pub(super) fn wants_fresh_row(&self) -> bool {
-        let attempts = self.away.map_or(0, |away| away.attempts);
-        attempts == 0 || attempts.is_power_of_two()
+        let certain = self.certain();
+        certain.is_none_or(|away| away.attempts.is_power_of_two())
     }
 
     pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
@@ -240,7 +241,7 @@ mod tests {
         }
         // One more that was not tried yet shows it.
         let probe = outage.away.unwrap();
-        assert_eq!((probe.next, probe.is_certain), (start, false));
+        assert_eq!((probe.next, probe.is_certain()), (start, false));
         let away = outage.silent(silence(5, start, true), start, 1.0).unwrap();
         assert_eq!((away.since, away.next), (start, after(1, start)));
         let mut now = start;

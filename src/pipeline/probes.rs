@@ -8,28 +8,33 @@
 //! nothing else is left. So what kept an earlier start from sending the rows behind it cannot
 //! keep this one from it too.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tokio::time::Instant;
 
-use super::attempt::Job;
-use super::stops::{self, Scope};
+use super::attempt::{Job, Step};
+use super::stops::Scope;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
 use crate::api::Answer;
 use crate::lead::CampaignId;
+use crate::stop::Stop;
 
 /// A row that was refused in a way that may hold for all.
 #[derive(Debug)]
 pub(super) struct Suspect {
     pub(super) job: Job,
-    pub(super) answer: Answer,
+    answer: Answer,
+    /// Why the run, or its campaign, ends if the refusal holds for all.
+    stop: Stop,
     /// The number of the refusal in this start: a row sent after it shows whether it was the row's own.
-    pub(super) at: u64,
+    at: u64,
 }
 
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Keeps the row until others show what its refusal means. The ledger has it at once as one that
     /// a later start tries again: that holds whatever ends this one.
-    pub(super) fn put_aside(&mut self, mut job: Job, answer: Answer) {
+    pub(super) fn put_aside(&mut self, mut job: Job, answer: Answer, stop: Stop) {
         let campaign = job.claim.campaign;
         if let Some(outcome) = job.refused_for_now(&answer) {
             self.commits.settle(&job, &outcome, None);
@@ -39,7 +44,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if self.undecided.suspects.is_empty() {
             self.undecided.probes = 0;
         }
-        self.undecided.suspects.push(Suspect { job, answer, at });
+        self.undecided.suspects.push(Suspect {
+            job,
+            answer,
+            stop,
+            at,
+        });
         if self.is_ending(campaign) {
             return self.give_up_suspects(Some(campaign));
         }
@@ -58,10 +68,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if !self.schedule.gates.needs_canary(campaign, row) {
             return;
         }
-        match from_elsewhere
-            .then(|| self.elsewhere(Some(campaign)))
-            .flatten()
-        {
+        let chosen = from_elsewhere.then(|| self.elsewhere(Some(campaign)));
+        match chosen.flatten() {
             Some(slot) => self.schedule.gates.choose(campaign, slot),
             None => self.schedule.pass_on(campaign),
         }
@@ -119,41 +127,35 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return;
         }
         self.look_ahead();
-        let (window, deferred) = (&self.window, &mut self.schedule.deferred);
-        self.schedule.gates.free_rows.retain(|slot| {
-            let was_refused = window.get(*slot).is_some_and(|(_, row)| row.was_refused());
-            if was_refused {
-                deferred.insert(*slot);
+        let (rows, free): (BTreeSet<_>, BTreeSet<_>) =
+            std::mem::take(&mut self.schedule.gates.free_rows)
+                .into_iter()
+                .partition(|slot| {
+                    self.window
+                        .get(*slot)
+                        .is_some_and(|(_, row)| row.was_refused())
+                });
+        self.schedule.gates.free_rows = free;
+        for slot in rows {
+            if let Some(job) = self.new_job(slot) {
+                let place = (job.attempts, slot);
+                self.schedule.deferred.insert(place, job.claim.campaign);
             }
-            !was_refused
-        });
+        }
     }
 
     /// Rows that an earlier start has tried may go: of a campaign of which a row was taken, or of
     /// all. Returns whether there are any.
     pub(super) fn release_deferred(&mut self, campaign: Option<CampaignId>) -> bool {
         self.defer_refused();
-        if self.schedule.deferred.is_empty() {
-            return false;
-        }
-        let of = |slot: &Slot| self.window.get(*slot).and_then(|(_, row)| row.campaign);
-        let is_meant = |slot: &Slot| campaign.is_none() || of(slot) == campaign;
         let deferred = std::mem::take(&mut self.schedule.deferred).into_iter();
-        let (mut released, kept): (Vec<Slot>, Vec<Slot>) = deferred.partition(is_meant);
-        self.schedule.deferred.extend(kept);
-        self.schedule.has_only_tried |= campaign.is_none();
-        let has_any = !released.is_empty();
-        // Those that were tried least often have least to do with what stopped the starts before.
-        let attempts = |slot: &Slot| {
-            let earlier = self
-                .window
-                .get(*slot)
-                .and_then(|(_, row)| row.earlier.as_ref());
-            earlier.map(|earlier| earlier.attempts)
-        };
-        released.sort_by_key(attempts);
-        self.schedule.gates.first.extend(released);
-        has_any
+        let (released, kept): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            deferred.partition(|(_, of)| campaign.is_none_or(|meant| meant == *of));
+        self.schedule.deferred = kept;
+        self.schedule.has_only_tried |= campaign.is_none() && !released.is_empty();
+        let rows = released.keys().map(|(_, slot)| *slot);
+        self.schedule.gates.first.extend(rows);
+        !released.is_empty()
     }
 
     /// The first `refusals` of the run were those rows' own: the rows of the campaign are rejected.
@@ -164,8 +166,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
             mut job, answer, ..
         } in rejected
         {
-            if let Some(outcome) = job.refused_for_good(&answer) {
-                let cells = self.cells(job.slot);
+            let step = job.judge(answer, &self.policy, &self.undecided.epochs, false);
+            if let Step::Settle(outcome) = step {
+                let cells = self.bad_cells(&job);
                 self.commits.settle_again(job.claim, outcome.clone(), cells);
                 self.give(job.slot, outcome);
             }
@@ -176,9 +179,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// left, or none has room in the window. Returns whether there were any.
     pub(super) fn decide_suspects(&mut self) -> bool {
         let suspects = self.undecided.suspects.iter();
-        let mut campaigns: Vec<CampaignId> = suspects.map(|of| of.job.claim.campaign).collect();
-        campaigns.sort_unstable();
-        campaigns.dedup();
+        let campaigns: BTreeSet<CampaignId> = suspects.map(|of| of.job.claim.campaign).collect();
         for campaign in &campaigns {
             if self.stops.has_taken(*campaign) {
                 self.reject_suspects(*campaign, self.stops.refusals);
@@ -195,10 +196,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn meet_stop(&mut self, campaign: CampaignId) {
         let suspects = self.undecided.suspects.iter();
         let last = suspects.rev().find(|of| of.job.claim.campaign == campaign);
-        let Some(stop) = last.and_then(|last| {
-            let stop = stops::if_for_all(&last.answer)?;
-            Some(self.redact_personal_data(stop, last.job.slot, &last.answer))
-        }) else {
+        let Some(stop) = last.map(|last| last.stop.clone()) else {
             return;
         };
         if self.progress.is_read {

@@ -140,23 +140,6 @@ impl RateController {
         &self.rates
     }
 
-    /// Takes what the runs of all machines share: whether one of them has a limit, and the
-    /// start times that were reserved here.
-    pub(super) fn share(&mut self, is_paced: bool, starts: Vec<Instant>) {
-        self.limiter.share(is_paced, starts);
-    }
-
-    /// Whether something may be new of the pace that all runs share, so that nothing starts
-    /// before the ledger has been asked.
-    pub(super) fn wants_news(&mut self) -> bool {
-        std::mem::take(&mut self.limiter.wants_news)
-    }
-
-    /// How far apart start times are to be reserved, if more are needed soon.
-    pub(super) fn take_wish(&mut self) -> Option<Duration> {
-        self.limiter.take_wish()
-    }
-
     /// An answer that is no refusal. Where it says that nothing more is free, nothing starts.
     pub(super) fn accepted(&mut self, started: Instant, quota: Option<&Quota>) {
         let now = Instant::now();

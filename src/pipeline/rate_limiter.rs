@@ -60,6 +60,7 @@ pub(super) struct RateLimiter {
     reserved: Option<ReservedStarts>,
     /// When the ledger has last said what all runs share; `None` where nothing is shared.
     news_at: Option<Instant>,
+    /// Whether something may be new of it, so that nothing starts before the ledger has been asked.
     pub(super) wants_news: bool,
 }
 

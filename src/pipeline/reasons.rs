@@ -4,7 +4,9 @@
 //! be bad only where it takes others, or refuses others for other reasons. Until then the ledger has
 //! them as rows that are tried again, which so holds whatever ends the start, a kill too.
 
-use crate::lead::{ErrorCode, RowOutcome, Status};
+use std::collections::BTreeMap;
+
+use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{CellsDigest, Claim};
 use crate::text::without_words_of;
 
@@ -13,8 +15,27 @@ pub(super) struct Reasons {
     first: Option<(Option<ErrorCode>, String)>,
     /// Whether a row was taken, or rejected for another reason than the first one.
     pub(super) are_the_rows: bool,
-    /// Rejected rows of which this is not known yet.
-    pub(super) open: Vec<(Claim, RowOutcome, Option<CellsDigest>)>,
+    /// Rejected rows of which this is not known yet, and those that a stop for rows rejected alike
+    /// has counted.
+    pub(super) open: BTreeMap<RowId, Rejection>,
+}
+
+/// A rejected row that the ledger has as one that is tried again.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    pub(super) claim: Claim,
+    pub(super) outcome: RowOutcome,
+    pub(super) cells: Option<CellsDigest>,
+    pub(super) is_counted: bool,
+}
+
+/// What the ledger keeps of a rejected row that the same command tries again: one that the service
+/// never took.
+pub(super) fn tried_again(rejected: &RowOutcome) -> RowOutcome {
+    RowOutcome {
+        status: Status::Failed,
+        ..rejected.clone()
+    }
 }
 
 impl Reasons {

@@ -4,7 +4,7 @@
 //! Rule: pure.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
@@ -19,8 +19,10 @@ pub(super) struct Schedule {
     /// The job that is sent next, as soon as the pace allows.
     pub(super) next: Option<Job>,
     pub(super) gates: CampaignGates,
-    /// Rows that were tried before this start: they wait until another one has been taken.
-    pub(super) deferred: BTreeSet<Slot>,
+    /// Rows that were tried before this start, how often and for which campaign: they wait until
+    /// another one has been taken. Those tried least often go first: they have least to do with what
+    /// stopped the starts before.
+    pub(super) deferred: BTreeMap<(u32, Slot), CampaignId>,
     /// Whether such rows, refused then, may have been read that were not looked at yet.
     pub(super) has_refused_ahead: bool,
     /// Whether no other one was left, so that they no longer wait.
@@ -126,10 +128,9 @@ impl Schedule {
         jobs
     }
 
-    /// Whether no job is left, and no row but those that are deferred.
     pub(super) fn is_empty(&self) -> bool {
         let has_jobs = !self.waiting.is_empty() || !self.parked.is_empty();
         let has_rows = !self.gates.first.is_empty() || !self.gates.free_rows.is_empty();
-        self.next.is_none() && !has_jobs && !has_rows
+        self.next.is_none() && !has_jobs && !has_rows && self.deferred.is_empty()
     }
 }

@@ -85,7 +85,7 @@ impl Service {
     /// Takes what the runs of all machines share: the reserved start times, and the
     /// waits that the service asked one of them for.
     pub(super) fn share(&mut self, reply: Reply, events: Events<'_>) {
-        self.rate.share(reply.is_paced, reply.starts);
+        self.rate.limiter.share(reply.is_paced, reply.starts);
         let Some(pause) = reply.pause else {
             return;
         };
@@ -130,10 +130,7 @@ impl Service {
                 self.outage.is_there(started, now)
             }
             // Something answers, whatever it is. `stops` counts these.
-            Verdict::PerhapsTaken {
-                code: ErrorCode::UnreadableAnswer,
-                ..
-            } if self.outage.away.is_none() => None,
+            _ if answer.is_unreadable() && self.outage.away.is_none() => None,
             Verdict::PerhapsTaken { code, text } | Verdict::NeverTaken { code, text, .. } => {
                 let has_answered = answer.http_status.is_some();
                 self.silence = (!has_answered).then(|| text.clone());
@@ -157,15 +154,14 @@ impl Service {
     }
 
     fn adapt(&mut self, flight: &Flight, verdict: &Verdict, now: Instant) {
-        let Flight {
-            started, was_full, ..
-        } = *flight;
+        let started = flight.started;
         if let Verdict::RetryLater { .. } = verdict {
             self.concurrency.refused(started, now);
         } else {
             self.throttle.answered(started);
             let is_good = verdict.is_about_row();
-            self.concurrency.answered(started, now, was_full, is_good);
+            self.concurrency
+                .answered(started, now, flight.was_full, is_good);
         }
     }
 
@@ -218,7 +214,7 @@ impl Service {
         events: Events<'_>,
     ) -> bool {
         let is_suspect = silence.may_be_the_rows && job.is_suspect(epochs);
-        let was_certain = self.outage.away.is_some_and(|away| away.is_certain);
+        let was_certain = self.outage.certain().is_some();
         if self.outage.away.is_none() && (is_suspect || self.outage.excuses(silence.started)) {
             return false;
         }
@@ -253,7 +249,7 @@ impl Service {
     }
 
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
-        if let Some(away) = self.outage.away.filter(|away| away.is_certain) {
+        if let Some(away) = self.outage.certain() {
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
                 is_asked: false,

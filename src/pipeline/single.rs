@@ -82,9 +82,8 @@ pub async fn send_once(
 fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
     let mut stops = Stops::new(NonZeroU32::MAX);
     let stop = match stops.observe(&job, false, &answer) {
-        Consequence::Stop(_, stop) => Some(stop),
         // There is no other row that could show whether it is about this one alone.
-        Consequence::PutAside => stops::if_for_all(&answer),
+        Consequence::Stop(_, stop) | Consequence::PutAside(stop) => Some(stop),
         _ => None,
     };
     if let Some(stop) = stop {
@@ -115,6 +114,7 @@ fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
 
 /// Why to try again some other time, if the service said nothing about the lead.
 fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
+    let unanswered = |code, may_be_made| StopReason::TestUnanswered { code, may_be_made };
     let (reason, said) = match &answer.verdict {
         Verdict::PerhapsTaken { code, text }
         | Verdict::RetryLater {
@@ -122,14 +122,8 @@ fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
             code,
             text,
             ..
-        } => {
-            let (code, may_be_made) = (*code, true);
-            (StopReason::TestUnanswered { code, may_be_made }, text)
-        }
-        Verdict::NeverTaken { code, text, .. } => {
-            let (code, may_be_made) = (*code, false);
-            (StopReason::TestUnanswered { code, may_be_made }, text)
-        }
+        } => (unanswered(*code, true), text),
+        Verdict::NeverTaken { code, text, .. } => (unanswered(*code, false), text),
         Verdict::RetryLater { code, text, .. } => {
             let (code, until) = (*code, pause.map(|pause| pause.until()));
             (StopReason::TestThrottled { code, until }, text)

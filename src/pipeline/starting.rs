@@ -196,14 +196,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// How many requests may be in flight: one until an answer has been understood.
     fn limit(&self) -> usize {
-        if self.stops.all.is_understood {
-            let starts = self.in_flight.starts();
-            self.service
-                .concurrency
-                .limit_beside(starts, Instant::now())
-        } else {
-            1
+        if !self.stops.all.is_understood {
+            return 1;
         }
+        let (concurrency, starts) = (&self.service.concurrency, self.in_flight.starts());
+        concurrency.limit_beside(starts, Instant::now())
     }
 
     /// Whether no answer has been understood yet, and a row is under way that may bring one.
@@ -218,14 +215,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
         while self.commits.claims.wants_more() && !self.awaits_first_answer() {
             match self.next_row() {
                 Some(job) => self.commits.claim(job),
-                None if self.has_only_tried() && self.release_deferred(None) => {}
+                None if self.is_only_tried_left() && self.release_deferred(None) => {}
                 None => return,
             }
         }
     }
 
     /// Whether no row is left in what was read that was not tried yet, and none is under way.
-    fn has_only_tried(&self) -> bool {
+    fn is_only_tried_left(&self) -> bool {
         !self.wants_rows()
             && self.in_flight.flights.is_empty()
             && self.commits.claims.unstarted() == 0
@@ -245,7 +242,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let campaign = job.claim.campaign;
             let goes_now = self.schedule.has_only_tried || self.stops.has_taken(campaign);
             if !job.is_fresh() && !is_chosen && !goes_now {
-                self.schedule.deferred.insert(slot);
+                let place = (job.attempts, slot);
+                self.schedule.deferred.insert(place, campaign);
                 continue;
             }
             match self.schedule.gates.enter(campaign, slot) {
@@ -316,24 +314,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         // Every probe may have been taken: while it is away, a few of them are sent again and again.
         if !self.service.outage.wants_fresh_row()
-            && let Some(job) = self
-                .undecided
-                .probe
-                .and_then(|slot| self.schedule.take_row(slot))
+            && let Some(job) = probe.and_then(|slot| self.schedule.take_row(slot))
         {
             self.schedule.next = Some(job);
             return Ok(());
         }
         let granted = &self.commits.claims.granted;
-        let claimed = self.undecided.probe;
-        let claimed = claimed.and_then(|slot| granted.iter().position(|job| job.slot == slot));
+        let claimed = probe.and_then(|slot| granted.iter().position(|job| job.slot == slot));
         if claimed.is_none() && self.claim_probe() {
             return self.choose_probe();
         }
-        let granted = &mut self.commits.claims.granted;
-        match claimed.or_else(|| granted.iter().rposition(Job::is_fresh)) {
+        let granted = &self.commits.claims.granted;
+        let last_fresh = || granted.iter().rposition(|job| self.is_probe(job));
+        match claimed.or_else(last_fresh) {
             Some(at) => {
-                let job = granted.remove(at);
+                let job = self.commits.claims.granted.remove(at);
                 self.schedule.next = job.and_then(|job| self.schedule.unless_busy(job));
                 Ok(())
             }
@@ -341,12 +336,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
+    /// Whether the row was not tried yet, and its campaign is not refused.
+    fn is_probe(&self, job: &Job) -> bool {
+        job.is_fresh() && !self.schedule.gates.is_closed(job.claim.campaign)
+    }
+
     /// Claims a row from elsewhere that was not tried yet; returns whether there is one.
     fn claim_probe(&mut self) -> bool {
-        if self.service.outage.is_in_question() {
+        if self.service.outage.certain().is_none() {
             self.undecided.probes = 0;
         }
-        let is_fresh = |slot: &Slot| self.new_job(*slot).is_some_and(|job| job.is_fresh());
+        let is_fresh = |slot: &Slot| self.new_job(*slot).is_some_and(|job| self.is_probe(&job));
         let chosen = self.schedule.gates.first.iter().position(is_fresh);
         let chosen = chosen.and_then(|at| self.schedule.gates.first.remove(at));
         let Some(slot) = chosen.or_else(|| self.elsewhere(None)) else {

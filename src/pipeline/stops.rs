@@ -21,14 +21,14 @@
 //! - `--stop-after`: that many consecutive rows rejected with the same status and text, in a
 //!   campaign or in the run, have something in common.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict};
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
+use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
 use crate::ledger::Claim;
 use crate::stop::{Stop, StopReason};
 use crate::text::{without_numbers, without_words_of};
@@ -52,8 +52,8 @@ pub(super) enum Consequence {
     Understood,
     /// It has taken one, so earlier refusals of the campaign's rows were about those rows alone.
     Taken,
-    /// The row waits until it is known whether the refusal was its own.
-    PutAside,
+    /// The row waits until it is known whether the refusal was its own, or is a stop.
+    PutAside(Stop),
     /// Nothing more is sent, and the row has no outcome.
     Stop(Scope, Stop),
     /// The row keeps its outcome, and then nothing more is sent.
@@ -67,7 +67,7 @@ pub(super) enum Scope {
     Run,
 }
 
-/// A rejected row, with what the ledger keeps of it if it is tried again.
+/// A rejected row, with its outcome.
 pub(super) type Counted = (Claim, RowOutcome);
 
 /// Consecutive rows that were rejected with the same status and text.
@@ -122,9 +122,9 @@ impl Alike {
     fn is_enough(&mut self, code: ErrorCode, text: &str, row: Counted, enough: NonZeroU32) -> bool {
         let is_same = |(last_code, last): &(ErrorCode, String)| *last_code == code && last == text;
         match self.last.as_ref().is_some_and(is_same) {
-            true => self.rows.push(row),
             // What was in flight at the stop still comes.
-            false if self.has_stopped => {}
+            _ if self.has_stopped => {}
+            true => self.rows.push(row),
             false => {
                 self.last = Some((code, text.to_owned()));
                 self.rows = vec![row];
@@ -195,6 +195,7 @@ impl Stops {
         if let Some(series) = self.campaigns.get_mut(&campaign) {
             series.refusals.at.clear();
             series.refusals.probing_since = None;
+            series.refusals.probes = 0;
         }
     }
 
@@ -205,14 +206,6 @@ impl Stops {
         // If so, a refusal may be about the lead of an earlier attempt.
         let is_in_doubt = job.is_in_doubt();
         let is_its_own = job.was_refused && self.all.has_taken;
-        let miss = |stops: &mut Stops, code, text| {
-            // A row that an earlier start has tried may be what kept that one from going on.
-            if is_excused || job.was_tried {
-                Consequence::GoOn
-            } else {
-                stops.miss(campaign, job.slot, code, text)
-            }
-        };
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
                 self.take(campaign, job.refusals_before);
@@ -228,8 +221,11 @@ impl Stops {
             } if is_in_doubt => Consequence::GoOn,
             Verdict::Fatal { cause, .. } if is_its_own && !cause.is_certain() => Consequence::GoOn,
             Verdict::Rejected { code, text } => {
-                let again = job.tried_again(answer.http_status, (*code, text.clone()));
-                self.reject((job.claim, again), *code, text)
+                let outcome = RowOutcome {
+                    http_status: answer.http_status,
+                    ..job.outcome(Status::Rejected, (*code, text.clone()))
+                };
+                self.reject((job.claim, outcome), *code, text)
             }
             Verdict::Fatal { cause, text, .. } => self.refuse(job, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
@@ -248,7 +244,7 @@ impl Stops {
                         stop(StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW), text),
                     );
                 }
-                miss(self, *code, text)
+                self.miss(job, is_excused, *code, text)
             }
             Verdict::NeverTaken {
                 text,
@@ -258,7 +254,7 @@ impl Stops {
                 Scope::Run,
                 Stop::new(StopReason::NoConnection(text.clone())),
             ),
-            Verdict::NeverTaken { code, text, .. } => miss(self, *code, text),
+            Verdict::NeverTaken { code, text, .. } => self.miss(job, is_excused, *code, text),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
                 self.unreadable.clear();
@@ -298,15 +294,21 @@ impl Stops {
         Consequence::Last(scope, stop(StopReason::RejectedAlike(enough), text))
     }
 
-    /// The rows that stops for rows rejected alike have counted, each with what the ledger keeps
-    /// of it: the next start tries it again.
-    pub(super) fn counted(&mut self) -> BTreeMap<RowId, Counted> {
+    /// The rows that stops for rows rejected alike have counted: the next start tries them again.
+    pub(super) fn counted(&mut self) -> Vec<Counted> {
         let all = [&mut self.all]
             .into_iter()
             .chain(self.campaigns.values_mut());
         let stopped = all.filter(|series| series.rejected.has_stopped);
-        let rows = stopped.flat_map(|series| std::mem::take(&mut series.rejected.rows));
-        rows.map(|row| (row.0.row, row)).collect()
+        stopped
+            .flat_map(|series| std::mem::take(&mut series.rejected.rows))
+            .collect()
+    }
+
+    /// Whether a row of the campaign that is rejected from now on is tried again like those.
+    pub(super) fn has_counted(&self, campaign: CampaignId) -> bool {
+        let series = self.campaigns.get(&campaign);
+        self.all.rejected.has_stopped || series.is_some_and(|of| of.rejected.has_stopped)
     }
 
     fn refuse(&mut self, job: &Job, cause: FatalCause, text: &str) -> Consequence {
@@ -335,29 +337,24 @@ impl Stops {
         match (is_about_all, is_campaigns) {
             (true, _) => Consequence::Stop(Scope::Run, stop),
             (false, true) => Consequence::Stop(Scope::Campaign, stop),
-            (false, false) => Consequence::PutAside,
+            (false, false) => Consequence::PutAside(stop),
         }
     }
 
-    /// An attempt without a usable answer.
-    fn miss(
-        &mut self,
-        campaign: CampaignId,
-        row: Slot,
-        code: ErrorCode,
-        text: &str,
-    ) -> Consequence {
-        let series = self.campaigns.entry(campaign).or_default();
-        if series.is_understood {
+    /// An attempt without a usable answer. A row that an earlier start has tried may be what kept
+    /// that one from going on.
+    fn miss(&mut self, job: &Job, is_excused: bool, code: ErrorCode, text: &str) -> Consequence {
+        let series = self.campaigns.entry(job.claim.campaign).or_default();
+        if is_excused || job.was_tried || series.is_understood {
             return Consequence::GoOn;
         }
-        let missed = if self.all.is_understood {
-            &mut series.missed
+        let (missed, scope) = if self.all.is_understood {
+            (&mut series.missed, Scope::Campaign)
         } else {
-            &mut self.all.missed
+            (&mut self.all.missed, Scope::Run)
         };
-        if !missed.contains(&row) {
-            missed.push(row);
+        if !missed.contains(&job.slot) {
+            missed.push(job.slot);
         }
         if missed.len() < UNUSABLE_IN_A_ROW as usize {
             return Consequence::GoOn;
@@ -366,20 +363,7 @@ impl Stops {
             rows: UNUSABLE_IN_A_ROW,
             last: code,
         };
-        let scope = if self.all.is_understood {
-            Scope::Campaign
-        } else {
-            Scope::Run
-        };
         Consequence::Stop(scope, stop(reason, text))
-    }
-}
-
-/// The stop that a refusal is if it holds for every row.
-pub(super) fn if_for_all(answer: &Answer) -> Option<Stop> {
-    match &answer.verdict {
-        Verdict::Fatal { cause, text, .. } => Some(stop(StopReason::Refused(*cause), text)),
-        _ => None,
     }
 }
 
@@ -406,6 +390,7 @@ mod tests {
     use super::*;
     use crate::exit::StoppedBy;
     use crate::intake::Earlier;
+    use crate::lead::RowId;
     use crate::ledger::{Claim, SenderId};
     use crate::phone::PhoneNumber;
 
@@ -431,6 +416,11 @@ mod tests {
             code: ErrorCode::Http(404),
             text: "x".into(),
         })
+    }
+
+    /// What such a refusal leads to, unless it stops.
+    fn put_aside(cause: FatalCause) -> Consequence {
+        Consequence::PutAside(stop(StopReason::Refused(cause), "x"))
     }
 
     fn lost(code: ErrorCode) -> Answer {
@@ -532,7 +522,7 @@ mod tests {
         for index in 0..20 {
             // In flight together.
             let consequence = stops.observe(&row(index, 1, false), false, &refused);
-            assert_eq!(consequence, Consequence::PutAside);
+            assert_eq!(consequence, put_aside(FatalCause::Forbidden));
         }
         let mut taken = row(20, 1, false);
         stops.observe(&taken, false, &created());
@@ -548,7 +538,8 @@ mod tests {
         let mut again = row(0, 1, false);
         again.was_refused = true;
         let mut observe = |answer| stops.observe(&again, false, &answer);
-        assert_eq!(observe(fatal(FatalCause::Campaign)), Consequence::PutAside);
+        let missing = FatalCause::Campaign;
+        assert_eq!(observe(fatal(missing)), put_aside(missing));
         observe(created());
         for _ in 0..20 {
             assert_eq!(observe(fatal(FatalCause::Campaign)), Consequence::GoOn);
@@ -683,9 +674,9 @@ mod tests {
         }
         observe(&mut stops, 9, false, &created());
         for (row, is_in_doubt, consequence) in [
-            (10, false, Consequence::PutAside),
+            (10, false, put_aside(FatalCause::Campaign)),
             (11, true, Consequence::GoOn),
-            (12, false, Consequence::PutAside),
+            (12, false, put_aside(FatalCause::Campaign)),
             (13, true, Consequence::GoOn),
         ] {
             assert_eq!(observe(&mut stops, row, is_in_doubt, &missing), consequence);
@@ -701,7 +692,7 @@ mod tests {
         ] {
             let mut stops = self::stops();
             let first = observe(&mut stops, 50, true, &fatal(cause));
-            assert_eq!(first, Consequence::PutAside, "{cause:?}");
+            assert_eq!(first, put_aside(cause));
         }
         for cause in [FatalCause::Token, FatalCause::Payment] {
             let consequence = observe(&mut stops, 50, true, &fatal(cause));

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 use super::{LeadSender, Pipeline};
 use crate::api::Answer;
-use crate::api::verdict::{FatalCause, Verdict};
+use crate::api::verdict::FatalCause;
 use crate::event::RunEvent;
-use crate::stop::Stop;
+use crate::stop::{Stop, StopReason};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -33,21 +33,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Whether the answer refuses the token, and another one is waited for from now on. If none
     /// comes, the run ends with this stop.
     pub(super) fn awaits_token(&mut self, answer: &Answer, stop: &Stop) -> bool {
-        let is_refused = matches!(
-            answer.verdict,
-            Verdict::Fatal {
-                cause: FatalCause::Token,
-                ..
-            }
-        );
+        let is_refused = stop.reason == StopReason::Refused(FatalCause::Token);
         let may_wait = self.policy.awaits_token && !self.ending.is_stopping();
-        if !is_refused || !may_wait || !self.in_flight.sender.token_may_be_replaced() {
+        let refused = answer.token.clone().unwrap_or_default();
+        let sender = &self.in_flight.sender;
+        if !is_refused || !may_wait || sender.token_is_replaced(&refused).is_none() {
             return false;
         }
         if self.token_wait.is_none() {
             let (now, longest) = (Instant::now(), LONGEST.min(self.policy.max_outage));
             self.token_wait = Some(TokenWait {
-                refused: answer.token.clone().unwrap_or_default(),
+                refused,
                 next_look: now + LOOK_EVERY.min(longest),
                 until: now + longest,
                 stop: stop.clone(),
@@ -68,7 +64,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if now < wait.next_look {
             return Some(wait.next_look);
         }
-        let is_replaced = self.in_flight.sender.token_is_replaced(&wait.refused);
+        let is_replaced = self.in_flight.sender.token_is_replaced(&wait.refused) == Some(true);
         if !is_replaced && now < wait.until {
             wait.next_look = (now + LOOK_EVERY).min(wait.until);
             return Some(wait.next_look);

@@ -125,13 +125,9 @@ impl LeadSender for Service {
         async move { !is_away }
     }
 
-    fn token_may_be_replaced(&self) -> bool {
-        self.0.borrow().token_comes_at.is_some()
-    }
-
-    fn token_is_replaced(&self, _refused: &str) -> bool {
-        let comes_at = self.0.borrow().token_comes_at;
-        comes_at.is_some_and(|at| at <= Instant::now())
+    fn token_is_replaced(&self, _refused: &str) -> Option<bool> {
+        let comes_at = self.0.borrow().token_comes_at?;
+        Some(comes_at <= Instant::now())
     }
 }
 
@@ -335,6 +331,28 @@ fn run_changed(
             took: began.elapsed(),
         }
     })
+}
+
+/// Runs at no rate, with these results and interrupts.
+async fn run_into(
+    service: &Service,
+    batches: Batches,
+    inputs: Arc<[PlannedInput]>,
+    results: mpsc::Sender<Batch>,
+    interrupts: Interrupts,
+) -> End {
+    let mut no_events = |_: RunEvent<'_>| {};
+    let rate = RateController::new(&RateChoice::Unlimited, None);
+    let outlet = Outlet::Writer(results);
+    let pipeline = Pipeline::new(
+        service.clone(),
+        policy(),
+        rate,
+        inputs,
+        outlet,
+        &mut no_events,
+    );
+    pipeline.run(batches, interrupts).await
 }
 
 fn run(service: &Service, rows: u32) -> Ran {

@@ -322,3 +322,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_row_that_met_a_stop_is_sent_though_no_row_before_it_is_taken() {
+    let mut kinds = vec![Kind::Breaks; 6];
+    kinds[0] = Kind::Taken;
+    let mut nights = Nights::new(kinds, 1);
+    nights.policy.max_attempts = 1;
+    let met_a_stop = Earlier {
+        attempts: 1,
+        was_refused: true,
+        ..Earlier::default()
+    };
+    nights.earlier.insert(1, met_a_stop);
+    nights.start(None, None);
+    assert!(nights.has_created(1));
+}
+
+#[test]
+fn a_row_that_met_a_stop_goes_before_rows_that_keep_the_start_from_coming_to_it() {
+    let taken = [Kind::Taken; 2];
+    let kinds = [&taken[..1], &[Kind::Unreadable; 30], &taken[1..]].concat();
+    let mut nights = Nights::new(kinds, 4);
+    let met_a_stop = Earlier {
+        attempts: 1,
+        was_refused: true,
+        ..Earlier::default()
+    };
+    nights.earlier.insert(32, met_a_stop);
+    let night = nights.start(None, None);
+    assert_eq!(night.stop, Some(Some(StoppedBy::Unreadable)));
+    assert!(nights.has_created(32));
+}

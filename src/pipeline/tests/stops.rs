@@ -167,18 +167,7 @@ fn a_writer_that_ends_stops_the_run_at_once() {
         drop(done);
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let interrupts = Interrupts::new(interrupts);
-        let mut no_events = |_: RunEvent<'_>| {};
-        let rate = RateController::new(&RateChoice::Unlimited, None);
-        let outlet = Outlet::Writer(settled);
-        let pipeline = Pipeline::new(
-            service.clone(),
-            policy(),
-            rate,
-            inputs,
-            outlet,
-            &mut no_events,
-        );
-        pipeline.run(batches, interrupts).await
+        run_into(&service, batches, inputs, settled, interrupts).await
     });
     assert_eq!(end.stop.unwrap().by(), StoppedBy::Disk);
     // The first batch, and what was in flight.

@@ -263,18 +263,7 @@ fn the_end_of_the_time_ends_the_wait_for_another_token() {
         let (_no_interrupts, interrupts) = mpsc::channel(1);
         let mut interrupts = Interrupts::new(interrupts);
         interrupts.set_deadline(Some(began + Duration::from_secs(5)));
-        let mut no_events = |_: RunEvent<'_>| {};
-        let rate = RateController::new(&RateChoice::Unlimited, None);
-        let outlet = Outlet::Writer(settled);
-        let pipeline = Pipeline::new(
-            service.clone(),
-            policy(),
-            rate,
-            inputs,
-            outlet,
-            &mut no_events,
-        );
-        let end = pipeline.run(batches, interrupts).await;
+        let end = run_into(&service, batches, inputs, settled, interrupts).await;
         (end, began.elapsed())
     });
     assert_eq!(end.stop.unwrap().by(), StoppedBy::MaxDuration);
