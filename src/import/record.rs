@@ -445,7 +445,6 @@ impl Run {
             counts: ended.tally.counts,
             last_read: end.last_read.0,
             has_rejects: ended.written.has_all_rejects,
-            has_bad_rows: end.has_bad_rows,
             tried_again: &end.tried_again,
         };
         ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())

@@ -119,6 +119,6 @@ pub struct Earlier {
     pub attempts: u32,
     /// Why an attempt of this run or another may have been taken, if that is possible.
     pub doubt: Option<String>,
-    /// Whether this run could not tell if the service refused the row or everything.
+    /// Whether a run could not tell if the service refused the row or everything.
     pub was_refused: bool,
 }

@@ -224,14 +224,17 @@ impl Lookup<'_> {
             prepared.earlier.get_or_insert_default().doubt = Some(why);
         } else if prepared.earlier.is_some() {
             // This run has sent the row before, so it does not count as known to be bad.
-        } else if let Some(rejected) = known.rejected
-            && self.is_known_bad(mapping, row)?
-        {
-            prepared.outcome = Some(RowOutcome {
-                attempts: 0,
-                is_known_bad: true,
-                ..rejected.outcome
-            });
+        } else if let Some(Record { outcome, .. }) = known.rejected {
+            if outcome.status == Status::Rejected && self.is_known_bad(mapping, row)? {
+                prepared.outcome = Some(RowOutcome {
+                    attempts: 0,
+                    is_known_bad: true,
+                    ..outcome
+                });
+            } else {
+                // Rows that were not tried yet go first.
+                prepared.earlier.get_or_insert_default().was_refused = outcome.is_tried_again();
+            }
         }
         Ok(())
     }

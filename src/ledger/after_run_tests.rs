@@ -491,7 +491,7 @@ fn a_lead_that_an_earlier_run_made_too_is_kept() {
 }
 
 #[test]
-fn invalid_cells_are_known_bad_and_rejected_ones_only_as_their_run_says() {
+fn bad_cells_are_known_at_the_end_of_a_run_whose_rejects_have_them_but_for_rows_tried_again() {
     // Rows 1 and 2 are invalid, the others were rejected.
     let cells = [1, 2, 3, 4, 5].map(|row| CellsDigest([row; 16]));
     let known_bad = |ending: &Ending<'_>| {
@@ -514,21 +514,16 @@ fn invalid_cells_are_known_bad_and_rejected_ones_only_as_their_run_says() {
         assert_eq!(known.len(), 1, "the kinds of ledger differ: {known:?}");
         known.remove(0)
     };
-    let without_rejected = Ending {
+    let whole = Ending {
         complete: true,
         last_read: 5,
         has_rejects: true,
         ..Ending::default()
     };
-    assert_eq!(known_bad(&without_rejected), cells[..2]);
-    let with_rejected = Ending {
-        has_bad_rows: true,
-        ..without_rejected.clone()
-    };
-    assert_eq!(known_bad(&with_rejected), cells);
+    assert_eq!(known_bad(&whole), cells);
     let but_for_one = Ending {
         tried_again: &[RowId(4)],
-        ..with_rejected.clone()
+        ..whole.clone()
     };
     assert_eq!(
         known_bad(&but_for_one),
@@ -541,7 +536,7 @@ fn invalid_cells_are_known_bad_and_rejected_ones_only_as_their_run_says() {
     assert_eq!(known_bad(&early), cells[..3]);
     let without_a_file = Ending {
         has_rejects: false,
-        ..with_rejected
+        ..whole
     };
     assert_eq!(known_bad(&without_a_file), []);
 }

@@ -1,6 +1,6 @@
 //! Which rows are exported, and what is exported of each.
 
-use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
@@ -16,8 +16,7 @@ impl Selection {
     pub(super) fn take(&self, mut row: ExportedRow) -> Option<ExportedRow> {
         let outcome = &mut row.outcome;
         // It is stored as failed since it is tried again; its results say what the service said.
-        if outcome.status == Status::Failed && outcome.error_code.is_some_and(ErrorCode::is_refusal)
-        {
+        if outcome.is_tried_again() {
             outcome.status = Status::Rejected;
         }
         let is_meant = self.statuses.is_empty() || self.statuses.contains(&outcome.status);

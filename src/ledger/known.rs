@@ -18,7 +18,7 @@ pub struct Known {
     pub settled: Option<Record>,
     /// The latest row that may have been taken.
     pub uncertain: Option<Record>,
-    /// The latest row that was refused.
+    /// The latest row that was refused; it has failed if it is not known to be the reason.
     pub rejected: Option<Record>,
 }
 
@@ -31,6 +31,9 @@ impl Known {
             Status::Created | Status::Duplicate => keep(&mut self.settled, record, is_earlier),
             Status::Uncertain => keep(&mut self.uncertain, record, is_later),
             Status::Rejected => keep(&mut self.rejected, record, is_later),
+            Status::Failed if record.outcome.is_tried_again() => {
+                keep(&mut self.rejected, record, is_later);
+            }
             // Nothing was taken of the other rows: they count as never sent.
             _ => {}
         }

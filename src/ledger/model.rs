@@ -210,10 +210,13 @@ impl Model {
         let earliest = |status| with(status).min_by_key(|r| (r.outcome.settled_at, r.run, r.row));
         let latest = |status| with(status).max_by_key(|r| (r.run, r.row)).cloned();
         let settled = earliest(Status::Created).or_else(|| earliest(Status::Duplicate));
+        let was_refused =
+            |r: &&&Record| r.outcome.status == Status::Rejected || r.outcome.is_tried_again();
+        let refused = all.iter().filter(was_refused);
         Known {
             settled: settled.cloned(),
             uncertain: latest(Status::Uncertain),
-            rejected: latest(Status::Rejected),
+            rejected: refused.max_by_key(|r| (r.run, r.row)).map(|r| (*r).clone()),
         }
     }
 }

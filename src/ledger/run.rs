@@ -189,9 +189,7 @@ pub struct Ending<'a> {
     /// Whether the rejects files are in their places and hold every
     /// row that has to be corrected, of the rows that were read.
     pub has_rejects: bool,
-    /// Whether these include rejected rows, which are then known to be bad …
-    pub has_bad_rows: bool,
-    /// … but for these.
+    /// Rows in them that the same command tries again, so that they are not known to be bad.
     pub tried_again: &'a [RowId],
 }
 

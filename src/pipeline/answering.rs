@@ -152,8 +152,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// about it.
     fn step(&mut self, mut job: Job, answer: Answer, is_excused: bool) {
         let (campaign, slot) = (job.claim.campaign, job.slot);
-        if answer.is_unreadable() {
-            self.schedule.gates.narrow(campaign);
+        if answer.is_unreadable() || self.stops.is_probing(campaign) {
+            self.narrow(campaign);
         }
         // Rows like this one, which often stand beside it, may get the same answer.
         let from_elsewhere = !matches!(answer.verdict, Verdict::NeverTaken { .. });
@@ -230,8 +230,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
     pub(super) fn settle(&mut self, job: &Job, outcome: RowOutcome) {
         let is_rejected = outcome.status == Status::Rejected;
         let cells = is_rejected.then(|| self.bad_cells(job)).flatten();
-        let is_counted = self.stops.has_counted(job.claim.campaign);
-        if is_rejected && (is_counted || !self.progress.reasons.are_the_rows) {
+        let campaign = job.claim.campaign;
+        let is_counted = self.stops.has_counted(campaign);
+        if is_rejected && (is_counted || !self.progress.reasons.are_the_rows(campaign)) {
             self.commits.settle(job, &tried_again(&outcome), None);
             let rejection = Rejection {
                 claim: job.claim,
@@ -244,8 +245,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.commits.settle(job, &outcome, cells);
         }
         self.give(job.slot, outcome);
-        if self.progress.reasons.are_the_rows {
-            self.keep_rejected(false);
+        if self.progress.reasons.are_the_rows(campaign) {
+            self.keep_rejected(Some(campaign));
         }
     }
 
@@ -267,20 +268,18 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// The rows that were rejected so far are rejected for good, `all` of them or those that no
-    /// stop has counted.
-    pub(super) fn keep_rejected(&mut self, all: bool) {
+    /// The rows of the campaign that were rejected so far are rejected for good, and known to be bad
+    /// unless a stop has counted them. At the end of a run all of them are rejected, and it is not
+    /// known of the last ones if they are bad.
+    pub(super) fn keep_rejected(&mut self, campaign: Option<CampaignId>) {
         for (row, rejection) in std::mem::take(&mut self.progress.reasons.open) {
-            if rejection.is_counted && !all {
-                self.progress.reasons.open.insert(row, rejection);
-            } else {
-                let Rejection {
-                    claim,
-                    outcome,
-                    cells,
-                    ..
-                } = rejection;
+            let is_meant = |of| rejection.claim.campaign == of && !rejection.is_counted;
+            if campaign.is_none_or(is_meant) {
+                let cells = rejection.cells.filter(|_| campaign.is_some());
+                let Rejection { claim, outcome, .. } = rejection;
                 self.commits.settle_again(claim, outcome, cells);
+            } else {
+                self.progress.reasons.open.insert(row, rejection);
             }
         }
     }
@@ -300,8 +299,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
     pub(super) fn give(&mut self, slot: Slot, outcome: RowOutcome) {
         if let Some((row, prepared)) = self.window.get(slot) {
             let mapping = &self.inputs[row.file()].mapping;
-            let values = mapping.variables(row).map(|(_, value)| value);
-            self.progress.reasons.note(&outcome, values);
+            if let Some(campaign) = prepared.campaign {
+                let values = mapping.variables(row).map(|(_, value)| value);
+                self.progress.reasons.note(campaign, &outcome, values);
+            }
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,

@@ -88,11 +88,14 @@ impl CampaignGates {
         jobs
     }
 
-    /// A row was refused in a way that may hold for all: one at a time from now on.
-    pub(super) fn narrow(&mut self, campaign: CampaignId) {
-        if let Some(gate @ Gate::Open) = self.gates.get_mut(&campaign) {
-            *gate = Gate::Canary(Backlog::default());
-        }
+    /// A row was refused in a way that may hold for all: one at a time from now on. Returns whether
+    /// that is new.
+    pub(super) fn narrow(&mut self, campaign: CampaignId) -> bool {
+        let Some(gate @ Gate::Open) = self.gates.get_mut(&campaign) else {
+            return false;
+        };
+        *gate = Gate::Canary(Backlog::default());
+        true
     }
 
     /// Whether the campaign needs another canary now that this row has had its turn.
@@ -109,13 +112,16 @@ impl CampaignGates {
         gates.any(|gate| matches!(gate, Gate::Canary(backlog) if !backlog.rows.is_empty()))
     }
 
-    /// The rows at the gate that were not claimed yet.
+    /// The rows at the gate that were not tried yet.
     pub(super) fn waiting_rows(&self, campaign: CampaignId) -> impl Iterator<Item = Slot> {
         let backlog = match self.gates.get(&campaign) {
-            Some(Gate::Canary(backlog)) => Some(&backlog.rows),
+            Some(Gate::Canary(backlog)) => Some(backlog),
             _ => None,
         };
-        backlog.into_iter().flatten().copied()
+        backlog.into_iter().flat_map(|of| {
+            let claimed = of.jobs.iter().filter(|job| job.is_fresh());
+            of.rows.iter().copied().chain(claimed.map(|job| job.slot))
+        })
     }
 
     /// How many rows wait that were claimed before.
@@ -127,14 +133,16 @@ impl CampaignGates {
         waiting.sum()
     }
 
-    /// Makes this row the canary, and the one that is claimed next.
-    pub(super) fn choose(&mut self, campaign: CampaignId, row: Slot) {
-        if let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) {
-            backlog.canary = Some(row);
-            backlog.rows.remove(&row);
-        }
+    /// Makes this row the canary. Returns the row if it was claimed before and waits here.
+    pub(super) fn choose(&mut self, campaign: CampaignId, row: Slot) -> Option<Job> {
         self.free_rows.remove(&row);
-        self.first.push_back(row);
+        let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
+            return None;
+        };
+        backlog.canary = Some(row);
+        backlog.rows.remove(&row);
+        let at = backlog.jobs.iter().position(|job| job.slot == row)?;
+        backlog.jobs.remove(at)
     }
 
     /// The next row at the gate becomes the canary. Returns that row if it was claimed before.
@@ -249,15 +257,14 @@ mod tests {
         let mut gates = CampaignGates::default();
         goes(&mut gates, A, row(0));
         gates.open(A);
-        gates.narrow(A);
+        assert!(gates.narrow(A));
         for index in 1..4 {
             gates.free_rows.insert(row(index));
         }
         assert!(gates.needs_canary(A, row(0)));
-        gates.choose(A, row(3));
+        assert!(gates.choose(A, row(3)).is_none());
         // An answer to a row that was in flight already changes nothing.
         assert!(!gates.needs_canary(A, row(0)));
-        assert_eq!(gates.first, [row(3)]);
         assert!(!goes(&mut gates, A, row(1)));
         assert!(goes(&mut gates, A, row(3)));
         assert!(gates.waiting_rows(A).eq([row(1)]));

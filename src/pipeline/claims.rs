@@ -11,6 +11,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::attempt::Job;
+use super::window::Slot;
 use crate::lead::RowId;
 use crate::ledger::{Refusal, SenderId};
 
@@ -57,6 +58,13 @@ impl Claims {
 
     pub(super) fn unstarted(&self) -> usize {
         self.requested.len() + self.submitted.len() + self.granted.len()
+    }
+
+    /// The rows that were not tried yet.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Slot> {
+        let jobs = self.requested.iter().chain(&self.submitted);
+        let fresh = jobs.chain(&self.granted).filter(|job| job.is_fresh());
+        fresh.map(|job| job.slot)
     }
 
     /// Adds a row whose claim is in the next group.

@@ -4,7 +4,7 @@ use tokio::sync::mpsc;
 
 use super::{End, LeadSender, Pipeline};
 use crate::intake::{Batch, Batches};
-use crate::lead::{RowId, Status};
+use crate::lead::RowId;
 use crate::signals::{Interrupt, Interrupts};
 
 /// The source of further rows, and the signals that end the wait for them.
@@ -43,6 +43,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.receive(rows);
         }
         self.commit_all(rest.as_mut()).await;
+        self.ending.stopped_at.sort_unstable();
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         End {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
@@ -52,7 +53,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
             requests: self.in_flight.requests,
             is_written_down: !self.commits.has_failed,
             stopped_at: self.ending.stopped_at,
-            has_bad_rows: self.progress.reasons.are_the_rows,
             tried_again,
             writer: self.commits.writer,
         }
@@ -75,8 +75,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         let news = self.ending.report();
         self.report_stop(news);
-        let has_made_leads = self.progress.counts.of(Status::Created) > 0;
-        self.ending.conclude(has_made_leads);
+        let takes_others = self.stops.takes_others(&self.ending.refused);
+        self.ending.conclude(takes_others);
     }
 
     fn give_up_all(&mut self) {
@@ -90,7 +90,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.give_up_suspects(None);
         let deferred = std::mem::take(&mut self.schedule.deferred).into_keys();
         let released = std::mem::take(&mut self.schedule.gates.first);
-        for slot in deferred.map(|(_, slot)| slot).chain(released) {
+        for slot in deferred.chain(released) {
             if let Some(job) = self.new_job(slot).filter(|job| job.was_refused) {
                 self.ending
                     .stopped_at
@@ -104,7 +104,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn keep_tried_again(&mut self) -> Vec<RowId> {
         if !self.ending.is_stopping() {
             // They were the last ones, so nothing was stopped.
-            self.keep_rejected(true);
+            self.keep_rejected(None);
             return Vec::new();
         }
         self.progress.reasons.open.keys().copied().collect()

@@ -65,7 +65,7 @@ impl Ending {
     }
 
     /// Adds the refused campaigns to the reasons why the run is not complete.
-    pub(super) fn conclude(&mut self, has_made_leads: bool) {
+    pub(super) fn conclude(&mut self, takes_others: bool) {
         if let Some(later) = self.later.take() {
             self.stop = Some(Stop::both(self.stop.take(), later));
         }
@@ -74,7 +74,7 @@ impl Ending {
         }
         let refused = Stop::new(StopReason::Campaigns {
             refused: std::mem::take(&mut self.refused),
-            others_were_sent: self.stop.is_none() && has_made_leads,
+            others_were_sent: self.stop.is_none() && takes_others,
         });
         self.stop = Some(Stop::both(self.stop.take(), refused));
     }

@@ -194,9 +194,7 @@ pub struct End {
     /// Rows that were refused, now or before, where it is not known if that was their own: the file and
     /// line of each. They have no outcome.
     pub stopped_at: Vec<(usize, u64)>,
-    /// Whether rejected rows of this run are known to be bad from now on …
-    pub has_bad_rows: bool,
-    /// … but for these, which the same command tries again.
+    /// Rejected rows that the same command tries again.
     pub tried_again: Vec<RowId>,
     pub writer: Option<LedgerWriter<Batch>>,
 }
@@ -453,8 +451,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         match rows {
             Some(Ok(batch)) => {
                 self.record_rows(&batch);
-                self.schedule.has_refused_ahead |=
-                    batch.prepared.iter().any(PreparedRow::was_refused);
+                if batch.prepared.iter().any(PreparedRow::was_refused) {
+                    self.schedule.has_refused_ahead = true;
+                    self.stops.follows_stop = true;
+                }
                 self.window.push(batch);
             }
             Some(Err(error)) => {
@@ -483,8 +483,10 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             };
             self.progress.counts.add(outcome.status);
             let mapping = &self.inputs[row.file()].mapping;
-            let values = mapping.variables(row).map(|(_, value)| value);
-            self.progress.reasons.note(outcome, values);
+            if let Some(campaign) = prepared.campaign {
+                let values = mapping.variables(row).map(|(_, value)| value);
+                self.progress.reasons.note(campaign, outcome, values);
+            }
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,

@@ -41,9 +41,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         let slot = job.slot;
         let at = self.stops.refusals;
-        if self.undecided.suspects.is_empty() {
-            self.undecided.probes = 0;
-        }
         self.undecided.suspects.push(Suspect {
             job,
             answer,
@@ -54,7 +51,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return self.give_up_suspects(Some(campaign));
         }
         if self.stops.is_probing(campaign) {
-            self.schedule.gates.narrow(campaign);
+            self.narrow(campaign);
             let next = &mut self.schedule.next;
             if let Some(job) = next.take_if(|job| job.claim.campaign == campaign) {
                 self.schedule.push(Instant::now(), job);
@@ -63,40 +60,62 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.next_canary(campaign, slot, true);
     }
 
+    /// One row of the campaign at a time from now on, the last one first.
+    pub(super) fn narrow(&mut self, campaign: CampaignId) {
+        if self.schedule.gates.narrow(campaign) {
+            self.undecided.probes = 0;
+        }
+    }
+
     /// Another row of the campaign goes, if this one was its canary.
     pub(super) fn next_canary(&mut self, campaign: CampaignId, row: Slot, from_elsewhere: bool) {
         if !self.schedule.gates.needs_canary(campaign, row) {
             return;
         }
         let chosen = from_elsewhere.then(|| self.elsewhere(Some(campaign)));
-        match chosen.flatten() {
-            Some(slot) => self.schedule.gates.choose(campaign, slot),
-            None => self.schedule.pass_on(campaign),
+        let Some(slot) = chosen.flatten() else {
+            return self.schedule.pass_on(campaign);
+        };
+        self.schedule.deferred.remove(&slot);
+        if let Some(job) = self.schedule.gates.choose(campaign, slot) {
+            self.schedule.push(Instant::now(), job);
+        } else if !self.claimed_rows().any(|row| row == slot) {
+            self.schedule.gates.first.push_back(slot);
         }
     }
 
-    /// A row that was not tried yet, of any campaign that may be sent to; or of this campaign, and if
-    /// it has none, one of those that earlier starts have tried least often.
+    /// A row that was not tried yet, of any campaign that may be sent to; or a row of this campaign, by
+    /// turns one of those and any one that earlier starts have tried: one that got no usable answer
+    /// or one that was refused, since either may be what stopped them.
     pub(super) fn elsewhere(&mut self, campaign: Option<CampaignId>) -> Option<Slot> {
         self.look_ahead();
         let gates = &self.schedule.gates;
+        let count = self.undecided.probes;
+        let turn = [0, 1, 0, 2][count as usize % 4];
         let at_gate = campaign.into_iter().flat_map(|of| gates.waiting_rows(of));
-        let (mut rows, mut least) = (Vec::new(), campaign.map(|_| u32::MAX));
-        for slot in gates.free_rows.iter().copied().chain(at_gate) {
+        // Others may all be claimed by now, or be deferred.
+        let claimed = self.claimed_rows();
+        let deferred = self.schedule.deferred.keys().copied();
+        let others = claimed.chain(deferred).filter(|_| campaign.is_some());
+        let unclaimed = gates.free_rows.iter().copied().chain(at_gate);
+        let (mut rows, mut least) = (Vec::new(), None);
+        for slot in unclaimed.chain(others) {
             if let Some((_, prepared)) = self.window.get(slot)
                 && let Some((of, phone)) = prepared.campaign.zip(prepared.phone)
                 && campaign.map_or_else(|| gates.admits(of), |campaign| campaign == of)
+                && (campaign.is_some() || prepared.earlier.is_none())
             {
-                let attempts = prepared.earlier.as_ref().map(|earlier| earlier.attempts);
-                if attempts < least {
-                    (rows, least) = (Vec::new(), attempts);
+                let earlier = prepared.earlier.as_ref();
+                let kind = earlier.map_or(0, |earlier| 1 + u8::from(earlier.was_refused));
+                let rank = (kind != turn, kind);
+                if least.is_none_or(|least| rank < least) {
+                    (rows, least) = (Vec::new(), Some(rank));
                 }
-                if attempts == least {
+                if Some(rank) == least {
                     rows.push((slot, phone.calling_code()));
                 }
             }
         }
-        let count = self.undecided.probes;
         self.undecided.probes += 1;
         // Every other one is of a country of which no row was refused, if there is one.
         if count.is_multiple_of(2) {
@@ -109,7 +128,18 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 rows.retain(is_other);
             }
         }
-        rows.get(spread(count, rows.len())).map(|(slot, _)| *slot)
+        rows.sort_unstable();
+        let at = match least {
+            Some((_, 0)) => spread(count / 2, rows.len()),
+            _ => fastrand::usize(..rows.len().max(1)),
+        };
+        rows.get(at).map(|(slot, _)| *slot)
+    }
+
+    /// Rows that were claimed and not tried yet, but for those at a gate.
+    fn claimed_rows(&self) -> impl Iterator<Item = Slot> {
+        let claims = self.commits.claims.rows();
+        claims.chain(self.schedule.waiting_rows())
     }
 
     /// All rows that were read may be chosen now.
@@ -127,21 +157,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return;
         }
         self.look_ahead();
-        let (rows, free): (BTreeSet<_>, BTreeSet<_>) =
-            std::mem::take(&mut self.schedule.gates.free_rows)
-                .into_iter()
-                .partition(|slot| {
-                    self.window
-                        .get(*slot)
-                        .is_some_and(|(_, row)| row.was_refused())
-                });
-        self.schedule.gates.free_rows = free;
-        for slot in rows {
-            if let Some(job) = self.new_job(slot) {
-                let place = (job.attempts, slot);
-                self.schedule.deferred.insert(place, job.claim.campaign);
-            }
-        }
+        let (window, deferred) = (&self.window, &mut self.schedule.deferred);
+        self.schedule.gates.free_rows.retain(|slot| {
+            let row = window.get(*slot).map(|(_, prepared)| prepared);
+            let refused = row.filter(|prepared| prepared.was_refused());
+            let campaign = refused.and_then(|prepared| prepared.campaign);
+            deferred.extend(campaign.map(|campaign| (*slot, campaign)));
+            campaign.is_none()
+        });
     }
 
     /// Rows that an earlier start has tried may go: of a campaign of which a row was taken, or of
@@ -153,9 +176,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
             deferred.partition(|(_, of)| campaign.is_none_or(|meant| meant == *of));
         self.schedule.deferred = kept;
         self.schedule.has_only_tried |= campaign.is_none() && !released.is_empty();
-        let rows = released.keys().map(|(_, slot)| *slot);
+        let mut rows: Vec<Slot> = released.into_keys().collect();
+        // Those that stopped the starts before are among them, and must not be first each time.
+        fastrand::shuffle(&mut rows);
+        let has_any = !rows.is_empty();
         self.schedule.gates.first.extend(rows);
-        !released.is_empty()
+        has_any
     }
 
     /// The first `refusals` of the run were those rows' own: the rows of the campaign are rejected.
@@ -214,12 +240,13 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let suspects: Vec<Suspect> = self.undecided.suspects.extract_if(.., is_meant).collect();
         for Suspect { mut job, .. } in suspects {
             self.ending.has_given_up = true;
-            self.ending
-                .stopped_at
-                .push((job.claim.file, job.claim.line));
             match job.uncertain() {
                 Some(outcome) => self.give(job.slot, outcome),
-                None => self.window.pass_over(job.slot),
+                None => {
+                    let place = (job.claim.file, job.claim.line);
+                    self.ending.stopped_at.push(place);
+                    self.window.pass_over(job.slot);
+                }
             }
         }
     }

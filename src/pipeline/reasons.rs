@@ -1,23 +1,28 @@
 //! Whether rows that the service rejects are bad, or the service is ill.
 //!
-//! A service that refuses everything for one reason says nothing about the rows: they are known to
-//! be bad only where it takes others, or refuses others for other reasons. Until then the ledger has
+//! A service that refuses all rows of a campaign for one reason says nothing about the rows: they are
+//! known to be bad only where it takes others, or refuses others for other reasons. Until then the ledger has
 //! them as rows that are tried again, which so holds whatever ends the start, a kill too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{CellsDigest, Claim};
 use crate::text::without_words_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Reasons {
-    first: Option<(Option<ErrorCode>, String)>,
-    /// Whether a row was taken, or rejected for another reason than the first one.
-    pub(super) are_the_rows: bool,
+    campaigns: HashMap<CampaignId, OfCampaign>,
     /// Rejected rows of which this is not known yet, and those that a stop for rows rejected alike
     /// has counted.
     pub(super) open: BTreeMap<RowId, Rejection>,
+}
+
+#[derive(Debug, Default)]
+struct OfCampaign {
+    first: Option<(Option<ErrorCode>, String)>,
+    /// Whether a row was taken, or rejected for another reason than the first one.
+    are_the_rows: bool,
 }
 
 /// A rejected row that the ledger has as one that is tried again.
@@ -39,11 +44,28 @@ pub(super) fn tried_again(rejected: &RowOutcome) -> RowOutcome {
 }
 
 impl Reasons {
+    /// Whether rows of the campaign are rejected for themselves.
+    pub(super) fn are_the_rows(&self, campaign: CampaignId) -> bool {
+        self.campaigns
+            .get(&campaign)
+            .is_some_and(|of| of.are_the_rows)
+    }
+
     /// Takes the outcome of a row with these values, which a reason may quote.
-    pub(super) fn note<'v>(&mut self, outcome: &RowOutcome, values: impl Iterator<Item = &'v str>) {
+    pub(super) fn note<'v>(
+        &mut self,
+        campaign: CampaignId,
+        outcome: &RowOutcome,
+        values: impl Iterator<Item = &'v str>,
+    ) {
+        let has_taken = matches!(outcome.status, Status::Created | Status::Duplicate);
         let is_bad = outcome.status == Status::Rejected && !outcome.is_known_bad;
-        self.are_the_rows |= matches!(outcome.status, Status::Created | Status::Duplicate);
-        if !is_bad || self.are_the_rows {
+        if !is_bad && !has_taken {
+            return;
+        }
+        let of = self.campaigns.entry(campaign).or_default();
+        of.are_the_rows |= has_taken;
+        if of.are_the_rows {
             return;
         }
         let text = without_words_of(outcome.error.as_deref().unwrap_or_default(), values);
@@ -51,8 +73,8 @@ impl Reasons {
         let words = text.split_whitespace();
         let words = words.filter(|word| !word.contains(char::is_numeric));
         let reason = (outcome.error_code, words.collect::<Vec<_>>().join(" "));
-        let first = self.first.get_or_insert_with(|| reason.clone());
-        self.are_the_rows = *first != reason;
+        let first = of.first.get_or_insert_with(|| reason.clone());
+        of.are_the_rows = *first != reason;
     }
 }
 
@@ -65,9 +87,10 @@ mod tests {
         for (code, text) in texts {
             let code = Some(ErrorCode::Http(*code));
             let outcome = RowOutcome::not_sent(Status::Rejected, code, Some((*text).to_owned()));
-            reasons.note(&outcome, ["Ada Lovelace"].into_iter());
+            reasons.note(CampaignId(1), &outcome, ["Ada Lovelace"].into_iter());
         }
-        reasons.are_the_rows
+        assert!(!reasons.are_the_rows(CampaignId(2)));
+        reasons.are_the_rows(CampaignId(1))
     }
 
     #[test]

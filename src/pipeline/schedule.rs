@@ -19,10 +19,9 @@ pub(super) struct Schedule {
     /// The job that is sent next, as soon as the pace allows.
     pub(super) next: Option<Job>,
     pub(super) gates: CampaignGates,
-    /// Rows that were tried before this start, how often and for which campaign: they wait until
-    /// another one has been taken. Those tried least often go first: they have least to do with what
-    /// stopped the starts before.
-    pub(super) deferred: BTreeMap<(u32, Slot), CampaignId>,
+    /// Rows that were tried before this start, with their campaigns: they wait until another one has
+    /// been taken.
+    pub(super) deferred: BTreeMap<Slot, CampaignId>,
     /// Whether such rows, refused then, may have been read that were not looked at yet.
     pub(super) has_refused_ahead: bool,
     /// Whether no other one was left, so that they no longer wait.
@@ -109,6 +108,12 @@ impl Schedule {
         if let Some(job) = self.gates.pass_on(campaign) {
             self.push(Instant::now(), job);
         }
+    }
+
+    /// The rows that wait for their time and were not tried yet.
+    pub(super) fn waiting_rows(&self) -> impl Iterator<Item = Slot> {
+        let fresh = self.waiting.values().filter(|job| job.is_fresh());
+        fresh.map(|job| job.slot)
     }
 
     /// Removes the jobs of a campaign, or all. That includes those that wait for a number: the

@@ -242,8 +242,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let campaign = job.claim.campaign;
             let goes_now = self.schedule.has_only_tried || self.stops.has_taken(campaign);
             if !job.is_fresh() && !is_chosen && !goes_now {
-                let place = (job.attempts, slot);
-                self.schedule.deferred.insert(place, campaign);
+                self.schedule.deferred.insert(slot, campaign);
                 continue;
             }
             match self.schedule.gates.enter(campaign, slot) {

@@ -36,6 +36,10 @@ use crate::text::{without_numbers, without_words_of};
 /// How many rows from elsewhere must be refused too, each sent alone.
 const PROBES: u32 = 5;
 
+/// The same in a start after one that was stopped, once a row was taken: rows that are refused for
+/// themselves are then known to be many.
+const PROBES_AGAIN: u32 = 20;
+
 /// After how many refused rows of a campaign single refusals are nothing new.
 const EXPECTED: usize = 3;
 
@@ -75,6 +79,8 @@ pub(super) type Counted = (Claim, RowOutcome);
 struct Alike {
     last: Option<(ErrorCode, String)>,
     rows: Vec<Counted>,
+    /// Since which refusal rows from elsewhere are sent alone; what was sent before does not count.
+    probing_since: Option<u64>,
     has_stopped: bool,
 }
 
@@ -115,19 +121,28 @@ pub(super) struct Stops {
     refused: Vec<CampaignId>,
     /// How many refusals there were that may hold for every row.
     pub(super) refusals: u64,
+    /// Whether an earlier start was stopped by rows that are tried again by this one.
+    pub(super) follows_stop: bool,
 }
 
 impl Alike {
-    /// Counts a rejected row. Returns whether that makes enough of them, for the first time.
-    fn is_enough(&mut self, code: ErrorCode, text: &str, row: Counted, enough: NonZeroU32) -> bool {
-        let is_same = |(last_code, last): &(ErrorCode, String)| *last_code == code && last == text;
-        match self.last.as_ref().is_some_and(is_same) {
+    /// Counts a row that was rejected for this reason, and sent after `before` refusals. Returns
+    /// whether that makes enough of them, for the first time.
+    fn is_enough(
+        &mut self,
+        reason: &(ErrorCode, String),
+        row: Counted,
+        before: u64,
+        enough: NonZeroU32,
+    ) -> bool {
+        match self.last.as_ref() == Some(reason) {
             // What was in flight at the stop still comes.
-            _ if self.has_stopped => {}
+            _ if self.has_stopped || self.probing_since.is_some_and(|since| before < since) => {}
             true => self.rows.push(row),
             false => {
-                self.last = Some((code, text.to_owned()));
+                self.last = Some(reason.clone());
                 self.rows = vec![row];
+                self.probing_since = None;
             }
         }
         let has_now = !self.has_stopped && self.rows.len() >= enough.get() as usize;
@@ -175,6 +190,7 @@ impl Stops {
             unreadable: Vec::new(),
             refused: Vec::new(),
             refusals: 0,
+            follows_stop: false,
         }
     }
 
@@ -184,10 +200,19 @@ impl Stops {
         series.is_some_and(|series| series.has_taken)
     }
 
-    /// Whether rows of the campaign are sent alone to find out if it takes any.
+    /// Whether the service has taken a row of a campaign that is none of these.
+    pub(super) fn takes_others(&self, refused: &[(CampaignId, Stop)]) -> bool {
+        let is_refused = |campaign| refused.iter().any(|(of, _)| of == campaign);
+        let mut others = self.campaigns.iter();
+        others.any(|(campaign, series)| series.has_taken && !is_refused(campaign))
+    }
+
+    /// Whether rows of the campaign are sent alone to find out if it takes any. What stopped an
+    /// earlier start by rows rejected alike may stand in front of others.
     pub(super) fn is_probing(&self, campaign: CampaignId) -> bool {
         let series = self.campaigns.get(&campaign);
-        series.is_some_and(|series| series.refusals.probing_since.is_some())
+        let since = series.and_then(|of| of.refusals.probing_since.or(of.rejected.probing_since));
+        since.is_some()
     }
 
     /// The open refusals of the campaign are settled in another way.
@@ -205,7 +230,7 @@ impl Stops {
         let campaign = job.claim.campaign;
         // If so, a refusal may be about the lead of an earlier attempt.
         let is_in_doubt = job.is_in_doubt();
-        let is_its_own = job.was_refused && self.all.has_taken;
+        let is_its_own = job.was_refused && self.has_taken(campaign);
         match &answer.verdict {
             Verdict::Created { .. } | Verdict::Duplicate { .. } => {
                 self.take(campaign, job.refusals_before);
@@ -225,7 +250,8 @@ impl Stops {
                     http_status: answer.http_status,
                     ..job.outcome(Status::Rejected, (*code, text.clone()))
                 };
-                self.reject((job.claim, outcome), *code, text)
+                let reason = (*code, text.clone());
+                self.reject((job.claim, outcome), &reason, job.refusals_before)
             }
             Verdict::Fatal { cause, text, .. } => self.refuse(job, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
@@ -281,17 +307,26 @@ impl Stops {
         series
     }
 
-    fn reject(&mut self, row: Counted, code: ErrorCode, text: &str) -> Consequence {
-        let enough = self.stop_after;
-        let series = self.understand(row.0.campaign);
-        let is_campaigns = series.rejected.is_enough(code, text, row.clone(), enough);
-        let is_runs = self.all.rejected.is_enough(code, text, row, enough);
+    fn reject(&mut self, row: Counted, reason: &(ErrorCode, String), before: u64) -> Consequence {
+        let (enough, refusals) = (self.stop_after, self.refusals + 1);
+        let follows_stop = self.follows_stop;
+        let of = &mut self.understand(row.0.campaign).rejected;
+        let is_campaigns = of.is_enough(reason, row.clone(), before, enough);
+        let is_probing = follows_stop && of.rows.len() == PROBES as usize;
+        let all = &mut self.all.rejected;
+        let is_runs = all.is_enough(reason, row.clone(), before, enough);
+        if is_probing {
+            self.refusals = refusals;
+            all.probing_since.get_or_insert(refusals);
+            let of = &mut self.understand(row.0.campaign).rejected;
+            of.probing_since.get_or_insert(refusals);
+        }
         let scope = match (is_runs, is_campaigns) {
             (true, _) => Scope::Run,
             (false, true) => Scope::Campaign,
             (false, false) => return Consequence::Understood,
         };
-        Consequence::Last(scope, stop(StopReason::RejectedAlike(enough), text))
+        Consequence::Last(scope, stop(StopReason::RejectedAlike(enough), &reason.1))
     }
 
     /// The rows that stops for rows rejected alike have counted: the next start tries them again.
@@ -323,7 +358,11 @@ impl Stops {
         }
         let series = self.campaigns.entry(campaign).or_default();
         series.refusals.count(self.refusals, before);
-        let is_campaigns = series.refusals.probes >= PROBES;
+        let most = match self.follows_stop && series.has_taken {
+            true => PROBES_AGAIN,
+            false => PROBES,
+        };
+        let is_campaigns = series.refusals.probes >= most;
         let is_about_all = match cause {
             // If others are understood, these may well be missing.
             FatalCause::Campaign => {
@@ -331,7 +370,7 @@ impl Stops {
             }
             _ => {
                 self.all.refusals.count(self.refusals, before);
-                self.all.refusals.probes >= PROBES && self.refused.len() > 1
+                self.all.refusals.probes >= most && self.refused.len() > 1
             }
         };
         match (is_about_all, is_campaigns) {

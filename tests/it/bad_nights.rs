@@ -11,8 +11,8 @@ use crate::cluster::{Cluster, Database};
 #[cfg(unix)]
 use crate::shared_ledger::with_ledger;
 use crate::util::{
-    Folder, Output, REFUSALS_OF_ALL, Run, contacts, kill, number, replaced, scenario, signal,
-    wait_for_requests,
+    Folder, Output, REFUSALS_OF_ALL, Run, contacts, contacts_of, kill, number, replaced, scenario,
+    signal, wait_for_requests,
 };
 
 /// Answers these rows so.
@@ -244,4 +244,73 @@ fn on_a_shared_ledger_too_what_met_a_stop_is_sent_and_only_bad_rows_are_known_ba
         assert_eq!(service.stats().created, people as u64);
         assert_eq!(summary["known_bad"], 0);
     }
+}
+
+#[test]
+fn a_list_that_grows_is_sent_within_two_nights_however_many_of_its_rows_are_refused_before() {
+    let bad = r#"{ status = 400, body = '{"message":"Bad"}' }"#;
+    let in_200 = r#"{ status = 200, body = '{"success":false,"message":"no"}' }"#;
+    let replies = REFUSALS_OF_ALL.iter().map(|(reply, _)| *reply);
+    for reply in replies.chain([bad, in_200]) {
+        for (refused, known_bad) in [(8, "retry"), (60, "retry"), (60, "skip")] {
+            let folder = Folder::with_leads(&contacts(0));
+            let service = scenario(&rules(0..refused, reply));
+            let mut people_before = 0;
+            for night in 0..4 {
+                let people = 40 + 10 * night;
+                folder.write("leads.csv", contacts(refused + people));
+                let flags = ["--known-bad", known_bad];
+                let output = folder.import_leads(&service, &flags).output();
+                let created = service.stats().created;
+                let what = format!("{reply}, {refused}, {known_bad}, night {night}");
+                assert!(created >= people_before, "{what}: {}", output.stderr);
+                people_before = people as u64;
+            }
+            assert_eq!(service.stats().created, people_before, "{reply}, {refused}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_met_a_stop_are_judged_by_rows_of_their_own_campaign_alone() {
+    for (reply, _) in REFUSALS_OF_ALL {
+        for (of_101, of_102) in [(30, 6), (4, 4), (30, 1)] {
+            let lists: Vec<u32> = [vec![101; of_101], vec![102; of_102]].concat();
+            let folder = Folder::with_leads(&contacts_of(&lists, of_101 + of_102));
+            let night = |service: &Sandbox, code: i32| {
+                let flags = ["leads.csv", "--campaign-column", "list"];
+                let flags = [&flags[..], &["--known-bad", "skip", "--format", "json"]].concat();
+                folder.import(service, &flags).expect(code).json()
+            };
+            let mut service = scenario(&format!("[[rule]]\nreply = {reply}"));
+            night(&service, 3);
+            let one = format!("[[rule]]\ncampaign_id = 102\nreply = {reply}");
+            service = replaced(service, &one);
+            let second = night(&service, 3);
+            assert_eq!(count(&second, "created"), of_101 as u64, "{reply}");
+            assert_eq!(count(&second, "rejected"), 0, "{reply}");
+            service = replaced(service, "");
+            let third = night(&service, 0);
+            assert_eq!(service.stats().created, of_102 as u64, "{reply}");
+            assert_eq!(third["known_bad"], 0, "{reply}");
+        }
+    }
+}
+
+#[test]
+fn a_campaign_that_refuses_all_its_rows_makes_none_known_bad_by_the_leads_of_another() {
+    let folder = Folder::with_leads(&contacts_of(&[101, 102], 60));
+    let night = |service: &Sandbox, code: i32| {
+        let flags = ["leads.csv", "--campaign-column", "list"];
+        let flags = [&flags[..], &["--known-bad", "skip", "--format", "json"]].concat();
+        folder.import(service, &flags).expect(code).json()
+    };
+    let gone = "[[rule]]\ncampaign_id = 102\nreply = { status = 410, body = '{}' }";
+    let mut service = scenario(gone);
+    let first = night(&service, 1);
+    assert_eq!(count(&first, "rejected"), 30);
+    service = replaced(service, "");
+    let second = night(&service, 0);
+    assert_eq!(count(&second, "created"), 30);
+    assert_eq!(second["known_bad"], 0);
 }

@@ -41,16 +41,12 @@ async fn end(
     if ending.has_rejects {
         // Rows after the last one that was read are in no file of this start.
         let update = "UPDATE leadload.known_bad SET in_rejects = true WHERE run = $1 AND row <= $2
-            AND row <> ALL ($4) AND ($3 OR EXISTS (
-                SELECT 1 FROM leadload.invalid_rows AS bad
-                WHERE bad.run = $1 AND bad.row = known_bad.row
-            ))";
+            AND row <> ALL ($3)";
         let again = ending.tried_again.iter();
         let again: Vec<i64> = again.map(|row| row.0.cast_signed()).collect();
         let values = [
             int8(&run),
             int8(&last_read),
-            typed(&ending.has_bad_rows, Type::BOOL),
             typed(&again, Type::INT8_ARRAY),
         ];
         client.execute_typed(update, &values).await?;

@@ -141,7 +141,6 @@ mod tests {
             stopped_by,
             complete: stopped_by.is_none(),
             has_rejects: true,
-            has_bad_rows: true,
             ..Ending::default()
         };
         test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();

@@ -248,13 +248,10 @@ fn end(
         step.execute(
             // Rows after the last one that was read are in no file of this start.
             "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1 AND row <= ?2
-                AND row NOT IN (SELECT value FROM json_each(?4)) AND (?3 OR EXISTS (
-                    SELECT 1 FROM invalid_rows AS bad WHERE bad.run = ?1 AND bad.row = known_bad.row
-                ))",
+                AND row NOT IN (SELECT value FROM json_each(?3))",
             params![
                 run.0,
                 ending.last_read,
-                ending.has_bad_rows,
                 json!(ending.tried_again).to_string()
             ],
         )?;
@@ -307,7 +304,6 @@ mod tests {
             counts: created(rows),
             last_read: rows as u64,
             has_rejects: true,
-            has_bad_rows: true,
             tried_again: &[],
         }
     }
