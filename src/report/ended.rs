@@ -89,7 +89,7 @@ impl Ended<'_> {
             rows.push(format!("{} more", self.stopped_at.len() - MAX_NAMED));
         }
         (!rows.is_empty()).then(|| format!(
-            "The service refused {}, and took no other row that would show whether only these are refused. They are tried again after the next one that it takes.",
+            "The service refused {}, and took none of the rows sent after them. They are tried again once it takes another one.",
             joined(&rows, "and")
         ))
     }

@@ -132,7 +132,7 @@ impl Logbook {
                 event = "campaign_stopped",
                 campaign = campaign.0,
                 stopped_by = by.as_str(),
-                "campaign {campaign}: {}; its rows wait, and the others are sent",
+                "campaign {campaign}: {}; its rows wait, and the others go on",
                 in_words(*by)
             ),
             RunEvent::Stopping { by, in_flight } => warn!(
@@ -507,7 +507,7 @@ mod tests {
         assert_eq!(
             logged(Show::Bar, &[stopped]),
             [
-                "WARN: campaign 102: the service refuses the campaign; its rows wait, and the others are sent"
+                "WARN: campaign 102: the service refuses the campaign; its rows wait, and the others go on"
             ]
         );
     }

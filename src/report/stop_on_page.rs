@@ -52,7 +52,7 @@ pub(super) fn stop_on_page(stop: &Stop) -> Option<(String, String)> {
         ),
         StopReason::AskedToWait { until, .. } => (
             format!(
-                "The service takes no leads for now and asks to wait until {}",
+                "The service takes no leads for now, and the next one would go at {}",
                 clock(*until)
             ),
             "Try again after that.".to_owned(),
@@ -112,7 +112,7 @@ fn refused(cause: FatalCause) -> (String, String) {
             "Paste a new one under “Service”.".to_owned(),
         ),
         FatalCause::Forbidden => (
-            "The service does not allow your access token to create leads",
+            "The service forbids creating leads",
             format!("{ask} {TRY_AGAIN}"),
         ),
         FatalCause::Payment | FatalCause::Balance => (
@@ -128,7 +128,7 @@ fn refused(cause: FatalCause) -> (String, String) {
             format!("{CHECK_ADDRESS} {TRY_AGAIN}"),
         ),
         FatalCause::NotTheService => (
-            "This address does not seem to be the calling service",
+            "The answer is not one of the calling service",
             format!("{CHECK_ADDRESS} {TRY_AGAIN}"),
         ),
     };

@@ -73,7 +73,7 @@ fn words(stop: &Stop) -> Message {
         }
         StopReason::AskedToWait { until, why } => (
             format!(
-                "the service refuses requests for now ({why}) and asks to wait until {until:.0}, which is later than `--max-outage` allows"
+                "the service refuses requests for now ({why}), and the next one would go at {until:.0}, which is later than `--max-outage` allows"
             ),
             Some(format!(
                 "{RUN_AGAIN} after that; `--max-outage` says how long to wait for the service"
@@ -150,7 +150,7 @@ fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
             "check the token; a new one may be needed",
         ),
         FatalCause::Forbidden => (
-            "the service does not allow this token to create leads",
+            "the service forbids creating leads",
             "check what the token is allowed to do, and that no firewall is in between",
         ),
         FatalCause::Payment | FatalCause::Balance => (
@@ -166,7 +166,7 @@ fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
             "check the address of the service",
         ),
         FatalCause::NotTheService => (
-            "this address does not seem to be the calling service",
+            "the answer is not one of the calling service",
             "check the address of the service",
         ),
     }
@@ -198,7 +198,7 @@ pub(super) fn in_words(by: StoppedBy) -> &'static str {
         StoppedBy::Redirect => "the service redirects to another address",
         StoppedBy::Outage => "the service gives no usable answers",
         StoppedBy::Unreadable => "the answers are not those of the service",
-        StoppedBy::Rejections => "the service rejects all rows for the same reason",
+        StoppedBy::Rejections => "the service rejects many rows for one reason",
         StoppedBy::Signal => "Ctrl-C or another signal",
         StoppedBy::MaxDuration => "`--max-duration`",
         StoppedBy::Disk => "a file cannot be written",

@@ -53,7 +53,7 @@ fn every_stop_of_a_resumable_run_is_named_in_text_and_json() {
         (
             StoppedBy::Rejections,
             "rejections",
-            format!("{after}: the service rejects all rows for the same reason"),
+            format!("{after}: the service rejects many rows for one reason"),
             ExitCode::Service,
         ),
         (

@@ -601,7 +601,7 @@ fn a_wait_that_is_longer_than_an_outage_may_be_is_named_with_its_status_and_its_
         let elapsed = summary["elapsed_s"].as_f64().unwrap();
         assert!(elapsed < 30.0, "{elapsed}");
         let error = summary["error"].as_str().unwrap();
-        let (before, after) = error.split_once(" and asks to wait until ").unwrap();
+        let (before, after) = error.split_once(", and the next one would go at ").unwrap();
         assert_eq!(before, "the service refuses requests for now (http_429)");
         let (until, rest) = after.split_once(',').unwrap();
         let until: jiff::Timestamp = until.parse().unwrap();
