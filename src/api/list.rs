@@ -22,8 +22,8 @@ use crate::text::without_numbers;
 /// failure may be retried.
 const ATTEMPTS: u32 = 5;
 
-/// A service that asks for a longer pause is not asked again if the user waits for it.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long a user waits for a page of a service that does not answer, or asks to wait.
+const SOON: Duration = Duration::from_secs(5);
 
 /// Shorter pauses are reported once.
 const SHORT_PAUSE: Duration = Duration::from_secs(10);
@@ -42,8 +42,13 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// up, and why pages are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListError {
-    Refused { cause: FatalCause, text: String },
+    Refused {
+        cause: FatalCause,
+        text: String,
+    },
     NoAnswer(String),
+    /// The service asks to wait for longer than the list is waited for.
+    NotNow(String),
     Unreadable(String),
     Incomplete(Vec<Campaign>, &'static str),
 }
@@ -69,6 +74,7 @@ impl ListError {
         match self {
             ListError::Refused { text, .. }
             | ListError::NoAnswer(text)
+            | ListError::NotNow(text)
             | ListError::Unreadable(text) => text,
             ListError::Incomplete(_, why) => why,
         }
@@ -111,6 +117,14 @@ impl ListError {
             .on_page(
                 format!("The service does not list its campaigns: {}", on_page(text)),
                 "Check its address under “Service” and your internet connection, then try again.",
+            ),
+            ListError::NotNow(text) => Message::new(
+                format!("the campaigns cannot be listed for now: {text}"),
+                "run the same command again after that",
+            )
+            .on_page(
+                format!("The service does not list its campaigns for now: {text}"),
+                "Try again after that.",
             ),
             ListError::Unreadable(text) => Message::new(
                 format!("the answer of the service is not a list of campaigns ({text})"),
@@ -220,22 +234,22 @@ impl Client {
             // Judged like the answer to a lead request: the refusals are the same.
             let (text, asked) = for_now(self.answer(&received).verdict)?;
             failures += 1;
-            let left = patience.map_or(LONGEST_PAUSE, |most| most.saturating_sub(began.elapsed()));
+            let left = patience.unwrap_or(SOON).saturating_sub(began.elapsed());
             let chance = fastrand::f64();
             let pause = asked.unwrap_or_else(|| match patience {
                 None => backoff::delay(failures, chance),
                 Some(_) => backoff::long_delay(failures, chance).min(left),
             });
             let seconds = pause.as_secs_f64().ceil();
-            if left.is_zero() {
+            if asked.is_some() && pause > left {
+                let text = format!("{text}; it asks to wait {seconds:.0} s");
+                return Err(ListError::NotNow(text));
+            }
+            if patience.is_some() && left.is_zero() {
                 let text = format!("{text}; `--max-outage` is over");
                 return Err(ListError::NoAnswer(text));
             }
-            if pause > left {
-                let text = format!("{text}; it asks to wait {seconds:.0} s");
-                return Err(ListError::NoAnswer(text));
-            }
-            if patience.is_none() && failures == ATTEMPTS {
+            if patience.is_none() && (failures == ATTEMPTS || pause > left) {
                 return Err(ListError::NoAnswer(text));
             }
             if patience.is_some() && (failures == 1 || pause > SHORT_PAUSE) {

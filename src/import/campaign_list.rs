@@ -168,7 +168,7 @@ pub fn no_campaign() -> Failure {
 fn list_failure(error: ListError) -> Failure {
     let stopped_by = match &error {
         ListError::Refused { cause, .. } => StoppedBy::from(*cause),
-        ListError::NoAnswer(_) => StoppedBy::Outage,
+        ListError::NoAnswer(_) | ListError::NotNow(_) => StoppedBy::Outage,
         ListError::Unreadable(_) | ListError::Incomplete(..) => StoppedBy::Unreadable,
     };
     Failure::new(stopped_by, error.message())
