@@ -86,6 +86,10 @@ impl BaseUrl {
         self.0.scheme() == "https"
     }
 
+    pub(super) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
     /// The address of one of the service's calls, such as `user/lead`.
     pub(super) fn call(&self, path: &str) -> Url {
         let mut url = self.0.clone();

@@ -105,8 +105,10 @@ fn is_exempt(url: &BaseUrl, name: &str, list: &str) -> Result<bool, Message> {
         uri.is_ok_and(|uri| matcher.intercept(&uri).is_none())
     };
     let is_text = !is_quoted(list) && !list.contains(char::REPLACEMENT_CHARACTER);
-    let is_exempt = is_text && has_it(list);
-    if is_text && (is_exempt || !has_it(&meant(list))) {
+    // The library takes a star for all names, and for no numeric address.
+    let has_all = list.split(',').any(|part| part.trim() == "*");
+    let is_exempt = is_text && (has_all || has_it(list));
+    if is_text && (is_exempt || !has_it(&meant(list, url.host()))) {
         return Ok(is_exempt);
     }
     Err(Message::new(
@@ -117,13 +119,17 @@ fn is_exempt(url: &BaseUrl, name: &str, list: &str) -> Result<bool, Message> {
 }
 
 /// The list as other programs would read it.
-fn meant(list: &str) -> String {
+fn meant(list: &str, host: &str) -> String {
     let parts = list.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '\''));
     let names = parts.map(|part| {
-        let part = part
-            .strip_prefix('*')
-            .filter(|rest| !rest.is_empty())
-            .unwrap_or(part);
+        let (_, part) = part.split_once("://").unwrap_or(("", part));
+        if part
+            .strip_suffix('*')
+            .is_some_and(|from| host.starts_with(from))
+        {
+            return host;
+        }
+        let part = part.strip_prefix('*').unwrap_or(part);
         match part.split_once(':') {
             Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
             _ => part,
@@ -251,6 +257,7 @@ mod tests {
             ".example.com",
             "10.0.0.1, example.com",
             "*",
+            "localhost, *",
         ] {
             let variables = [("NO_PROXY", list), ("HTTPS_PROXY", "'a'")];
             // A proxy that is used for nothing.
@@ -272,6 +279,8 @@ mod tests {
             "localhost app.example.com",
             "localhost;*.example.com",
             "localhost,\"app.example.com\"",
+            "https://app.example.com",
+            "localhost,app.*",
         ] {
             let error = of(SERVICE, &[("no_proxy", list)]).unwrap_err();
             assert!(
@@ -285,8 +294,15 @@ mod tests {
             "example.org:443",
             "::1",
             "10.0.0.0/8",
+            "10.0.0.*",
         ] {
             assert_eq!(of(SERVICE, &[("no_proxy", list)]), Ok(None), "{list}");
         }
+        const NUMERIC: &str = "https://192.0.2.7";
+        for list in ["192.0.2.*", "http://192.0.2.7", "192.0.2.7:443"] {
+            assert!(of(NUMERIC, &[("NO_PROXY", list)]).is_err(), "{list}");
+        }
+        let all = of(NUMERIC, &[("NO_PROXY", "*")]).unwrap();
+        assert!(all.is_some_and(|proxy| proxy.contains("Custom")));
     }
 }
