@@ -4,9 +4,9 @@
 //! kind often stand together, so the row that shows which it is comes from elsewhere in what was
 //! read, and was not tried before. It is sent alone.
 //!
-//! Rows that an earlier start has tried say little: they wait until another row was taken, or
-//! nothing else is left. So what kept an earlier start from sending the rows behind it cannot
-//! keep this one from it too.
+//! Rows that an earlier start has tried, or another run for the same people, say little: they wait
+//! until another row of their campaign was taken, or nothing else is left. So what kept an earlier
+//! start from sending the rows behind it cannot keep this one from it too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

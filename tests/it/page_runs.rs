@@ -13,7 +13,8 @@ use leadload::sandbox::Sandbox;
 
 use crate::page_session::{Answer, Session};
 use crate::util::{
-    Folder, contacts, kill, number, scenario, service, signal, wait_for_requests, wait_until,
+    Folder, contacts, kill, number, replaced, scenario, service, signal, wait_for_requests,
+    wait_until,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -252,6 +253,26 @@ fn stop_waits_for_the_answers_however_often_it_is_pressed() {
         400,
         "nobody was asked for twice"
     );
+}
+
+#[test]
+fn rows_that_met_a_stop_are_named_by_their_lines_and_sent_when_it_goes_on() {
+    let folder = Folder::with_leads(&contacts(30));
+    let service = scenario("[[rule]]\nreply = { status = 404, body = '{}' }");
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    let ended = page.end(&list);
+    assert!(
+        ended.says("The service refused line 2, line 6, ") && ended.says("line 31"),
+        "{}",
+        ended.body
+    );
+    let service = replaced(service, "");
+    page.session.post(&format!("{list}/resume"), &[]);
+    wait_for_requests(&service, 30);
+    assert!(page.end(&list).says("Sent"));
+    has_each_once(&service, 30);
 }
 
 #[test]
