@@ -54,6 +54,12 @@ impl Slept {
     }
 }
 
+/// Waits this long. Time in which the computer sleeps is part of it.
+pub async fn wait(time: Duration) {
+    let mut end = Instant::now().checked_add(time);
+    Slept::default().reach(&mut end).await;
+}
+
 /// How long the computer has slept since this was first asked. In whole seconds, rounded, since two
 /// clocks are never read at the same moment.
 fn slept() -> Duration {
@@ -140,7 +146,7 @@ mod tests {
             tokio::time::sleep(HOUR).await;
             testing::sleep(4 * HOUR);
         });
-        Slept::default().reach(&mut Some(began + 8 * HOUR)).await;
+        wait(8 * HOUR).await;
         let late = began.elapsed().abs_diff(4 * HOUR);
         assert!(late < Duration::from_millis(10), "{late:?}");
     }

@@ -87,7 +87,7 @@ const LAYERS: [Layer; 37] = [
     ),
     (
         "api",
-        "campaign phone lead exit message paths text backoff",
+        "campaign phone lead exit message paths text backoff clock",
         "",
     ),
     ("campaign", "lead message text", ""),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use reqwest::Url;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 use tracing::warn;
 
 use super::client::{Client, Received};
@@ -14,6 +14,7 @@ use super::verdict::{FatalCause, Verdict};
 use super::wire;
 use crate::backoff;
 use crate::campaign::Campaign;
+use crate::clock;
 use crate::lead::ErrorCode;
 use crate::message::Message;
 use crate::text::without_numbers;
@@ -259,7 +260,7 @@ impl Client {
                     without_numbers(&text)
                 );
             }
-            sleep(pause).await;
+            clock::wait(pause).await;
         }
     }
 }

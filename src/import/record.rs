@@ -13,6 +13,7 @@ use super::rejects::columns_digest;
 use super::remembered::memory_rules;
 use super::{identity, inputs, service};
 use crate::campaign::CampaignBook;
+use crate::clock;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
 use crate::lead::{ErrorCode, RunId};
@@ -136,7 +137,7 @@ impl Record {
                 event = "waiting",
                 "the service has asked to wait (HTTP {status}); going on in {seconds:.0} s"
             );
-            tokio::time::sleep(left).await;
+            clock::wait(left).await;
         }
         Ok(())
     }
