@@ -39,6 +39,9 @@ const FLAGS: [&str; 2] = ["success", "ok"];
 /// Fields that may say how it went; in `data` they may be the lead's own.
 const STATUSES: [&str; 4] = ["status", "code", "status_code", "statusCode"];
 
+/// Fields for errors.
+const ERRORS: [&str; 3] = ["error", "errors", ERROR_CODE];
+
 const FAILURES: [&str; 10] = [
     "false", "no", "error", "fail", "failed", "failure", "rejected", "refused", "denied", "invalid",
 ];
@@ -96,12 +99,20 @@ impl<'a> Object<'a> {
         value.is_some_and(|value| value.get().eq_ignore_ascii_case(json))
     }
 
-    /// Whether one of these fields or one for errors says that the request failed.
-    fn denies(&self, mut outcomes: impl Iterator<Item = &'static str>) -> bool {
-        let said = |field| value(self.get(field)?);
-        let mut errors = ["error", "errors", ERROR_CODE].into_iter();
-        outcomes.any(|field| said(field).is_some_and(|value| is_failure(field, &value)))
-            || errors.any(|field| said(field).is_some_and(|value| is_error(&value)))
+    /// Whether a flag, a field for errors or, `with_status`, one of the statuses says that the request
+    /// failed.
+    fn denies(&self, with_status: bool) -> bool {
+        self.0.iter().any(|(Name(field), raw)| {
+            let field: &str = field;
+            let is_outcome = FLAGS.contains(&field) || with_status && STATUSES.contains(&field);
+            if !is_outcome && !ERRORS.contains(&field) {
+                return false;
+            }
+            value(raw).is_some_and(|value| match is_outcome {
+                true => is_failure(field, &value),
+                false => is_error(&value),
+            })
+        })
     }
 }
 
@@ -256,8 +267,7 @@ impl<'a> Body<'a> {
     /// Whether the body says that the request failed, regardless of the status.
     pub(super) fn denies_success(&self) -> bool {
         let (json, data) = (self.json.as_ref(), self.data.as_ref());
-        json.is_some_and(|json| json.denies(FLAGS.into_iter().chain(STATUSES)))
-            || data.is_some_and(|data| data.denies(FLAGS.into_iter()))
+        json.is_some_and(|json| json.denies(true)) || data.is_some_and(|data| data.denies(false))
     }
 
     /// What the user should know about a lead that was created.

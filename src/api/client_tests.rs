@@ -257,7 +257,7 @@ async fn an_endless_head_or_one_that_is_not_http_is_no_answer() {
 
 #[tokio::test]
 async fn a_head_is_read_as_other_clients_read_it() {
-    let many = "X-More: more\r\n".repeat(1000);
+    let many = "X-More: more\r\n".repeat(500);
     for lines in [
         many.as_str(),
         "X-Folded: one\r\n two\r\n\tthree\r\n",

@@ -56,7 +56,8 @@ impl Ending<'_> {
         let Import {
             settings, intake, ..
         } = self.import;
-        let by_ledger = self.counted_before(&listeners.tally, ledger.as_ref());
+        let got_further = ledger.as_ref().filter(|_| end.is_shorter);
+        let by_ledger = self.counted_before(&listeners.tally, got_further);
         let tally = by_ledger.as_ref().unwrap_or(&listeners.tally);
         let mut ended = Ended {
             run: self.run.map(|run| run.begun.run),

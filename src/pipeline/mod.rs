@@ -483,10 +483,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             };
             self.progress.counts.add(outcome.status);
             let mapping = &self.inputs[row.file()].mapping;
-            if let Some(campaign) = prepared.campaign {
-                let values = mapping.variables(row).map(|(_, value)| value);
-                self.progress.reasons.note(campaign, outcome, values);
-            }
             (self.events)(RunEvent::Settled {
                 row,
                 phone: prepared.phone,

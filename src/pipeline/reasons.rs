@@ -1,8 +1,9 @@
 //! Whether rows that the service rejects are bad, or the service is ill.
 //!
 //! A service that refuses all rows of a campaign for one reason says nothing about the rows: they are
-//! known to be bad only where it takes others, or refuses others for other reasons. Until then the ledger has
-//! them as rows that are tried again, which so holds whatever ends the start, a kill too.
+//! known to be bad only where it takes others in the same start, or refuses others for other
+//! reasons. Until then the ledger has them as rows that are tried again, which so holds whatever
+//! ends the start, a kill too.
 
 use std::collections::{BTreeMap, HashMap};
 

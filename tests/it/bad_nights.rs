@@ -314,3 +314,23 @@ fn a_campaign_that_refuses_all_its_rows_makes_none_known_bad_by_the_leads_of_ano
     assert_eq!(count(&second, "created"), 30);
     assert_eq!(second["known_bad"], 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn leads_of_an_earlier_night_make_nobody_known_bad_on_one_that_refuses_everything() {
+    let folder = Folder::with_leads(&contacts(40));
+    let mut service = scenario("latency_ms = 30");
+    let flags = ["--known-bad", "skip", "--concurrency", "2"];
+    let child = folder.import_leads(&service, &flags).start();
+    wait_for_requests(&service, 15);
+    signal(&child, "-TERM");
+    assert_eq!(Output::of(child).code, 4);
+    let made = service.stats().created;
+    service = replaced(service, "[[rule]]\nreply = { status = 400, body = '{}' }");
+    let second = night(&folder, &service, 1);
+    assert_eq!(count(&second, "rejected"), 40 - made);
+    service = replaced(service, "");
+    let third = night(&folder, &service, 0);
+    assert_eq!(count(&third, "created"), 40 - made);
+    assert_eq!(third["known_bad"], 0);
+}

@@ -111,8 +111,8 @@ async fn end_run(
     let update = "UPDATE leadload.runs
         SET completed_at = CASE WHEN $2 THEN $3 ELSE completed_at END,
         read_to = greatest(read_to, $6),
-        counts = CASE WHEN $2 OR $5 >= counted THEN $4::text::json ELSE counts END,
-        counted = CASE WHEN $2 OR $5 >= counted THEN $5 ELSE counted END
+        counts = CASE WHEN $2 OR $6 >= read_to THEN $4::text::json ELSE counts END,
+        counted = CASE WHEN $2 OR $6 >= read_to THEN $5 ELSE counted END
         WHERE id = $1";
     client.execute_typed(update, &values).await?;
     Ok(())

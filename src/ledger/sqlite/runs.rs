@@ -256,19 +256,17 @@ fn end(
             ],
         )?;
     }
-    // A start that stopped early may have counted fewer rows than the one before it.
+    // A start that stopped early may have got less far than the one before it.
     step.execute(
         "UPDATE runs SET completed_at = CASE WHEN ?2 THEN ?3 END,
-            read_to = max(read_to, ?6), counts = CASE
-            WHEN ?2 OR ?5 >= (SELECT coalesce(sum(value), 0) FROM json_each(counts))
-            THEN ?4 ELSE counts END
+            read_to = max(read_to, ?5),
+            counts = CASE WHEN ?2 OR ?5 >= read_to THEN ?4 ELSE counts END
             WHERE id = ?1",
         params![
             run.0,
             ending.complete,
             Seconds(now),
             json!(ending.counts).to_string(),
-            ending.counts.total(),
             ending.last_read,
         ],
     )?;
