@@ -38,7 +38,7 @@ const PROBES: u32 = 5;
 
 /// The same in a start after one that was stopped, once a row was taken: rows that are refused for
 /// themselves are then known to be many.
-const PROBES_AGAIN: u32 = 20;
+const PROBES_AGAIN: u32 = 10;
 
 /// After how many refused rows of a campaign single refusals are nothing new.
 const EXPECTED: usize = 3;
