@@ -93,13 +93,13 @@ impl RowOutcome {
         }
     }
 
-    /// The outcome of a row that cannot be sent as it is.
     /// Whether the service has refused the row, and it is not known to be the reason: the ledger
     /// has it as failed, and it is tried again.
     pub fn is_tried_again(&self) -> bool {
         self.status == Status::Failed && self.error_code.is_some_and(ErrorCode::is_refusal)
     }
 
+    /// The outcome of a row that cannot be sent as it is.
     pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
         RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))
     }
