@@ -9,7 +9,7 @@ use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 
-use crate::lead::{RunId, Status};
+use crate::lead::{RunId, RunName, Status};
 use crate::options::{ConnectionOptions, Format, Given, LogOptions, ProfileOptions, Value};
 use crate::phone::PhoneNumber;
 use crate::rate::RateChoice;
@@ -225,12 +225,13 @@ pub struct ForgetWhat {
 
 const NO_RUN: &str = "write the number of a run, or `last`";
 
-/// A longer number is a phone number rather than a run.
-const MAX_DIGITS: usize = 6;
+/// A higher number is a phone number rather than a run.
+const HIGHEST: RunId = RunId(999_999);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunArg {
-    Number(RunId),
+    /// By its number, or by the name that its rejects have for it.
+    Named(RunName),
     Last,
 }
 
@@ -240,13 +241,10 @@ impl FromStr for RunArg {
     fn from_str(text: &str) -> Result<RunArg, &'static str> {
         match text.trim() {
             "last" => Ok(RunArg::Last),
-            number if number.len() <= MAX_DIGITS && number.bytes().all(|b| b.is_ascii_digit()) => {
-                number
-                    .parse()
-                    .map(|number| RunArg::Number(RunId(number)))
-                    .map_err(|_| NO_RUN)
-            }
-            _ => Err(NO_RUN),
+            name => match name.parse::<RunName>() {
+                Ok(name) if name.run <= HIGHEST => Ok(RunArg::Named(name)),
+                _ => Err(NO_RUN),
+            },
         }
     }
 }
@@ -276,7 +274,12 @@ mod tests {
 
     #[test]
     fn a_run_is_named_by_its_number_or_as_the_last() {
-        assert_eq!("7".parse(), Ok(RunArg::Number(RunId(7))));
+        for text in ["7", "7-bcdfg"] {
+            assert_eq!(
+                text.parse(),
+                text.parse().map(RunArg::Named).map_err(|_| NO_RUN)
+            );
+        }
         assert_eq!("last".parse(), Ok(RunArg::Last));
         for text in ["", "-1", "+1", "1.5", "first", "447911000001"] {
             assert!(text.parse::<RunArg>().is_err(), "{text}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::{RowCounts, SAMPLE_ROWS};
-use crate::lead::{ListLabel, RunId};
+use crate::lead::{ListLabel, RunId, RunName};
 use crate::mapping::{
     Mapping, MappingError, MappingSpec, PhoneColumn, RejectsForm, SheetRows, rows_above_header,
 };
@@ -252,8 +252,8 @@ fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceErr
 fn named_runs(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<RunId> {
     // A spreadsheet program may have made a number with a point of the cell.
     let numbers = sources(sample, rejects).map(|cell| cell.trim_end_matches(".0"));
-    let runs = numbers.filter_map(|number| number.parse().ok());
-    runs.map(RunId).collect()
+    let runs = numbers.filter_map(|name| name.parse().ok());
+    runs.map(|name: RunName| name.run).collect()
 }
 
 fn named_lists(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<ListLabel> {

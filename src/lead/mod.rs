@@ -6,11 +6,13 @@
 mod counts;
 mod error_code;
 mod list_label;
+mod run_name;
 mod status;
 
 pub use counts::Counts;
 pub use error_code::ErrorCode;
 pub use list_label::ListLabel;
+pub use run_name::{RunName, RunTag};
 pub use status::Status;
 
 use std::fmt;
@@ -29,7 +31,7 @@ impl fmt::Display for RowId {
     }
 }
 
-/// The number of a run in the ledger. Never reused.
+/// The number of a run in the ledger. Never reused there; [`RunName`] tells it from those of other ledgers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub u64);

@@ -5,11 +5,13 @@ use serde_json::Value;
 
 use super::UndoRecord;
 use super::run::{InputRecord, ListRecord, OutputRecord};
-use crate::lead::{CampaignId, Counts, RunId};
+use crate::lead::{CampaignId, Counts, RunId, RunTag};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
     pub run: RunId,
+    /// See [`RunName`](crate::lead::RunName).
+    pub tag: Option<RunTag>,
     pub service: String,
     /// The options that identify the run, in words; `None` if they were pruned.
     pub options: Option<Value>,
@@ -34,6 +36,8 @@ pub struct RunRecord {
 /// A process that has worked on a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartRecord {
+    /// Its place in the order in which all starts were recorded, which no clock decides.
+    pub seq: u64,
     pub began_at: Timestamp,
     /// When it ended; `None` if it was killed or is still sending.
     pub ended_at: Option<Timestamp>,
@@ -73,6 +77,12 @@ impl RunRecord {
             Some(start) => RunState::Stopped(start.stopped_by.as_deref().unwrap_or("unknown")),
             None => RunState::Killed,
         }
+    }
+
+    /// Its place among the runs in the order in which they were started or continued last.
+    pub fn last_start(&self) -> u64 {
+        let starts = self.starts.iter().map(|start| start.seq);
+        starts.max().unwrap_or_default()
     }
 
     /// Whether all its leads were made with this token, so that they are in its account.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ServiceId;
-use crate::lead::{Counts, RowId, RunId};
+use crate::lead::{Counts, RowId, RunId, RunName, RunTag};
 use crate::rate::Rate;
 
 pub type Sha256 = [u8; 32];
@@ -121,6 +121,8 @@ pub struct OutputRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
     pub run: RunId,
+    /// See [`RunName`](crate::lead::RunName).
+    pub tag: Option<RunTag>,
     /// The number of this start among the run's starts, from 1.
     pub start: u32,
     pub continues: bool,
@@ -130,6 +132,15 @@ pub struct Begun {
     pub read_to: u64,
     /// The runs whose rows are all rows of this run too.
     pub covers: Vec<RunId>,
+}
+
+impl Begun {
+    pub fn name(&self) -> RunName {
+        RunName {
+            run: self.run,
+            tag: self.tag,
+        }
+    }
 }
 
 /// Why a run has not begun.
@@ -196,6 +207,7 @@ pub struct Ending<'a> {
 /// The defaults for a rejects file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDefaults {
+    pub tag: Option<RunTag>,
     pub service: String,
     /// As they were given in [`NewRun`]; `None` if they were pruned.
     pub defaults: Option<String>,

@@ -68,11 +68,12 @@ pub(super) const TABLES: &[Table] = tables! {
     runs by "id" {
         id Whole, service Whole, identity Bytes, options Json, defaults Text, began_at Time,
         completed_at Time, reached Whole, read_to Whole, counts Json, pruned_at Time,
-        undone_at Time, token Text,
+        undone_at Time, token Text, tag Text,
     }
     starts by "run, start" {
         run Whole, start Whole, began_at Time, ended_at Time, process Whole, host Text,
         started_by Text, version Text, exit_code Whole, stopped_by Text, requests Whole,
+        seq Whole,
     }
     inputs by "run, position" {
         run Whole, position Whole, name Text, path Path, place Bytes, sha256 Bytes, bytes Whole,

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::json::{line, text};
-use crate::lead::{Counts, RunId};
+use crate::lead::{Counts, RunId, RunTag};
 use crate::ledger::{
     InputRecord, LedgerPlace, ListRecord, OutputRecord, Pruned, RunRecord, RunState, StartRecord,
     Transferred, UndoCounts, UndoRecord, UndoStatus,
@@ -54,6 +54,7 @@ fn run(run: &RunRecord) -> Value {
         "complete": run.completed_at.is_some(),
         "at_work": run.is_at_work,
         "killed": run.state() == RunState::Killed,
+        "tag": run.tag.as_ref().map(RunTag::as_str),
         "began_at": run.began_at,
         "completed_at": run.completed_at,
         "pruned_at": run.pruned_at,

@@ -71,8 +71,8 @@ pub struct Writer {
     rejects_uncertain: bool,
     inputs: Arc<[PlannedInput]>,
     known: KnownOutputs,
-    /// What the rejects name as long as there is no run.
-    label: Option<ListLabel>,
+    /// What the rejects name: the run or, without one, the list.
+    source: String,
     row_words: Option<RowWords>,
     /// The complete files, moved here from the fields above.
     sealed: Vec<SealedFile>,
@@ -110,7 +110,7 @@ impl Writer {
             rejects_uncertain,
             inputs: inputs.clone(),
             known,
-            label: None,
+            source: String::new(),
             row_words: None,
             sealed: Vec::new(),
         })
@@ -118,9 +118,9 @@ impl Writer {
 
     /// Makes the rejects of a check name their list.
     #[must_use]
-    pub fn labelled(self, label: ListLabel) -> Writer {
+    pub fn labelled(self, label: &ListLabel) -> Writer {
         Writer {
-            label: Some(label),
+            source: label.to_string(),
             ..self
         }
     }
@@ -137,6 +137,7 @@ impl Writer {
     pub fn begin(&mut self, run: Option<&Begun>) -> Result<(), OutputError> {
         if let Some(run) = run {
             self.known.begin(run);
+            self.source = run.name().to_string();
         }
         if let Some(results) = &mut self.results {
             results.begin(&self.inputs)?;
@@ -164,7 +165,6 @@ impl Writer {
     /// run may take hours, and be killed. Call it only before the files are sealed.
     pub fn write(&mut self, batch: &Batch) -> Result<(), OutputError> {
         debug_assert!(self.sealed.is_empty(), "nothing is written after sealing");
-        let source = self.source();
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let Some(outcome) = &prepared.outcome else {
                 continue;
@@ -177,7 +177,7 @@ impl Writer {
             {
                 let error = outcome.error.as_deref().unwrap_or_default();
                 let error = self.row_words.map_or(error.into(), |words| words(error));
-                rejects.write(row, outcome, &error, &source)?;
+                rejects.write(row, outcome, &error, &self.source)?;
             }
         }
         if let Some(results) = &mut self.results {
@@ -234,13 +234,6 @@ impl Writer {
             sealed.set_aside(&mut written)?;
         }
         Ok(written)
-    }
-
-    /// What the rejects name: the run or, without one, the list.
-    fn source(&self) -> String {
-        let label = || self.label.as_ref().map(ListLabel::to_string);
-        let run = self.known.run.map(|run| run.to_string());
-        run.or_else(label).unwrap_or_default()
     }
 
     fn is_rejected(&self, outcome: &RowOutcome) -> bool {

@@ -62,6 +62,7 @@ impl Folder {
         let mut writer = Writer::create(&paths, &inputs, true, known.clone()).unwrap();
         let begun = Begun {
             run: RunId(7),
+            tag: Some("bcdfg".parse().unwrap()),
             start: 1,
             continues: false,
             reached: 0,
@@ -152,7 +153,7 @@ fn rejects_name_their_run() {
     assert_eq!(
         fs::read_to_string(folder.path("r.csv")).unwrap(),
         "\u{FEFF}phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
-         ,Ada,1,invalid,phone_missing,,7\n"
+         ,Ada,1,invalid,phone_missing,,7-bcdfg\n"
     );
 }
 
@@ -164,7 +165,7 @@ fn rejects_of_a_check_name_their_list_and_no_run() {
         let known = KnownOutputs::default();
         let mut writer = Writer::create(&folder.plan(name), &inputs, true, known).unwrap();
         if let Some(label) = label {
-            writer = writer.labelled(label.parse().unwrap());
+            writer = writer.labelled(&label.parse().unwrap());
         }
         writer.begin(None).unwrap();
         writer.write(&folder.batch(Status::Invalid)).unwrap();

@@ -17,7 +17,7 @@ use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, Found};
 use crate::import::{Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
-use crate::lead::{ErrorCode, Status};
+use crate::lead::{ErrorCode, ListLabel, Status};
 use crate::report::{Estimate, Lookup, Preview, ToCorrect};
 use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
 use crate::screen::are_many;
@@ -69,7 +69,7 @@ impl Checked {
             rejects: vec![Some(place.to_owned())],
             report: None,
         };
-        let label = job.record().label.parse().ok();
+        let label: Option<ListLabel> = job.record().label.parse().ok();
         // Otherwise the earlier file would be kept under another name.
         let _ = std::fs::remove_file(place);
         service::apart(async move || {
@@ -83,7 +83,7 @@ impl Checked {
             let writer = writer.map_err(OutputError::before_sending)?;
             let mut writer = writer.in_words(Some(row_error));
             if let Some(label) = label {
-                writer = writer.labelled(label);
+                writer = writer.labelled(&label);
             }
             writer.begin(None).map_err(OutputError::before_sending)?;
             let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);

@@ -228,9 +228,9 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
     let own = known.runs.iter().filter_map(|run| {
         let mut starts = run.starts.iter().rev();
         let own = starts.find(|start| start.host == host && start.user.as_ref() == Some(&user))?;
-        Some((own.began_at, run))
+        Some((own.seq, run))
     });
-    match own.max_by_key(|(began_at, run)| (*began_at, run.run)) {
+    match own.max_by_key(|(seq, _)| *seq) {
         Some((_, run)) => Ok(run.clone()),
         // Says it if there are none at all.
         None => match known.named(RunArg::Last) {

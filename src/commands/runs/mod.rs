@@ -10,6 +10,7 @@ use std::num::NonZeroU32;
 use super::ledger::{ledger_of, refuse_missing};
 use crate::cli::runs::{CopyArgs, RunArg, RunsArgs, RunsCommand};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::lead::RunName;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
 use crate::message::Message;
 use crate::options::Format;
@@ -82,15 +83,17 @@ impl KnownRuns {
     }
 
     fn named(&self, name: RunArg) -> Result<&RunRecord, Failure> {
-        let started_at = |run: &&RunRecord| run.starts.last().map_or(run.began_at, |s| s.began_at);
+        let is_named = |run: &&RunRecord, name: RunName| {
+            run.run == name.run && (name.tag.is_none() || run.tag == name.tag)
+        };
         let found = match name {
-            RunArg::Number(number) => self.runs.iter().find(|run| run.run == number),
-            RunArg::Last => self.runs.iter().max_by_key(started_at),
+            RunArg::Named(name) => self.runs.iter().find(|run| is_named(run, name)),
+            RunArg::Last => self.runs.iter().max_by_key(|run| run.last_start()),
         };
         let place = &self.place;
         let unknown = || match name {
-            RunArg::Number(number) if !self.runs.is_empty() => Failure::usage(
-                format!("there is no run {number} in the ledger `{place}`"),
+            RunArg::Named(name) if !self.runs.is_empty() => Failure::usage(
+                format!("there is no run {name} in the ledger `{place}`"),
                 "`leadload runs` lists them",
             ),
             _ => Failure::usage(
@@ -110,16 +113,19 @@ fn list(
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let most = last.map_or(usize::MAX, |most| most.get() as usize);
-    let runs = &known.runs[known.runs.len().saturating_sub(most)..];
+    let mut runs = known.runs;
+    runs.sort_by_key(RunRecord::last_start);
+    runs.drain(..runs.len().saturating_sub(most));
+    runs.sort_by_key(|run| run.run);
     // A missing ledger at the default path is not worth mentioning.
     let is_named = layers.origin(|options| options.ledger.ledger.is_some()) != Origin::Default;
     Ok(match format {
-        Format::Json => runs_json(runs),
+        Format::Json => runs_json(&runs),
         Format::Text if is_named && known.ledger.is_none() => format!(
             "no runs yet, since there is no ledger {}\n",
             printable(&ledger.to_string())
         ),
-        Format::Text => runs_text(runs),
+        Format::Text => runs_text(&runs),
     })
 }
 

@@ -12,7 +12,7 @@ use super::record::{Unreadable, get};
 use super::runs::options;
 use super::session::{SNAPSHOT, bytes, int8};
 use super::undo;
-use crate::lead::{CampaignId, RunId};
+use crate::lead::{CampaignId, RunId, RunTag};
 use crate::ledger::coding::{os_text, place};
 use crate::ledger::{
     InputRecord, LedgerError, ListRecord, OutputRecord, RunRecord, ServiceId, Sha256, StartRecord,
@@ -22,12 +22,12 @@ use crate::ledger::{
 const RUNS: &str = "
 SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,
     EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()),
-    token
+    token, tag
 FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
 
 const STARTS: &str = "
 SELECT run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests,
-    started_by
+    started_by, seq
 FROM leadload.starts ORDER BY run, start";
 
 const LISTS: &str = "
@@ -46,7 +46,7 @@ SELECT DISTINCT runs.id FROM leadload.runs JOIN leadload.inputs ON run = runs.id
 WHERE service = $1 AND reached > 0 AND (place = $2 OR sha256 = $3)";
 
 const DEFAULTS: &str = "
-SELECT defaults, address FROM leadload.runs JOIN leadload.services ON services.id = service
+SELECT defaults, address, tag FROM leadload.runs JOIN leadload.services ON services.id = service
 WHERE runs.id = $1";
 
 /// Rows by their run.
@@ -126,6 +126,7 @@ impl PostgresLedger {
         let rows = self.query(DEFAULTS, &[int8(&run)])?;
         let found = self.read_all(&rows, |row| {
             Ok(StoredDefaults {
+                tag: tag(get(row, 2)?)?,
                 defaults: get(row, 0)?,
                 service: get(row, 1)?,
                 columns: columns.clone(),
@@ -173,6 +174,7 @@ fn runs_of(
         let counts: &str = get(row, 6)?;
         Ok(RunRecord {
             run,
+            tag: tag(get(row, 9)?)?,
             service: get(row, 1)?,
             options: options(get(row, 2)?)?,
             began_at: get(row, 3)?,
@@ -190,6 +192,10 @@ fn runs_of(
     runs.collect()
 }
 
+pub(super) fn tag(text: Option<String>) -> Result<Option<RunTag>, String> {
+    text.map(|text| text.parse()).transpose()
+}
+
 fn list(row: &Row) -> Result<ListRecord, Unreadable> {
     Ok(ListRecord {
         name: get(row, 2)?,
@@ -202,7 +208,9 @@ fn start(row: &Row, lists: Vec<ListRecord>) -> Result<StartRecord, Unreadable> {
     let exit_code: Option<i32> = get(row, 7)?;
     let requests: Option<i64> = get(row, 9)?;
     let ended_at: Option<Timestamp> = get(row, 3)?;
+    let seq: Option<i64> = get(row, 11)?;
     Ok(StartRecord {
+        seq: seq.unwrap_or_default().cast_unsigned(),
         began_at: get(row, 2)?,
         ended_at,
         process: natural(row, 4)?,

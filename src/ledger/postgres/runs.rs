@@ -19,7 +19,7 @@ use super::pace::{self, ServerClock};
 use super::record::{get, storable, whole_seconds};
 use super::sender::{LOCK, Sender, acquire, lease_of};
 use super::session::{bytes, int4, int8, text, typed};
-use crate::lead::{Counts, RunId};
+use crate::lead::{Counts, RunId, RunTag};
 use crate::ledger::coding::here;
 use crate::ledger::lease::Moment;
 use crate::ledger::{
@@ -76,8 +76,10 @@ SELECT starts.run, starts.start, (SELECT max(id) FROM leadload.senders
 FROM leadload.starts WHERE key = $1";
 
 const INSERT_START: &str = "
-INSERT INTO leadload.starts (run, start, key, began_at, process, host, started_by, version)
-SELECT $1, coalesce(max(start), 0) + 1, $2, $3, $4, $5, $6, $7 FROM leadload.starts WHERE run = $1
+INSERT INTO leadload.starts (run, start, key, began_at, process, host, started_by, version, seq)
+SELECT $1, coalesce(max(start), 0) + 1, $2, $3, $4, $5, $6, $7,
+    (SELECT coalesce(max(seq), 0) + 1 FROM leadload.starts)
+FROM leadload.starts WHERE run = $1
 RETURNING start";
 
 /// No other start has a lease, so one without an end was killed, or is cut off.
@@ -231,13 +233,16 @@ async fn begin(
 
 async fn begun(client: &Client, run: RunId, start: i32, continues: bool) -> Result<Begun, Error> {
     let id = run.0.cast_signed();
-    let highest = "SELECT reached, read_to FROM leadload.runs WHERE id = $1";
+    let highest = "SELECT reached, read_to, tag FROM leadload.runs WHERE id = $1";
     let highest = client.query_typed_one(highest, &[int8(&id)]).await?;
     let covers = client.query_typed(COVERED, &[int8(&id)]).await?;
     let covers = covers.iter().map(|row| row.try_get(0));
     let covers = covers.map(|id: Result<i64, _>| id.map(|id| RunId(id.cast_unsigned())));
+    // One that is no tag is that of no rejects.
+    let tag: Option<&str> = highest.try_get(2)?;
     Ok(Begun {
         run,
+        tag: tag.and_then(|tag| tag.parse().ok()),
         start: start.cast_unsigned(),
         continues: continues || start > 1,
         reached: highest.try_get::<_, i64>(0)?.cast_unsigned(),
@@ -247,13 +252,16 @@ async fn begun(client: &Client, run: RunId, start: i32, continues: bool) -> Resu
 }
 
 async fn insert_run(client: &Client, new: &NewRun, now: Timestamp) -> Result<RunId, Error> {
-    let insert = "INSERT INTO leadload.runs (service, identity, began_at, token)
-        VALUES ($1, $2, $3, '') RETURNING id";
+    let insert = "INSERT INTO leadload.runs (service, identity, began_at, token, tag)
+        VALUES ($1, $2, $3, '', $4) RETURNING id";
     let identity = new.identity.as_slice();
+    let tag = RunTag::random();
+    let tag = tag.as_str();
     let values = [
         int8(&new.service.0),
         bytes(&identity),
         typed(&now, Type::TIMESTAMPTZ),
+        text(&tag),
     ];
     let row = client.query_typed_one(insert, &values).await?;
     Ok(RunId(row.try_get::<_, i64>(0)?.cast_unsigned()))

@@ -7,7 +7,7 @@ use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 4;
+pub(super) const VERSION: i32 = 5;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -25,7 +25,8 @@ const FIND_SCHEMA: &str =
 
 /// Each step leads from the version of its place in the list to the next one. All that
 /// are missing are done in one transaction.
-const STEPS: [&str; VERSION as usize] = [TABLES, AFTER_A_RUN, WHOSE_LEADS, WHEN_IT_ASKED];
+const STEPS: [&str; VERSION as usize] =
+    [TABLES, AFTER_A_RUN, WHOSE_LEADS, WHEN_IT_ASKED, WHICH_RUN];
 
 /// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`.
 const TABLES: &str = "
@@ -277,6 +278,20 @@ ALTER TABLE leadload.runs ADD COLUMN token text;
 const WHEN_IT_ASKED: &str = "
 -- When it asked for the wait that ends at `pause_until`; none if that came before this column.
 ALTER TABLE leadload.pace ADD COLUMN pause_asked_at timestamptz;
+";
+
+/// Runs of several ledgers have the same numbers, and clocks may have been wrong.
+const WHICH_RUN: &str = "
+-- Random letters, by which rejects name this run and no other; none if it was begun before this
+-- column came.
+ALTER TABLE leadload.runs ADD COLUMN tag text;
+-- The order in which all starts were recorded, whatever the clock said. Starts for two services may
+-- be recorded at once, and have one number.
+ALTER TABLE leadload.starts ADD COLUMN seq bigint;
+UPDATE leadload.starts SET seq = nth FROM (
+    SELECT run, start, row_number() OVER (ORDER BY began_at, run, start) AS nth
+    FROM leadload.starts
+) AS o WHERE o.run = starts.run AND o.start = starts.start;
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

@@ -230,7 +230,7 @@ async fn live_lease(client: &Client, of: &str, id: i64) -> Result<Option<LiveLea
         "SELECT s.run, process, host, began_at,
             (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, until
         FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
-        WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY began_at DESC LIMIT 1"
+        WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY seq DESC LIMIT 1"
     );
     let Some(row) = client.query_typed_opt(&sql, &[int8(&id)]).await? else {
         return Ok(None);

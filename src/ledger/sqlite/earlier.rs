@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::coding::place;
 use super::columns::{Seconds, all};
+use super::history::tag;
 use super::{AtWork, LedgerError, LockHolder, ServiceId, Sha256, SqliteLedger, StoredDefaults};
 use crate::lead::{CampaignId, RunId};
 
@@ -19,13 +20,13 @@ SELECT DISTINCT runs.id FROM runs JOIN inputs ON run = runs.id
 WHERE service = ?1 AND reached > 0 AND (place = ?2 OR sha256 = ?3)";
 
 const DEFAULTS: &str = "
-SELECT defaults, address FROM runs JOIN services ON services.id = service
+SELECT defaults, address, tag FROM runs JOIN services ON services.id = service
 WHERE runs.id = ?1";
 
 const AT_WORK: &str = "
 SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = run
 WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
-ORDER BY starts.began_at DESC, run DESC, start DESC LIMIT 1";
+ORDER BY seq DESC LIMIT 1";
 
 impl SqliteLedger {
     /// The ids of campaigns by name, from the options of all runs
@@ -66,6 +67,7 @@ impl SqliteLedger {
         self.reading(|db| {
             let found = db.query_row(DEFAULTS, [run.0], |row| {
                 Ok(StoredDefaults {
+                    tag: tag(row)?,
                     defaults: row.get(0)?,
                     service: row.get(1)?,
                     columns: all(db, columns, [run.0], |row| row.get(0))?,
@@ -141,6 +143,7 @@ mod tests {
         };
         let begun = test.ledger.begin(&run, at(1)).unwrap();
         let defaults = StoredDefaults {
+            tag: begun.tag,
             service: "https://service.example".into(),
             defaults: Some(run.defaults.clone()),
             columns: vec![[1; 32], [2; 32]],

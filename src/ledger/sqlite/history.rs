@@ -12,7 +12,7 @@ use super::{
     InputRecord, LedgerError, ListRecord, OutputRecord, RunRecord, ServiceId, SqliteLedger,
     StartRecord,
 };
-use crate::lead::RunId;
+use crate::lead::{RunId, RunTag};
 
 /// The latest version of each file.
 const LATEST_OUTPUTS: &str = "
@@ -67,6 +67,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     let Json(counts) = row.get("counts")?;
     Ok(RunRecord {
         run: RunId(row.get("id")?),
+        tag: tag(row)?,
         service: row.get("address")?,
         options: options.map(|Json(options)| options),
         began_at: row.get::<_, Seconds>("began_at")?.0,
@@ -82,6 +83,12 @@ fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     })
 }
 
+pub(super) fn tag(row: &Row<'_>) -> rusqlite::Result<Option<RunTag>> {
+    let tag: Option<String> = row.get("tag")?;
+    let tag = tag.map(|tag| tag.parse()).transpose();
+    tag.map_err(|error: String| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
 fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
     let time: Option<Seconds> = row.get(column)?;
     Ok(time.map(|Seconds(time)| time))
@@ -91,6 +98,7 @@ fn starts(db: &Connection, run: RunId) -> rusqlite::Result<Vec<StartRecord>> {
     let starts = "SELECT * FROM starts WHERE run = ?1 ORDER BY start";
     all(db, starts, [run.0], |row| {
         Ok(StartRecord {
+            seq: row.get::<_, Option<u64>>("seq")?.unwrap_or_default(),
             lists: lists(db, run, row.get("start")?)?,
             began_at: row.get::<_, Seconds>("began_at")?.0,
             ended_at: time(row, "ended_at")?,

@@ -10,10 +10,11 @@ use serde_json::json;
 
 use super::coding::{here, place};
 use super::columns::{Json, PathText, Seconds, all};
+use super::history::tag;
 use super::{
     Begun, Ending, LatestRun, LedgerError, NewRun, Predecessors, SqliteLedger, Unfinished,
 };
-use crate::lead::{Counts, RunId};
+use crate::lead::{Counts, RunId, RunTag};
 
 /// The runs whose rows are all rows of this run too, so that this run's files contain
 /// what theirs contain: they sent the same lists, by their paths, to the same
@@ -96,10 +97,11 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
     insert_lists(step, run, start, new)?;
     insert_outputs(step, run, new)?;
     let covers = all(step, COVERED, [run.0], |row| row.get(0).map(RunId))?;
-    let highest = "SELECT reached, read_to FROM runs WHERE id = ?1";
+    let highest = "SELECT reached, read_to, tag FROM runs WHERE id = ?1";
     step.query_row(highest, [run.0], |row| {
         Ok(Begun {
             run,
+            tag: tag(row)?,
             start,
             continues: unfinished.is_some(),
             reached: row.get(0)?,
@@ -121,9 +123,10 @@ fn latest(db: &Connection, run: &NewRun) -> rusqlite::Result<LatestRun> {
 }
 
 fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Result<RunId> {
-    let insert = "INSERT INTO runs (service, identity, began_at, token)
-        VALUES (?1, ?2, ?3, '') RETURNING id";
-    let values = params![new.service.0, new.identity, Seconds(now)];
+    let insert = "INSERT INTO runs (service, identity, began_at, token, tag)
+        VALUES (?1, ?2, ?3, '', ?4) RETURNING id";
+    let tag = RunTag::random();
+    let values = params![new.service.0, new.identity, Seconds(now), tag.as_str()];
     step.query_row(insert, values, |row| row.get(0).map(RunId))
 }
 
@@ -156,8 +159,11 @@ fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Resul
 }
 
 fn insert_start(step: &Transaction<'_>, run: RunId, now: Timestamp) -> rusqlite::Result<u32> {
-    let insert = "INSERT INTO starts (run, start, began_at, process, host, started_by, version)
-        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM starts WHERE run = ?1
+    let insert =
+        "INSERT INTO starts (run, start, began_at, process, host, started_by, version, seq)
+        SELECT ?1, coalesce(max(start), 0) + 1, ?2, ?3, ?4, ?5, ?6,
+            (SELECT coalesce(max(seq), 0) + 1 FROM starts)
+        FROM starts WHERE run = ?1
         RETURNING start";
     let version = env!("CARGO_PKG_VERSION");
     let (host, user) = here();

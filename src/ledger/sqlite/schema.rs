@@ -3,17 +3,18 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it.
-pub(super) const VERSION: u32 = 11;
+pub(super) const VERSION: u32 = 12;
 
 /// The version of the first release. Earlier ones are refused.
 pub(super) const FIRST: u32 = 8;
 
 /// What makes the tables of each version of those before it.
-const STEPS: [(u32, &str); 4] = [
+const STEPS: [(u32, &str); 5] = [
     (FIRST, TABLES),
     (9, AFTER_A_RUN),
     (10, WHOSE_LEADS),
-    (VERSION, WHEN_IT_ASKED),
+    (11, WHEN_IT_ASKED),
+    (VERSION, WHICH_RUN),
 ];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
@@ -237,6 +238,21 @@ ALTER TABLE runs ADD COLUMN token TEXT;
 const WHEN_IT_ASKED: &str = "
 -- When it asked for the wait that ends at `pause_until_ms`; none if that came before this column.
 ALTER TABLE services ADD COLUMN pause_asked_at_ms INTEGER;
+";
+
+/// Runs of several ledgers have the same numbers, and clocks may have been wrong.
+const WHICH_RUN: &str = "
+-- Random letters, by which rejects name this run and no other; none if it was begun before this
+-- column came.
+ALTER TABLE runs ADD COLUMN tag TEXT;
+
+-- The order in which all starts were recorded, whatever the clock said.
+ALTER TABLE starts ADD COLUMN seq INTEGER;
+UPDATE starts SET seq = (
+    SELECT nth FROM (
+        SELECT run, start, row_number() OVER (ORDER BY began_at, run, start) AS nth FROM starts
+    ) AS o WHERE o.run = starts.run AND o.start = starts.start
+);
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.
