@@ -24,12 +24,12 @@ INSERT INTO runs (id, service, identity, options, began_at, completed_at,
     (2, 1, x'02', '{"campaign":null,"campaign_column":"Camp"}',
      1795240000, NULL, 1, '{"created":1}'),
     (3, 1, x'03', '{"campaign":"102"}', 1795250000, NULL, 1, '{}');
-INSERT INTO starts (run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests)
+INSERT INTO starts (run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests, seq)
 VALUES
-    (1, 1, 1795230000, 1795230060, 41, 'host', '0.1.0', 1, NULL, 3),
-    (2, 1, 1795240000, NULL, 42, 'host', '0.1.0', NULL, NULL, NULL),
-    (2, 2, 1795240100, 1795240200, 43, 'host', '0.1.0', 3, 'outage', 9),
-    (3, 1, 1795250000, NULL, 44, 'host', '0.1.0', NULL, NULL, NULL);
+    (1, 1, 1795230000, 1795230060, 41, 'host', '0.1.0', 1, NULL, 3, 1),
+    (2, 1, 1795240000, NULL, 42, 'host', '0.1.0', NULL, NULL, NULL, 2),
+    (2, 2, 1795240100, 1795240200, 43, 'host', '0.1.0', 3, 'outage', 9, 3),
+    (3, 1, 1795250000, NULL, 44, 'host', '0.1.0', NULL, NULL, NULL, 4);
 INSERT INTO inputs (run, position, name, path, sha256, bytes, columns, rows) VALUES
     (1, 0, 'a.csv', '/lists/a.csv', zeroblob(32), 70, zeroblob(32), 4),
     (2, 0, 'b.csv', '/lists/b.csv', zeroblob(32), 70, zeroblob(32), NULL),
@@ -310,6 +310,7 @@ fn a_run_is_shown_for_machines() {
             "complete": true,
             "at_work": false,
             "killed": false,
+            "tag": null,
             "began_at": "2026-11-21T03:00:00Z",
             "completed_at": "2026-11-21T03:01:00Z",
             "pruned_at": null,
@@ -366,9 +367,17 @@ fn the_last_run_is_the_one_that_was_started_last() {
     assert_eq!(last(&folder), 3);
     sql(
         &folder,
-        "INSERT INTO starts (run, start, began_at, ended_at, process, host, version, exit_code, stopped_by, requests) VALUES (2, 3, 1795260000, NULL, 45, 'host', '0.1.0', NULL, NULL, NULL)",
+        "INSERT INTO starts (run, start, began_at, process, host, version, seq) VALUES (2, 3, 1795260000, 45, 'host', '0.1.0', 5)",
     );
     assert_eq!(last(&folder), 2);
+    // Recorded last, under a clock that was a day behind.
+    sql(
+        &folder,
+        "INSERT INTO starts (run, start, began_at, process, host, version, seq) VALUES (1, 2, 1795143600, 46, 'host', '0.1.0', 6)",
+    );
+    assert_eq!(last(&folder), 1);
+    let newest = runs(&folder, &["list", "--last", "1", "--format", "json"]);
+    assert_eq!(newest.expect(0).json()["runs"][0]["run"], 1);
 }
 
 #[test]

@@ -33,8 +33,17 @@ pub fn normalised(text: &str, folder: &Folder) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The shapes of the parts that differ, in this order: `#` is a digit, `*` some digits.
-const SHAPES: [(&str, &str); 9] = [
+/// The text with every tag of a run, as in `7-bcdfg`, replaced.
+pub fn without_tags(text: &str) -> String {
+    replaced(text, TAG.0, TAG.1)
+}
+
+const TAG: (&str, &str) = ("-@@@@@", "-TAG");
+
+/// The shapes of the parts that differ, in this order: `#` is a digit, `*` some digits, `@` a
+/// consonant.
+const SHAPES: [(&str, &str); 10] = [
+    TAG,
     ("127.0.0.1:#####", "127.0.0.1:PORT"),
     ("####-##-##T##:##:##.*Z", "TIME"),
     ("####-##-##T##:##:##Z", "TIME"),
@@ -82,6 +91,7 @@ fn matched(text: &str, shape: &str) -> Option<usize> {
         at += match expected {
             '#' => digits(rest).min(1),
             '*' => digits(rest),
+            '@' => usize::from(rest.starts_with(is_consonant)),
             other if rest.starts_with(other) => other.len_utf8(),
             _ => 0,
         };
@@ -90,6 +100,10 @@ fn matched(text: &str, shape: &str) -> Option<usize> {
         }
     }
     Some(at)
+}
+
+fn is_consonant(c: char) -> bool {
+    c.is_ascii_lowercase() && !"aeiouy".contains(c)
 }
 
 /// The system words `…: No such file or directory (os error 2)`.
