@@ -315,6 +315,32 @@ fn it_is_known_of_a_number_in_which_campaigns_it_is_a_lead() {
 }
 
 #[test]
+fn starts_are_in_the_order_in_which_they_were_recorded_whatever_the_clock_said() {
+    each(|mut subject| {
+        let mut begin = |identity, second| {
+            let mut run = new_run(subject.service, identity);
+            run.expected = subject.ledger.predecessors(&run).unwrap().latest;
+            let begun = subject.ledger.begin(&run, at(second)).unwrap().unwrap();
+            let ending = Ending::default();
+            subject
+                .ledger
+                .end(begun.run, begun.start, &ending, at(second))
+                .unwrap();
+            let runs = subject.ledger.runs().unwrap();
+            let last = runs.iter().max_by_key(|run| run.last_start()).unwrap();
+            (begun.name(), last.run)
+        };
+        let (second, last) = begin(2, 31_536_000);
+        assert_eq!(last, second.run);
+        let (third, last) = begin(3, 0);
+        assert_eq!(last, third.run);
+        assert_ne!((second.tag, third.tag), (None, None));
+        // Going on it keeps its tag.
+        assert_eq!(begin(2, -100), (second, second.run));
+    });
+}
+
+#[test]
 fn the_token_of_a_run_is_known_until_its_leads_were_made_with_several() {
     each(|mut subject| {
         let token = |subject: &Subject| subject.ledger.runs().unwrap()[0].token.clone();

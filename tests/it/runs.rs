@@ -381,6 +381,21 @@ fn the_last_run_is_the_one_that_was_started_last() {
 }
 
 #[test]
+fn a_run_is_also_named_as_its_rejects_name_it_and_another_with_that_number_is_not_meant() {
+    let folder = folder();
+    sql(&folder, "UPDATE runs SET tag = 'bcdfg' WHERE id = 2");
+    let shown = runs(&folder, &["show", "2-bcdfg", "--format", "json"]).expect(0);
+    assert_eq!(shown.json()["tag"], "bcdfg");
+    for other in ["2-bcdfh", "1-bcdfg"] {
+        let stderr = runs(&folder, &["show", other]).expect(2).stderr;
+        assert!(
+            stderr.contains(&format!("there is no run {other} in the ledger")),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
 fn a_run_that_is_not_there_is_refused_with_those_that_are() {
     let folder = folder();
     for args in [
