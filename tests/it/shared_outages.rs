@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::cluster::{Cluster, Database};
 use crate::link::{Link, State};
 use crate::shared_ledger::{TAKES_ALL, import, requests, rows, with_ledger};
-use crate::util::{Folder, Output, scenario, signal, wait_for_requests};
+use crate::util::{Folder, Output, number, scenario, signal, wait_for_requests};
 
 /// Runs an import of 600 leads, and breaks something in its midst. Every row must be sent once
 /// and recorded, and nothing may start while it is broken.
@@ -79,6 +79,48 @@ fn commits_whose_answers_are_lost_are_repeated_and_count_once() {
     survives(&url, lose, || link.set(State::Passing));
     let counted = "SELECT sum(requests) FROM leadload.recent_starts";
     assert_eq!(database.sql(counted), ["600"]);
+}
+
+#[test]
+fn what_a_command_has_changed_is_counted_though_the_answer_to_its_commit_is_lost() {
+    let Some((database, link)) = linked() else {
+        return;
+    };
+    let folder = Folder::with_leads(&rows(0, 3));
+    import(&folder, &scenario(""), &database, &[]).expect(0);
+    let (one, other) = (number(1), number(2));
+    for (statement, args, what, changed) in [
+        (
+            "INSERT INTO leadload.suppressed",
+            &["suppress", "add", "--number", &one, "--number", &other][..],
+            "added",
+            2,
+        ),
+        (
+            "DELETE FROM leadload.suppressed",
+            &["suppress", "remove", "--number", &one],
+            "removed",
+            1,
+        ),
+        (
+            "UPDATE leadload.sent SET error",
+            &["runs", "prune", "--older-than", "0s"],
+            "runs",
+            1,
+        ),
+        (
+            "DELETE FROM leadload.sent WHERE run",
+            &["runs", "forget", "1", "--yes"],
+            "leads",
+            3,
+        ),
+    ] {
+        link.set(State::LosingCommitOf(statement));
+        let command = folder.leadload(args).args("--format json");
+        let command = command.env("LEADLOAD_LEDGER", &database.url_at(link.port(), "lease=2s"));
+        assert_eq!(command.expect(0).json()[what], changed, "{args:?}");
+        assert_eq!(link.state(), State::Passing, "a commit was lost: {args:?}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::PostgresLedger;
 use super::claims::expire;
 use super::export::stream;
 use super::record::get;
-use super::session::{int8, typed};
+use super::session::{LONG_ANSWER, int8, typed};
 use crate::lead::RunId;
 use crate::ledger::coding::may_be_number;
 use crate::ledger::{LedgerError, Pruned, ServiceId};
@@ -195,7 +195,7 @@ impl PostgresLedger {
 
     /// Does the work in a transaction during which nothing is sent.
     fn alone<T>(&self, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, LedgerError> {
-        let done = self.session.transact_long(async |client| {
+        let done = self.session.transact_once(LONG_ANSWER, async |client| {
             client.batch_execute(STOP_SENDERS).await?;
             let is_sending = client.query_typed_one(IS_SENDING, &[]).await?;
             if is_sending.try_get(0)? {

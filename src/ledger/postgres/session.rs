@@ -34,13 +34,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an answer may take before the connection counts as lost.
-const ANSWER: Duration = Duration::from_secs(15);
+pub(super) const ANSWER: Duration = Duration::from_secs(15);
 
 /// The same while a run is ending.
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 
 /// The same for work that goes through whole tables.
-const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
+pub(super) const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
 
 /// The same for the beginning of a run, which may count the rows of an earlier start.
 const BEGINNING: Duration = Duration::from_secs(60);
@@ -181,6 +181,34 @@ impl Session {
         self.transact_within(BEGINNING, work)
     }
 
+    /// Performs work within one transaction that returns what it has changed. An attempt whose
+    /// commit took effect though the answer was lost is not repeated: the next one would find
+    /// nothing to change.
+    pub(super) fn transact_once<T>(
+        &self,
+        answer: Duration,
+        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, LedgerError> {
+        // The transaction of the last attempt, and what the attempt returns.
+        let last: RefCell<Option<(String, T)>> = RefCell::new(None);
+        self.persist(answer, async |client| {
+            let unanswered = last.borrow().as_ref().map(|(id, _)| id.clone());
+            if let Some(id) = unanswered
+                && has_committed(client, &id).await?
+            {
+                return Ok(());
+            }
+            client.batch_execute(BEGIN).await?;
+            let value = work(client).await?;
+            let id = "SELECT pg_current_xact_id()::text";
+            let id = client.query_typed_one(id, &[]).await?.try_get(0)?;
+            last.replace(Some((id, value)));
+            client.batch_execute("COMMIT").await
+        })?;
+        let done = last.into_inner().map(|(_, value)| value);
+        done.ok_or_else(LedgerError::broke_off)
+    }
+
     fn transact_within<T>(
         &self,
         answer: Duration,
@@ -308,6 +336,20 @@ fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     match block_on(select(work, Delay::new(limit))) {
         Either::Left((value, _)) => Some(value),
         Either::Right(_) => None,
+    }
+}
+
+/// Whether a transaction took effect. While its connection is not known to have broken off, the
+/// server may still be at it.
+async fn has_committed(client: &Client, id: &str) -> Result<bool, Error> {
+    let sql = "SELECT pg_xact_status($1::text::xid8)";
+    loop {
+        let row = client.query_typed_one(sql, &[text(&id)]).await?;
+        let status: Option<&str> = row.try_get(0)?;
+        if status != Some("in progress") {
+            return Ok(status == Some("committed"));
+        }
+        Delay::new(FIRST_PAUSE).await;
     }
 }
 

@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
 use super::record::{Unreadable, get, storable, whole_seconds};
-use super::session::{int8, text, typed};
+use super::session::{ANSWER, int8, text, typed};
 use crate::ledger::{LedgerError, ListPosition, NewlySuppressed, Suppressed};
 use crate::phone::PhoneNumber;
 
@@ -37,7 +37,7 @@ impl PostgresLedger {
     ) -> Result<Vec<PhoneNumber>, LedgerError> {
         let keys = keys(numbers);
         let (reason, now) = (reason.map(storable), whole_seconds(now));
-        let rows = self.session.transact(async |client| {
+        let rows = self.session.transact_once(ANSWER, async |client| {
             client.batch_execute(LOCK).await?;
             let values = [
                 typed(&keys, Type::INT8_ARRAY),
@@ -52,7 +52,10 @@ impl PostgresLedger {
     /// Takes numbers off the list. Returns those that were on it.
     pub fn unsuppress(&mut self, numbers: &[PhoneNumber]) -> Result<Vec<PhoneNumber>, LedgerError> {
         let keys = keys(numbers);
-        let rows = self.query(REMOVE, &[typed(&keys, Type::INT8_ARRAY)])?;
+        let rows = self.session.transact_once(ANSWER, async |client| {
+            let values = [typed(&keys, Type::INT8_ARRAY)];
+            client.query_typed(REMOVE, &values).await
+        })?;
         self.read_all(&rows, number)
     }
 
