@@ -428,6 +428,18 @@ fn busy(who: String) -> Failure {
 }
 
 impl Run {
+    /// Records that this start has ended before anything was sent. If that fails too, it looks as
+    /// if it had been killed.
+    pub fn end_unsent(&self, ledger: &mut Ledger, why: &Failure) {
+        let ending = Ending {
+            exit_code: why.stopped_by.exit_code() as u8,
+            stopped_by: Some(why.stopped_by.as_str()),
+            ..Ending::default()
+        };
+        ledger.lease().end(false);
+        let _ = ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now());
+    }
+
     /// Records how this start of the run has ended.
     pub fn end(
         &self,

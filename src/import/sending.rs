@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::thread;
 
-use anyhow::anyhow;
 use tokio::sync::mpsc;
 
 use super::ending::{Delivered, Ending, campaign_names};
@@ -132,9 +131,13 @@ async fn deliver(
     let run = begun.as_ref().map(|(run, _)| run.begun.run);
     let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
     let run_begun = begun.as_ref().map(|(run, _)| &run.begun);
-    writer
-        .begin(run_begun)
-        .map_err(OutputError::before_sending)?;
+    if let Err(error) = writer.begin(run_begun) {
+        let failure = error.before_sending();
+        if let Some((run, mut of_run)) = begun {
+            run.end_unsent(&mut of_run.ledger, &failure);
+        }
+        return Err(failure);
+    }
     let (outlet, memory, pace) = match begun {
         None => {
             let pace = RateController::new(&settings.rate, None);
@@ -169,9 +172,7 @@ async fn deliver(
         }
         ledger => ledger.flatten(),
     };
-    let died = || anyhow!("the thread that writes results died");
-    let writer = writing.join();
-    let writer = writer.map_err(|_| Failure::new(StoppedBy::Disk, died()))?;
+    let writer = writing.join().unwrap_or_else(|_| Err(OutputError::died()));
     let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
     let written =
         writer.and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));

@@ -71,6 +71,14 @@ impl OutputError {
         }
     }
 
+    /// For a thread that has panicked.
+    pub fn died() -> OutputError {
+        OutputError::usage(
+            "the thread that writes results has died".to_owned(),
+            "this is a bug in leadload, please report it; run the same command again",
+        )
+    }
+
     pub(super) fn not_a_file(path: &Path) -> OutputError {
         let path = path.display();
         let what = format!("`{path}` is not a regular file, so it cannot be an output");

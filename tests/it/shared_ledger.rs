@@ -384,3 +384,34 @@ fn contacts_are_sent_by_the_socket_too() {
     run.env("LEADLOAD_LEDGER", &database.socket_url()).expect(0);
     assert_eq!(database.sql("SELECT count(*) FROM leadload.sent"), ["3"]);
 }
+
+#[test]
+fn a_start_whose_outputs_cannot_be_begun_ends_and_leaves_no_lease() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let folder = Folder::with_leads(&rows(0, 3));
+    let service = scenario("");
+    let args = [
+        "import",
+        "leads.csv",
+        "--campaign",
+        "101",
+        "--rejects",
+        "none",
+    ];
+    let full = folder.through_shell("ulimit -f 0 && exec \"$0\" \"$@\"", &args);
+    let refused = with_ledger(full.at(&service), &database).expect(5);
+    refused.tells("cannot write `leads.results.csv`");
+    let live = "SELECT count(*) FROM leadload.senders WHERE until > clock_timestamp()";
+    assert_eq!(database.sql(live), ["0"]);
+    let show = ["runs", "show", "1", "--format", "json"];
+    let shown = with_ledger(folder.leadload(&show), &database).expect(0);
+    let run = shown.json();
+    let start = &run["starts"][0];
+    assert_eq!(start["stopped_by"], "disk", "{run}");
+    assert_eq!(start["exit_code"], 5);
+    assert!(start["ended_at"].is_string(), "{run}");
+    import(&folder, &service, &database, &[]).expect(0);
+    assert_eq!(service.stats().lead_requests, 3);
+}
