@@ -6,13 +6,12 @@ use std::sync::Arc;
 use crate::api::Client;
 use crate::campaign::Campaign;
 use crate::exit::{Failure, StoppedBy};
-use crate::import::{campaign_list, pace, service};
+use crate::import::{await_turn, campaign_list, pace, service};
 use crate::lead::{CampaignId, RunId};
-use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
+use crate::ledger::{AtWork, Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
 use crate::message::Message;
 use crate::open_files;
-use crate::pipeline::{Calls, RateController};
-use crate::rate::RateChoice;
+use crate::pipeline::Calls;
 use crate::settings::{FollowUpSettings, Service};
 
 /// Which run, and how the service is reached.
@@ -62,17 +61,20 @@ impl Target {
             timeout,
         } = settings;
         let most = open_files::requests_that_fit(1, matches!(named, Service::Sandbox))?;
-        let opening = service::on_a_thread(move || open(&place, run, &address, &rate));
-        let (run, ledger, service, lock, rate) = opening.await?;
+        let opening = service::on_a_thread(move || open(&place, run, &address));
+        let (record, ledger, service, lock) = opening.await?;
+        let is_sent = async |at_work: &AtWork| Err(busy(at_work.to_string()));
+        let mut ledger = await_turn(ledger, run, is_sent).await?;
+        let rate = pace(&mut ledger, service, &rate)?;
         let reached = service::reach(&named, timeout).await?;
         let client: Client = reached.client.clone();
         let campaigns = campaign_list::listed(&client).await?;
         let token = client.token_fingerprint();
         Ok(Target {
-            is_own_token: run.was_sent_with(&token),
+            is_own_token: record.was_sent_with(&token),
             token,
             calls: Calls::new(client, ledger, service, rate, most),
-            run,
+            run: record,
             campaigns,
             _lock: lock,
             _reached: reached,
@@ -115,15 +117,10 @@ impl Target {
     }
 }
 
-type Opened = (RunRecord, Ledger, ServiceId, SenderLock, RateController);
+type Opened = (RunRecord, Ledger, ServiceId, SenderLock);
 
 /// Opens the ledger and takes the right to send, without waiting for it.
-fn open(
-    place: &LedgerPlace,
-    run: RunId,
-    address: &str,
-    rate: &RateChoice,
-) -> Result<Opened, Failure> {
+fn open(place: &LedgerPlace, run: RunId, address: &str) -> Result<Opened, Failure> {
     let mut ledger = Ledger::open(place)?;
     let found = ledger.runs()?.into_iter().find(|found| found.run == run);
     let Some(record) = found else {
@@ -153,12 +150,8 @@ fn open(
     let Some(lock) = ledger.try_lock_sender(service)? else {
         return Err(busy(ledger.who_sends(service)?));
     };
-    if let Some(at_work) = ledger.await_turn(run, false)? {
-        return Err(busy(at_work.to_string()));
-    }
     ledger.recover(service)?;
-    let rate = pace(&mut ledger, service, rate)?;
-    Ok((record, ledger, service, lock, rate))
+    Ok((record, ledger, service, lock))
 }
 
 pub(super) fn busy(who: String) -> Failure {

@@ -29,7 +29,7 @@ mod work_time;
 pub use inputs::Request;
 pub use observer::Observer;
 pub use prepared::{Import, Prepared, refuse_more_than_allowed, results_file};
-pub use record::{PlannedRun, Record, WasUndone, pace};
+pub use record::{PlannedRun, Record, WasUndone, await_turn, pace};
 pub use rejects::{columns_digest, has_columns};
 pub use remembered::{Remembered, remember};
 pub use sending::send;

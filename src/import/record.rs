@@ -1,7 +1,6 @@
 //! The ledger of an import, its run, and the right to send.
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -18,7 +17,7 @@ use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
 use crate::lead::{ErrorCode, RunId};
 use crate::ledger::{
-    AskedPause, Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError,
+    AskedPause, AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError,
     LedgerPlace, ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
 };
 use crate::mapping::ColumnChoice;
@@ -34,6 +33,9 @@ use crate::stop::{Stop, StopReason};
 
 /// How often to look whether a run that is waited for has ended.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
+
+/// The same for a lease that is about to run out.
+const SOON: Duration = Duration::from_millis(10);
 
 /// The ledger of an import, whose process may send to the service.
 pub struct Record {
@@ -75,31 +77,32 @@ impl Record {
             return Ok(None);
         };
         let (place, address) = (place.clone(), settings.service.clone());
-        let waits = waits(settings);
-        // Dropped when nobody waits for the right to send any more.
-        let waiting = Arc::new(());
-        let is_wanted = Arc::downgrade(&waiting);
-        let opening = service::on_a_thread(move || -> Result<Record, Failure> {
+        let opening = service::on_a_thread(move || -> Result<_, Failure> {
             warn_of_network(&place);
             let mut ledger = Ledger::open(&place)?;
             let service = ledger.service(&address)?;
-            let lock = take_lock(&ledger, service, waits)?;
-            if is_wanted.strong_count() == 0 {
-                let cancelled = anyhow!("cancelled while it waited for its turn");
-                return Err(Failure::new(StoppedBy::Signal, cancelled));
-            }
-            // With a ledger in a file no other process can be sending: open claims were left by a crash.
-            ledger.recover(service)?;
-            Ok(Record {
-                ledger,
-                service,
-                lock,
-                has_waited: Cell::new(false),
-            })
+            Ok((ledger, service))
         });
-        let opened = opening.await;
-        drop(waiting);
-        opened.map(Some)
+        let (ledger, service) = opening.await?;
+        let has_waited = Cell::new(false);
+        let lock = loop {
+            match ledger.try_lock_sender(service)? {
+                Some(lock) => break lock,
+                None => wait_a_moment(&ledger.who_sends(service)?, settings, &has_waited).await?,
+            }
+        };
+        let mut record = Record {
+            ledger,
+            service,
+            lock,
+            has_waited,
+        };
+        // With a ledger in a file no other process can be sending: open claims were left by a crash.
+        let recovering = service::on_a_thread(move || -> Result<_, Failure> {
+            record.ledger.recover(service)?;
+            Ok(record)
+        });
+        recovering.await.map(Some)
     }
 
     /// The files that leadload has written at the paths of the outputs.
@@ -115,17 +118,10 @@ impl Record {
         settings: &ImportSettings,
         taken: Failure,
     ) -> Result<(), Failure> {
-        let Some(at_work) = self.ledger.at_work(self.service)? else {
-            return Err(taken);
-        };
-        if !waits(settings) {
-            return Err(busy(at_work.to_string()));
+        match self.ledger.at_work(self.service)? {
+            Some(at_work) => wait_a_moment(&at_work.to_string(), settings, &self.has_waited).await,
+            None => Err(taken),
         }
-        if !self.has_waited.replace(true) {
-            warn!(event = "waiting", "{at_work}; waiting until it has ended");
-        }
-        tokio::time::sleep(ASK_AGAIN).await;
-        Ok(())
     }
 
     /// Waits as long as the service has asked an earlier start to.
@@ -203,7 +199,7 @@ impl Record {
             let Some(run) = found.latest.going_on else {
                 return Ok((self, found));
             };
-            self = self.await_turn(run, waits(settings)).await?;
+            self = self.await_turn(run, settings).await?;
             // It may be complete by now.
             if self.ledger.predecessors(new)?.latest.going_on == Some(run) {
                 return Ok((self, found));
@@ -212,21 +208,13 @@ impl Record {
     }
 
     /// Waits until no other process is at this run, or fails and says which one is.
-    async fn await_turn(self, run: RunId, waits: bool) -> Result<Record, Failure> {
-        service::on_a_thread(move || -> Result<Record, Failure> {
-            let Some(at_work) = self.ledger.await_turn(run, false)? else {
-                return Ok(self);
-            };
-            if !waits {
-                return Err(busy(at_work.to_string()));
-            }
-            if !self.has_waited.replace(true) {
-                warn!(event = "waiting", "{at_work}; waiting until it has ended");
-            }
-            self.ledger.await_turn(run, true)?;
-            Ok(self)
-        })
-        .await
+    async fn await_turn(self, run: RunId, settings: &ImportSettings) -> Result<Record, Failure> {
+        let has_waited = &self.has_waited;
+        let busy = async |at_work: &AtWork| {
+            wait_a_moment(&at_work.to_string(), settings, has_waited).await
+        };
+        let ledger = await_turn(self.ledger, run, busy).await?;
+        Ok(Record { ledger, ..self })
     }
 
     /// With duplicates allowed, only this prevents a list from being called twice. A run that
@@ -313,7 +301,7 @@ impl PlannedRun {
                 }
                 Err(NotBegun::Changed) => {}
                 Err(NotBegun::Busy(by)) => {
-                    self.record = self.record.await_turn(by.run, waits(settings)).await?;
+                    self.record = self.record.await_turn(by.run, settings).await?;
                 }
             }
             let (record, found) = self.record.find_predecessors(&self.new, settings).await?;
@@ -375,22 +363,48 @@ fn warn_of_network(place: &LedgerPlace) {
     }
 }
 
-/// Takes the lock, or fails and says who has it.
-fn take_lock(ledger: &Ledger, service: ServiceId, waits: bool) -> Result<SenderLock, Failure> {
-    if let Some(lock) = ledger.try_lock_sender(service)? {
-        return Ok(lock);
+/// Waits until no process has a lease of the run: that of one that was killed runs out. While one is
+/// at it, `busy` waits a moment or fails.
+pub async fn await_turn(
+    mut ledger: Ledger,
+    run: RunId,
+    busy: impl AsyncFn(&AtWork) -> Result<(), Failure>,
+) -> Result<Ledger, Failure> {
+    let mut first = None;
+    loop {
+        let looking = service::on_a_thread(move || -> Result<_, Failure> {
+            let lease = ledger.lease_of(run)?;
+            Ok((ledger, lease))
+        });
+        let (looked_at, lease) = looking.await?;
+        ledger = looked_at;
+        let Some(lease) = lease else {
+            return Ok(ledger);
+        };
+        // One that ends at another time was renewed, so its process lives.
+        if *first.get_or_insert(lease.until) == lease.until {
+            tokio::time::sleep(lease.left.clamp(SOON, ASK_AGAIN)).await;
+        } else {
+            busy(&lease.at_work).await?;
+        }
     }
-    let who = ledger.who_sends(service)?;
-    if waits {
-        warn!(event = "waiting", "{who}; waiting until it has ended");
-        return Ok(ledger.lock_sender(service)?);
-    }
-    Err(busy(who))
 }
 
-/// Whether an import waits while another one is at it.
-fn waits(settings: &ImportSettings) -> bool {
-    settings.options.delivery.wait == Some(true)
+/// Waits a moment for another process, if that is wanted. Otherwise fails, and says who is at it.
+/// Nothing is taken meanwhile, so a wait that is cancelled leaves nothing behind.
+async fn wait_a_moment(
+    at_work: &str,
+    settings: &ImportSettings,
+    has_waited: &Cell<bool>,
+) -> Result<(), Failure> {
+    if settings.options.delivery.wait != Some(true) {
+        return Err(busy(at_work.to_owned()));
+    }
+    if !has_waited.replace(true) {
+        warn!(event = "waiting", "{at_work}; waiting until it has ended");
+    }
+    tokio::time::sleep(ASK_AGAIN).await;
+    Ok(())
 }
 
 /// Whether what was sent, or undone, is to be sent once more.

@@ -9,7 +9,8 @@ use tokio::time::Instant;
 
 use super::postgres::PostgresLedger;
 use super::run::{
-    AtWork, Begun, Ending, LockHolder, NewRun, NotBegun, OutputRecord, Predecessors, Pruned,
+    AtWork, Begun, Ending, LiveLease, LockHolder, NewRun, NotBegun, OutputRecord, Predecessors,
+    Pruned,
 };
 use super::run::{Sha256, StoredDefaults};
 use super::sqlite::{CopyError, FileLock, SqliteLedger};
@@ -97,14 +98,6 @@ impl Ledger {
         }
     }
 
-    /// Takes the right to send to a service, waiting as long as another process has it.
-    pub fn lock_sender(&self, service: ServiceId) -> Result<SenderLock, LedgerError> {
-        match self {
-            Ledger::File(ledger) => ledger.lock_sender(service).map(SenderLock::of_file),
-            Ledger::Server(_) => Ok(SenderLock { _file: None }),
-        }
-    }
-
     /// Makes sure that nothing is sent to any service while the returned locks are held. If
     /// something is being sent, returns to which service.
     pub fn lock_all_senders(&self) -> Result<Result<Vec<SenderLock>, ServiceId>, LedgerError> {
@@ -169,12 +162,11 @@ impl Ledger {
         of_kind!(self, ledger => ledger.predecessors(run))
     }
 
-    /// Waits until no process has a lease of the run: while one is at it, or, if `waits` is not
-    /// set, until it is certain that one is. Returns that process.
-    pub fn await_turn(&self, run: RunId, waits: bool) -> Result<Option<AtWork>, LedgerError> {
+    /// The lease that a process has of this run, if one has it.
+    pub fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
         match self {
             Ledger::File(_) => Ok(None),
-            Ledger::Server(ledger) => ledger.await_turn(run, waits),
+            Ledger::Server(ledger) => ledger.lease_of(run),
         }
     }
 

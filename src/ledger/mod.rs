@@ -82,9 +82,9 @@ pub use postgres::ServerPlace;
 pub use recall::{Look, Recall, Wanted};
 pub use record::{LeadAt, Record};
 pub use run::{
-    AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, ListRecord, LockHolder, NewRun,
-    NotBegun, OutputKind, OutputRecord, Predecessors, Pruned, Sending, Sha256, StoredDefaults,
-    Unfinished,
+    AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, ListRecord, LiveLease, LockHolder,
+    NewRun, NotBegun, OutputKind, OutputRecord, Predecessors, Pruned, Sending, Sha256,
+    StoredDefaults, Unfinished,
 };
 pub use sqlite::CopyError;
 pub use suppressed::{ListPosition, NewlySuppressed, Suppressed};

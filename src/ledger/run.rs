@@ -249,3 +249,13 @@ impl fmt::Display for AtWork {
         write!(f, "another run is sending: run {}, {}", self.run, self.by)
     }
 }
+
+/// The lease of a process that sends a run.
+#[derive(Debug, Clone)]
+pub struct LiveLease {
+    pub at_work: AtWork,
+    /// When it runs out, by the ledger's clock.
+    pub until: Timestamp,
+    /// How long that is from now.
+    pub left: Duration,
+}

@@ -3,10 +3,8 @@
 //! The steps and their names are those of the model (`protocol`): *acquire* a lease, *renew*
 //! it, *claim* rows under it, and *take over* the run of a sender whose lease has run out.
 
-use std::thread;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
@@ -15,7 +13,7 @@ use super::pace::{self, ServerClock};
 use super::session::{int4, int8, typed};
 use crate::lead::RunId;
 use crate::ledger::lease::Moment;
-use crate::ledger::{AtWork, LedgerError, LockHolder, SenderId, Sending, ServiceId};
+use crate::ledger::{AtWork, LedgerError, LiveLease, LockHolder, SenderId, Sending, ServiceId};
 
 /// A new lease for a start, while no other start has one for this run. A run that is undone meanwhile
 /// is not sent any further.
@@ -36,18 +34,6 @@ WHERE id = $1 AND until > clock_timestamp() RETURNING 1";
 /// Ends a lease. What it has claimed and not settled stays open until its time-out has passed.
 pub(super) const END: &str = "
 UPDATE leadload.senders SET until = least(until, clock_timestamp()) WHERE id = $1";
-
-/// How often a lease of another process is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// A lease that is under way.
-#[derive(Debug, Clone)]
-pub(super) struct LiveLease {
-    pub(super) at_work: AtWork,
-    until: Timestamp,
-    /// How long it lasts from now on, by the server's clock.
-    left: Duration,
-}
 
 /// A run while this process sends it.
 #[derive(Debug)]
@@ -163,25 +149,8 @@ impl PostgresLedger {
         Ok(())
     }
 
-    /// Waits until no process has a lease of the run: while one is at it, or, if `waits` is not
-    /// set, until it is certain that one is. Returns that process.
-    pub fn await_turn(&self, run: RunId, waits: bool) -> Result<Option<AtWork>, LedgerError> {
-        let mut first: Option<Timestamp> = None;
-        loop {
-            let Some(lease) = self.lease_of(run)? else {
-                return Ok(None);
-            };
-            // One that ends at another time was renewed, so its process lives.
-            let is_renewed = *first.get_or_insert(lease.until) != lease.until;
-            if is_renewed && !waits {
-                return Ok(Some(lease.at_work));
-            }
-            thread::sleep(lease.left.clamp(Duration::from_millis(10), LOOK_EVERY));
-        }
-    }
-
     /// The lease of a run, if one is under way.
-    fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
+    pub fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
         self.session.run(async |client| lease_of(client, run).await)
     }
 

@@ -164,7 +164,7 @@ mod tests {
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
         let reading = SqliteLedger::read(test.ledger.place()).unwrap().unwrap();
-        let lock = test.ledger.lock_sender(test.service).unwrap();
+        let lock = test.ledger.try_lock_sender(test.service).unwrap();
         assert_eq!(only_run(&reading).state(), RunState::AtWork);
         drop(lock);
         assert!(is_soon(|| only_run(&reading).state() == RunState::Killed));
@@ -187,7 +187,7 @@ mod tests {
         let run = test.run_of(1);
         test.ledger.begin(&run, at(1)).unwrap();
         end(&mut test, None);
-        let _lock = test.ledger.lock_sender(test.service).unwrap();
+        let _lock = test.ledger.try_lock_sender(test.service).unwrap();
         assert_eq!(only_run(&test.ledger).state(), RunState::Complete);
     }
 }

@@ -45,15 +45,6 @@ impl SqliteLedger {
         Ok(None)
     }
 
-    /// Takes the right to send to a service, waiting as long as another process has it.
-    pub fn lock_sender(&self, service: ServiceId) -> Result<FileLock, LedgerError> {
-        let file = self.lock_file(service)?;
-        match file.lock() {
-            Ok(()) => Ok(FileLock::held(file)),
-            Err(error) => Err(self.not_locked(error)),
-        }
-    }
-
     /// Takes the rights to send to every service, so nothing is sent while they are held.
     /// If another process is sending to a service, takes no right and returns that service.
     pub fn lock_all_senders(&self) -> Result<Result<Vec<FileLock>, ServiceId>, LedgerError> {
@@ -155,13 +146,13 @@ mod tests {
         assert!(ledger.try_lock_sender(service).unwrap().is_none());
         drop(held);
         assert!(is_soon(|| !ledger.is_sender_locked(service).unwrap()));
-        ledger.lock_sender(service).unwrap();
+        assert!(ledger.try_lock_sender(service).unwrap().is_some());
     }
 
     #[test]
     fn different_services_can_be_locked_at_the_same_time() {
         let test = TestLedger::new();
-        let _held = test.ledger.lock_sender(test.service).unwrap();
+        let _held = test.ledger.try_lock_sender(test.service).unwrap();
         let other = test.ledger.try_lock_sender(test.another_service());
         assert!(other.unwrap().is_some());
     }
@@ -178,7 +169,7 @@ mod tests {
     fn all_locks_can_be_taken_only_while_nothing_is_sent() {
         let test = TestLedger::new();
         let other = test.another_service();
-        let held = test.ledger.lock_sender(other).unwrap();
+        let held = test.ledger.try_lock_sender(other).unwrap();
         let refused = test.ledger.lock_all_senders().unwrap();
         assert_eq!(refused.err(), Some(other));
         drop(held);
@@ -193,7 +184,7 @@ mod tests {
         let link = path.with_file_name("link");
         std::os::unix::fs::symlink(path, &link).unwrap();
         let linked = SqliteLedger::open(&FilePlace::file(link)).unwrap();
-        let _held = linked.lock_sender(test.service).unwrap();
+        let _held = linked.try_lock_sender(test.service).unwrap();
         assert!(test.ledger.is_sender_locked(test.service).unwrap());
     }
 
@@ -202,7 +193,7 @@ mod tests {
     fn only_the_owner_can_read_the_lock_file() {
         use std::os::unix::fs::PermissionsExt;
         let test = TestLedger::new();
-        let _held = test.ledger.lock_sender(test.service).unwrap();
+        let _held = test.ledger.try_lock_sender(test.service).unwrap();
         let file = test.ledger.place().lock_file(test.service).unwrap();
         let mode = file.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
