@@ -436,6 +436,37 @@ fn a_list_waits_for_a_command_line_and_cancelled_it_holds_nothing() {
     assert_eq!(service.stats().lead_requests, 300);
 }
 
+/// How many lock files of a ledger the program has open.
+#[cfg(target_os = "linux")]
+fn open_locks(program: &Child) -> usize {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", program.id())).unwrap();
+    let places = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let is_lock = |place: &std::path::PathBuf| place.to_string_lossy().contains(".sender-");
+    places.filter(is_lock).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_goes_on_waiting_for_a_list_that_was_cancelled() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("latency_ms = 600000");
+    let page = Page::start(&folder, &service);
+    let program = page.process.as_ref().unwrap();
+    let list = page.prepare(&folder);
+    let before = open_locks(program);
+    let other = folder.import_leads(&service, &[]).start();
+    wait_for_requests(&service, 1);
+    page.send(&list, &[]);
+    wait_until("waiting for its turn", || {
+        page.session
+            .get(&format!("{list}/run"))
+            .says("is being sent by another leadload")
+    });
+    page.stop(&list);
+    wait_until("over", || open_locks(program) == before);
+    kill(other);
+}
+
 #[test]
 fn connections_that_are_closed_stop_nothing() {
     let folder = Folder::with_leads(&contacts(300));
