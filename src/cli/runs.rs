@@ -176,7 +176,7 @@ pub struct UndoArgs {
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct ReconcileArgs {
-    /// The number of a run, or `last`: the last one that you have started on this computer
+    /// The number of a run, or `last`
     #[arg(value_name = "RUN")]
     pub run: RunArg,
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::UndoRecord;
-use super::run::{InputRecord, ListRecord, OutputRecord};
+use super::run::{InputRecord, ListRecord, OutputRecord, of};
 use crate::lead::{CampaignId, Counts, RunId, RunTag};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,39 @@ pub enum RunState<'a> {
 /// The token of a run whose leads were made with several.
 pub const SEVERAL_TOKENS: &str = "-";
 
+impl StartRecord {
+    /// Which process it was, whose and where.
+    pub fn whose_process(&self) -> String {
+        let of = of(self.user.as_deref());
+        format!("process {}{of} on {}", self.process, self.host)
+    }
+
+    /// Who has started it, and on which computer.
+    pub fn person(&self) -> String {
+        let user = self.user.as_deref().unwrap_or("somebody");
+        format!("{user} on {}", self.host)
+    }
+
+    /// Whether this user has started it on this computer, as [`this_user_here`] names them.
+    ///
+    /// [`this_user_here`]: super::this_user_here
+    pub fn is_by(&self, (host, user): &(String, String)) -> bool {
+        self.host == *host && self.user.as_ref() == Some(user)
+    }
+}
+
 impl RunRecord {
+    /// Everybody who has started it, each once, in order.
+    pub fn people(&self) -> String {
+        let mut people: Vec<String> = Vec::new();
+        for person in self.starts.iter().map(StartRecord::person) {
+            if !people.contains(&person) {
+                people.push(person);
+            }
+        }
+        people.join(", ")
+    }
+
     pub fn state(&self) -> RunState<'_> {
         let last = self.starts.last();
         match last.filter(|start| start.ended_at.is_some()) {

@@ -227,15 +227,23 @@ pub struct Pruned {
 pub struct LockHolder {
     pub process: u32,
     pub host: String,
+    /// The name of its user; `None` if an older version has recorded it.
+    pub user: Option<String>,
     pub since: Timestamp,
 }
 
 impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LockHolder { process, host, .. } = self;
+        let of = of(self.user.as_deref());
         let since = self.since.strftime("%Y-%m-%d %H:%M:%S UTC");
-        write!(f, "process {process} on {host}, since {since}")
+        write!(f, "process {process}{of} on {host}, since {since}")
     }
+}
+
+/// Whose process it is, as far as that is known: ` of ada`.
+pub(super) fn of(user: Option<&str>) -> String {
+    user.map_or_else(String::new, |user| format!(" of {user}"))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

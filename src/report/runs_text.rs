@@ -14,7 +14,7 @@ use super::table::{lines, table};
 use super::width::written;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::{
-    InputRecord, LedgerPlace, Pruned, RunRecord, RunState, StartRecord, Transferred,
+    InputRecord, LedgerPlace, Pruned, RunRecord, RunState, StartRecord, Transferred, this_user_here,
 };
 use crate::results::Written;
 use crate::text::{counted, grouped, printable};
@@ -36,18 +36,26 @@ const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 const TIME: usize = 1;
 
 /// All runs in a table, the latest last. On a terminal the table fits its width;
-/// otherwise each run has one line. The service is shown if there is more than one.
+/// otherwise each run has one line. The service is shown if there is more than one, and who has
+/// started a run if others than this user have.
 pub fn runs_text(runs: &[RunRecord]) -> String {
     let Some(first) = runs.first() else {
         return "no runs yet\n".into();
     };
     let tells_service = runs.iter().any(|run| run.service != first.service);
     let service = |text: &str| tells_service.then(|| text.to_owned());
+    let here = this_user_here();
+    let is_of_others = |start: &StartRecord| start.user.is_some() && !start.is_by(&here);
+    let mut starts = runs.iter().flat_map(|run| &run.starts);
+    let tells_people = starts.any(is_of_others);
+    let people = |text: String| tells_people.then_some(text);
     let header = COLUMNS.map(str::to_owned).into_iter();
+    let header = header.chain(people("by".to_owned()));
     let header: Vec<String> = header.chain(service("service")).collect();
     let mut table = table(header);
     for run in runs {
-        let cells = cells(run).into_iter().chain(service(&run.service));
+        let cells = cells(run).into_iter().chain(people(run.people()));
+        let cells = cells.chain(service(&run.service));
         table.add_row(cells.map(|cell| printable(&cell).into_owned()));
     }
     for at in NUMBERS.into_iter().chain([TIME]) {
@@ -187,8 +195,9 @@ fn write_start(
     }
     write!(
         line,
-        ", process {} on {}, version {}",
-        start.process, start.host, start.version
+        ", {}, version {}",
+        start.whose_process(),
+        start.version
     )?;
     writeln!(text, "  {number}  {}", printable(&line))?;
     for list in &start.lists {

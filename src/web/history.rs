@@ -40,23 +40,33 @@ pub async fn show(visit: Visit) -> Response {
         Ok(runs) => runs,
         Err(trouble) => return failed(&visit, "History", &trouble),
     };
+    let is_shared = visit.site.is_shared();
+    let who = match is_shared {
+        true => "by everyone who shares this record",
+        false => "from this computer",
+    };
+    let columns = ["List", "Campaign", "When", "By", "Leads", "State", "Undo"];
+    let columns = columns
+        .into_iter()
+        .filter(|name| is_shared || *name != "By");
     let screen = Screen {
         title: "History".into(),
         heading: "History".into(),
-        help: "What was sent from this computer, the latest first.".into(),
+        help: format!("What was sent {who}, the latest first."),
         back: Some(visit.path("list")),
         body: Some(html! {
             @if runs.is_empty() { p { "Nothing has been sent yet." } }
             @else {
                 div.scroll {
                     table.history {
-                        (table_head(&["List", "Campaign", "When", "Leads", "State", "Undo"]))
+                        (table_head(&columns.collect::<Vec<_>>()))
                         tbody {
                             @for run in runs.iter().rev().take(MAX_RUNS) {
                                 tr {
                                     th scope="row" { a href=(visit.run_path(run.run)) { bdi { (list_name(run)) } } }
                                     td { bdi { (campaign(&visit, run)) } }
                                     td { (times::day(run.began_at)) }
+                                    @if is_shared { td { bdi { (printable(&run.people())) } } }
                                     td.number { (grouped(run.counts.of(Status::Created))) }
                                     td { (state(run)) }
                                     td { (undo::link(&visit, run, Some(&list_name(run)))) }
@@ -139,6 +149,15 @@ pub fn list_name(run: &RunRecord) -> String {
     }
 }
 
+/// When the list was sent, and by whom where several people share the ledger.
+pub fn when(visit: &Visit, run: &RunRecord) -> String {
+    let day = times::day(run.began_at);
+    match visit.site.is_shared() {
+        true => format!("{day}, by {}", printable(&run.people())),
+        false => day,
+    }
+}
+
 pub fn campaign(visit: &Visit, run: &RunRecord) -> String {
     let options = run.options.as_ref();
     let chosen = options.and_then(|options| options.get("campaign")?.as_str());
@@ -195,7 +214,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
             RunState::AtWork => "Being sent".to_owned(),
             RunState::Stopped(_) | RunState::Killed => "Stopped".to_owned(),
         },
-        help: format!("{name}, sent on {}.", times::day(run.began_at)),
+        help: format!("{name}, sent on {}.", when(&visit, &run)),
         back: Some(visit.path("history")),
         errors: trouble
             .iter()

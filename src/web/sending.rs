@@ -203,7 +203,7 @@ fn refuse_another_run(
 }
 
 /// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
-/// it is.
+/// it is. Where several people share the ledger, they send at the same time.
 async fn open(
     site: &Site,
     settings: &ImportSettings,
@@ -213,7 +213,7 @@ async fn open(
     tokio::select! {
         biased;
         opened = &mut opening => return opened,
-        () = sleep(SOON) => observer.waits_for(site.who_sends()),
+        () = sleep(SOON), if !site.is_shared() => observer.waits_for(site.who_sends()),
     }
     opening.await
 }

@@ -217,6 +217,11 @@ impl Site {
         ledger_place(&layers.options()).or_stopped(StoppedBy::Usage)
     }
 
+    /// Whether several people on several computers may share the ledger.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.ledger_place(), Ok(Some(LedgerPlace::Server(_))))
+    }
+
     /// The ledger, for reading; `None` if nothing is in it yet.
     pub fn ledger(&self) -> Result<Option<Ledger>, Failure> {
         let place = self.ledger_place()?;

@@ -10,7 +10,6 @@ use super::history::{self, list_name};
 use super::layout::{Screen, Shown, form, see_other};
 use super::server::FormFields;
 use super::steps::send::button;
-use super::times;
 use super::visit::{Answer, Visit};
 use crate::lead::{CampaignId, Status};
 use crate::ledger::{RunRecord, RunState, UndoRecord, UndoRow, UndoStatus};
@@ -75,7 +74,7 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
         },
         back: Some(back.clone()),
         body: Some(html! {
-            p { bdi { (list_name(&run)) } ", sent on " (times::day(run.began_at)) "." }
+            p { bdi { (list_name(&run)) } ", sent on " (history::when(&visit, &run)) "." }
             @if history::is_unfinished(&run) && !to_remove.is_empty() {
                 p { "The rest of this list isn't sent then." }
             }

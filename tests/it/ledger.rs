@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use leadload::ledger::this_user_here;
 use leadload::sandbox::Sandbox;
 
 use crate::transcript::without_tags;
@@ -30,7 +31,9 @@ fn a_second_sender_says_who_is_at_it_and_one_that_waits_goes_on_afterwards() {
     let other = ["other.csv", "--campaign", "101"];
     let refused = folder.import(&service, &other).expect(6);
     assert_eq!(refused.stdout, "");
-    let who = format!("another run is sending: run 1, process {}", child.id());
+    let (process, (host, user)) = (child.id(), this_user_here());
+    let who =
+        format!("another run is sending: run 1, process {process} of {user} on {host}, since 20");
     refused.tells(&who);
     assert_eq!(
         service

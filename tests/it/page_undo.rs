@@ -2,6 +2,8 @@
 
 use leadload::sandbox::Sandbox;
 
+#[cfg(unix)]
+use crate::cluster::Cluster;
 use crate::page_runs::Page;
 use crate::page_session::Answer;
 use crate::util::{Folder, contacts, scenario, service, wait_for_requests, wait_until};
@@ -264,4 +266,26 @@ fn rows_that_may_have_arrived_are_looked_up() {
     // What was found is the run's, and goes with it.
     let asked = page.session.get(&format!("{run}/undo"));
     assert!(asked.says("Remove 5 leads from"), "{}", asked.body);
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_shared_ledger_the_page_says_whose_each_run_is() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    let url = database.url();
+    let import = folder.import_leads(&service, &[]);
+    import.env("LEADLOAD_LEDGER", &url).expect(0);
+    database.sql("UPDATE leadload.starts SET started_by = 'grace', host = 'lab'");
+    let page = Page::with(&folder, &service, &["--ledger", &url]);
+    let history = page.session.get("history");
+    assert!(history.says("grace on lab"), "{}", history.body);
+    assert!(!history.says("from this computer"), "{}", history.body);
+    for screen in ["history/1", "history/1/undo"] {
+        let screen = page.session.get(screen);
+        assert!(screen.says(", by grace on lab."), "{}", screen.body);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use leadload::ledger::{Ledger, LedgerPlace};
+use leadload::ledger::{Ledger, LedgerPlace, this_user_here};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -120,6 +120,29 @@ fn the_newest_runs_alone_are_listed_in_the_same_order() {
     runs(&folder, &["--last", "1", "show"])
         .expect(2)
         .tells("`--last` goes with `leadload runs list`");
+}
+
+#[test]
+fn who_has_started_a_run_is_listed_where_others_than_this_user_have() {
+    let folder = folder();
+    sql(
+        &folder,
+        "UPDATE starts SET started_by = 'ada';
+         UPDATE starts SET started_by = 'grace', host = 'lab' WHERE run = 2 AND start = 2;",
+    );
+    let listed = runs(&folder, &[]).expect(0);
+    listed.shows("problems  by");
+    listed.shows("ada on host, grace on lab");
+    let shown = runs(&folder, &["show", "2"]).expect(0);
+    shown.shows("process 42 of ada on host, version");
+    shown.shows("process 43 of grace on lab, version");
+    let (host, user) = this_user_here();
+    sql(
+        &folder,
+        &format!("UPDATE starts SET started_by = '{user}', host = '{host}'"),
+    );
+    let own = runs(&folder, &[]).expect(0).stdout;
+    assert!(!own.contains("problems  by"), "{own}");
 }
 
 #[test]

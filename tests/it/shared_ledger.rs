@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use leadload::ledger::this_user_here;
 use leadload::sandbox::Sandbox;
 
 use crate::cluster::{Cluster, Database};
@@ -168,7 +169,11 @@ fn a_second_start_of_a_run_that_is_at_work_says_who_is_at_it() {
     let first = import(&folder, &service, &database, &["--concurrency", "4"]).start();
     wait_for_requests(&service, 1);
     let second = import(&folder, &service, &database, &[]).expect(6);
-    let process = format!("run 1, process {}", first.id());
+    let (host, user) = this_user_here();
+    let process = format!(
+        "run 1, process {} of {user} on {host}, since 20",
+        first.id()
+    );
     second.tells(&process);
     let listed = with_ledger(folder.leadload(&["runs", "--format", "json"]), &database);
     assert_eq!(listed.expect(0).json()["runs"][0]["at_work"], true);

@@ -8,6 +8,8 @@ use rusqlite::Connection;
 
 #[cfg(unix)]
 use crate::cluster::Cluster;
+#[cfg(unix)]
+use crate::terminal::Terminal;
 use crate::util::{
     Folder, Output, Run, contacts, kill, number, replaced, scenario, service, signal,
     wait_for_requests, wait_until,
@@ -351,14 +353,56 @@ fn the_last_run_is_never_that_of_a_colleague() {
         );
         assert_eq!(json(&plan.expect(0))["run"], 1, "{theirs}");
     }
-    sql(&folder, "UPDATE starts SET started_by = 'grace'");
+    sql(
+        &folder,
+        "UPDATE starts SET started_by = 'grace', host = 'lab'",
+    );
     let output = undo(&folder, &service, "last", &[]).expect(2);
     output.tells("knows no run that");
-    let reconcile = ["runs", "reconcile", "last"];
-    folder.leadload(&reconcile).at(&service).expect(2);
+    output.tells("the last one, run 2, was started by grace on lab");
     nothing_is_removed(&folder, &service, 4);
     undo(&folder, &service, "2", &[]).expect(0);
     assert_eq!(service.leads().len(), 3);
+}
+
+#[test]
+fn the_last_run_of_a_user_is_the_one_that_was_started_last_whatever_the_clock_said() {
+    let folder = Folder::with_leads(&contacts(3));
+    folder.write("more.csv", "phone\n+447922000001\n");
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    sql(
+        &folder,
+        "UPDATE starts SET began_at = began_at + 31536000, ended_at = ended_at + 31536000",
+    );
+    folder
+        .import(&service, &["more.csv", "--campaign", "101"])
+        .expect(0);
+    let plan = undo(
+        &folder,
+        &service,
+        "last",
+        &["--dry-run", "--format", "json"],
+    );
+    assert_eq!(json(&plan.expect(0))["run"], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_question_says_who_has_started_the_run_and_where() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    sql(
+        &folder,
+        "UPDATE starts SET started_by = 'grace', host = 'lab'",
+    );
+    let ask = folder.leadload(&["runs", "undo", "1", "--rate", "none"]);
+    let mut terminal = Terminal::start(ask.at(&service), 200, 24);
+    terminal.wait_for("Run 1 was started by grace on lab. Remove 3 leads of run 1");
+    terminal.answer("[y/N]", "n\r");
+    assert_eq!(terminal.end().0, 2);
+    nothing_is_removed(&folder, &service, 3);
 }
 
 #[test]

@@ -24,6 +24,7 @@ use crate::report::{
 use crate::results::UndoFile;
 use crate::settings::{FollowUpSettings, Layers};
 use crate::signals::{self, Interrupts};
+use crate::text::printable;
 
 /// Removes the leads of a run from the service again.
 pub(super) fn undo(
@@ -137,15 +138,20 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
         ));
     }
     let question = match undo.leads() {
-        0 => format!(
-            "Run {} has no leads to remove. Close it, so that its command does not go on with it?",
-            undo.target().run.run
-        ),
+        0 => "It has no leads to remove. Close it, so that its command does not go on with it?"
+            .to_owned(),
         _ => format!(
             "Remove {}? Calls already made can't be taken back.",
             leads_to_remove(undo)
         ),
     };
+    let run = &undo.target().run;
+    let people = run.people();
+    let question = format!(
+        "Run {} was started by {}. {question}",
+        run.run,
+        printable(&people)
+    );
     match terminal.yes(&question).await? {
         true => Ok(()),
         false => Err(Cancelled("removed").into()),
@@ -160,7 +166,8 @@ pub(super) fn reconcile(
     log: &Log,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let chosen = chosen(ledger, args.run);
+    let known = KnownRuns::read(ledger);
+    let chosen = known.and_then(|known| known.named(args.run).cloned());
     let run = chosen.as_ref().ok().cloned();
     let ended = chosen.and_then(|run| reconcile_run(ledger, run.run, layers, log, began));
     ended.or_else(|failure| {
@@ -218,16 +225,16 @@ fn wanted(ledger: &LedgerPlace, run: RunId, layers: &Layers) -> Result<Wanted, F
     })
 }
 
-/// The run that is meant. `last` is never that of a colleague who shares the ledger.
+/// The run that is to be undone. `last` is never that of a colleague who shares the ledger.
 fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
     let known = KnownRuns::read(ledger)?;
     let RunArg::Last = run else {
         return known.named(run).cloned();
     };
-    let (host, user) = this_user_here();
+    let here = this_user_here();
     let own = known.runs.iter().filter_map(|run| {
         let mut starts = run.starts.iter().rev();
-        let own = starts.find(|start| start.host == host && start.user.as_ref() == Some(&user))?;
+        let own = starts.find(|start| start.is_by(&here))?;
         Some((own.seq, run))
     });
     match own.max_by_key(|(seq, _)| *seq) {
@@ -235,8 +242,14 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
         // Says it if there are none at all.
         None => match known.named(RunArg::Last) {
             Err(none) => Err(none),
-            Ok(_) => Err(Failure::usage(
-                format!("the ledger `{ledger}` knows no run that {user} has started on {host}"),
+            Ok(last) => Err(Failure::usage(
+                format!(
+                    "the ledger `{ledger}` knows no run that {} has started on {}: the last one, run {}, was started by {}",
+                    here.1,
+                    here.0,
+                    last.run,
+                    printable(&last.people())
+                ),
                 "name the run by its number; `leadload runs` lists them",
             )),
         },

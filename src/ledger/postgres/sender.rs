@@ -197,7 +197,7 @@ pub(super) async fn lease_of(client: &Client, run: RunId) -> Result<Option<LiveL
 async fn live_lease(client: &Client, of: &str, id: i64) -> Result<Option<LiveLease>, Error> {
     let sql = format!(
         "SELECT s.run, process, host, began_at,
-            (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, until
+            (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, until, started_by
         FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
         WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY seq DESC LIMIT 1"
     );
@@ -212,6 +212,7 @@ async fn live_lease(client: &Client, of: &str, id: i64) -> Result<Option<LiveLea
             by: LockHolder {
                 process: u32::try_from(process).unwrap_or_default(),
                 host: row.try_get(2)?,
+                user: row.try_get(6)?,
                 since: row.try_get(3)?,
             },
         },

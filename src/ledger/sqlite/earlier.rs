@@ -24,7 +24,7 @@ SELECT defaults, address, tag FROM runs JOIN services ON services.id = service
 WHERE runs.id = ?1";
 
 const AT_WORK: &str = "
-SELECT run, process, starts.began_at, host FROM starts JOIN runs ON runs.id = run
+SELECT run, process, starts.began_at, host, started_by FROM starts JOIN runs ON runs.id = run
 WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
 ORDER BY seq DESC LIMIT 1";
 
@@ -92,6 +92,7 @@ pub(super) fn at_work(db: &Connection, service: ServiceId) -> rusqlite::Result<O
             by: LockHolder {
                 process: row.get(1)?,
                 host: row.get(3)?,
+                user: row.get(4)?,
                 since,
             },
         })
@@ -169,12 +170,12 @@ mod tests {
             test.ledger.begin(&run, at(second)).unwrap();
         }
         let at_work = test.ledger.at_work(test.service).unwrap().unwrap();
+        let (host, user) = super::super::coding::here();
         assert_eq!(
             at_work.to_string(),
             format!(
-                "another run is sending: run 2, process {} on {}, since 1970-01-01 00:00:20 UTC",
+                "another run is sending: run 2, process {} of {user} on {host}, since 1970-01-01 00:00:20 UTC",
                 std::process::id(),
-                gethostname::gethostname().display()
             )
         );
         test.sql("UPDATE starts SET ended_at = 30 WHERE run = 2");

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
-use gethostname::gethostname;
 use jiff::Timestamp;
 
+use super::coding::here;
 use super::{LedgerError, LockHolder, ServiceId, SqliteLedger};
 use crate::message::ASK_SETUP;
 use crate::private_file;
@@ -61,11 +61,12 @@ impl SqliteLedger {
     /// Who has the right to send to a service, or had it last; `None` if that cannot be read.
     pub fn lock_holder(&self, service: ServiceId) -> Option<LockHolder> {
         let line = fs::read_to_string(self.place.lock_file(service).ok()?).ok()?;
-        let mut words = line.trim().splitn(3, ' ');
+        let mut words = line.trim().splitn(4, ' ');
         Some(LockHolder {
             process: words.next()?.parse().ok()?,
             since: words.next()?.parse().ok()?,
             host: words.next()?.to_owned(),
+            user: words.next().map(str::to_owned),
         })
     }
 
@@ -115,8 +116,8 @@ impl FileLock {
     /// Turns the lock on `file` into a [`FileLock`]. The file says who holds it,
     /// for people to read; if that cannot be written, the lock holds all the same.
     fn held(mut file: File) -> FileLock {
-        let (process, host) = (std::process::id(), gethostname());
-        let line = format!("{process} {} {}\n", Timestamp::now(), host.display());
+        let (process, (host, user)) = (std::process::id(), here());
+        let line = format!("{process} {} {host} {user}\n", Timestamp::now());
         let _ = file
             .set_len(0)
             .and_then(|()| file.write_all(line.as_bytes()));
@@ -126,7 +127,6 @@ impl FileLock {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(unix)]
     use super::*;
     #[cfg(unix)]
     use crate::ledger::sqlite::FilePlace;
@@ -141,12 +141,23 @@ mod tests {
         if cfg!(unix) {
             let holder = ledger.lock_holder(service).unwrap();
             assert_eq!(holder.process, std::process::id());
+            assert_eq!((holder.host, holder.user), (here().0, Some(here().1)));
         }
         assert!(ledger.is_sender_locked(service).unwrap());
         assert!(ledger.try_lock_sender(service).unwrap().is_none());
         drop(held);
         assert!(is_soon(|| !ledger.is_sender_locked(service).unwrap()));
         assert!(ledger.try_lock_sender(service).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_file_of_an_older_version_names_no_person() {
+        let test = TestLedger::new();
+        let file = test.ledger.place().lock_file(test.service).unwrap();
+        fs::write(file, "7 2026-11-21T03:00:00Z box\n").unwrap();
+        let holder = test.ledger.lock_holder(test.service).unwrap();
+        let named = "process 7 on box, since 2026-11-21 03:00:00 UTC";
+        assert_eq!(holder.to_string(), named);
     }
 
     #[test]
