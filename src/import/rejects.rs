@@ -51,7 +51,7 @@ pub fn add_options(
         match (defaults, &found) {
             (Err(why), _) => warnings.add(unknown_run(input, &why)),
             (Ok(defaults), None) => found = Some((run, defaults)),
-            (Ok(defaults), Some((other, options))) if *options != defaults => {
+            (Ok(defaults), Some((other, options))) if !are_alike(options, &defaults) => {
                 let message = Message::new(
                     format!(
                         "the inputs are rejects of runs {other} and {run}, which have different settings"
@@ -206,4 +206,26 @@ pub fn columns_digest(names: &[&str]) -> [u8; 32] {
         digest.update(name);
     }
     digest.finalize().into()
+}
+
+/// Whether these are the same settings, though another version of the program may have written one
+/// of them, with its options in another order.
+fn are_alike(one: &str, other: &str) -> bool {
+    let read = |text: &str| serde_json::to_value(serde_json::from_str::<Options>(text).ok()?).ok();
+    one == other || read(one).is_some_and(|one| read(other) == Some(one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_the_same_in_whatever_order_a_version_has_written_them() {
+        let one = r#"{"campaign":"101","region":"GB"}"#;
+        assert!(are_alike(one, r#"{ "region": "GB", "campaign": "101" }"#));
+        assert!(!are_alike(one, r#"{"campaign":"101","region":"DE"}"#));
+        assert!(!are_alike(one, r#"{"campaign":"101"}"#));
+        // What cannot be read is known to be the same only if it is.
+        assert!(!are_alike("{", "{ "));
+    }
 }
