@@ -351,6 +351,16 @@ impl Job {
         self.state().record = record;
     }
 
+    /// Has the age of the list count from this time.
+    pub fn count_as_made(&self, at: Timestamp) {
+        let _changing = self.changing();
+        let mut record = self.record();
+        record.made_at = at;
+        // If it cannot be written, it is found again at the next start.
+        let _ = self.write(&record);
+        self.state().record.made_at = at;
+    }
+
     /// Wakes the pages that wait for a moment.
     pub fn has_changed(&self) {
         self.changed.notify_waiters();

@@ -5,11 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use jiff::Timestamp;
 use tempfile::TempDir;
 
 use super::job::{Job, JobId, JobRecord};
-use super::kept_files;
+use super::kept_files::{self, Now};
 use super::work::WorkState;
 use crate::lead::RunId;
 use crate::private_file;
@@ -18,6 +20,8 @@ use crate::private_file;
 pub struct Jobs {
     folder: PathBuf,
     all: Mutex<BTreeMap<JobId, Arc<Job>>>,
+    /// What the clock said when the folder was opened, and when that was.
+    opened: (Timestamp, Instant),
 }
 
 impl Jobs {
@@ -38,6 +42,7 @@ impl Jobs {
         let jobs = Jobs {
             folder,
             all: Mutex::new(all),
+            opened: (Timestamp::now(), Instant::now()),
         };
         jobs.remove_old();
         Ok(jobs)
@@ -46,8 +51,13 @@ impl Jobs {
     /// Removes what has been kept for long enough: at the start, and before a list is added.
     fn remove_old(&self) {
         let is_at_work = |job: &Arc<Job>| job.state().sending.is_at_work();
+        let (at, opened) = self.opened;
+        let now = Now {
+            by_clock: Timestamp::now(),
+            steady: at.saturating_add(opened.elapsed()).unwrap_or(at),
+        };
         self.all()
-            .retain(|_, job| is_at_work(job) || !kept_files::remove_old(job));
+            .retain(|_, job| is_at_work(job) || !kept_files::remove_old(job, now));
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<JobId, Arc<Job>>> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::files;
 use super::job::{Job, JobRecord, RECORD};
@@ -20,13 +20,24 @@ use crate::ledger::{Ledger, LedgerPlace, OutputKind, RunRecord, RunState};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// How long drafts and lists are kept.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// Removes what has been kept for long enough; returns whether nothing of the job is left.
-pub fn remove_old(job: &Job) -> bool {
+/// What the clock says, and what it would say if nobody had set it since the program began.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    pub by_clock: Timestamp,
+    pub steady: Timestamp,
+}
+
+/// Removes what has been kept for long enough; returns whether nothing of the job is left. A list
+/// that was made while the clock was ahead counts as made now.
+pub fn remove_old(job: &Job, now: Now) -> bool {
     let record = job.record();
-    let age = Timestamp::now().duration_since(record.made_at);
-    if age.unsigned_abs() <= KEPT {
+    if record.made_at > now.by_clock {
+        job.count_as_made(now.by_clock);
+        return false;
+    }
+    if now.by_clock.min(now.steady).duration_since(record.made_at) <= KEPT {
         return false;
     }
     if record.runs().next().is_none() {
@@ -70,10 +81,18 @@ pub async fn remove_all_sent(site: &Site) -> Result<(), Failure> {
 /// Removes what is left of an upload that did not come to its end. Another page may be receiving
 /// it, so it is left alone for a day; a job that cannot be read is left alone for ever.
 pub fn remove_unfinished(folder: &Path, error: &io::Error) {
-    let age = fs::metadata(folder).and_then(|found| found.modified());
-    let age = age.ok().and_then(|then| then.elapsed().ok());
-    if error.kind() == io::ErrorKind::NotFound && age > Some(DAY) {
-        let _ = fs::remove_dir_all(folder);
+    let changed = fs::metadata(folder).and_then(|found| found.modified());
+    let Some(changed) = changed
+        .ok()
+        .filter(|_| error.kind() == io::ErrorKind::NotFound)
+    else {
+        return;
+    };
+    match changed.elapsed() {
+        // The clock was ahead. What is made in the folder changes it now.
+        Err(_) => drop(tempfile::NamedTempFile::new_in(folder)),
+        Ok(age) if age > DAY => drop(fs::remove_dir_all(folder)),
+        Ok(_) => {}
     }
 }
 
@@ -168,4 +187,80 @@ fn is_no_folder(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::job::JobId;
+
+    fn day(day: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + day * 24 * 3600).unwrap()
+    }
+
+    fn at(by_clock: i64, steady: i64) -> Now {
+        Now {
+            by_clock: day(by_clock),
+            steady: day(steady),
+        }
+    }
+
+    /// A list that was made on this day, and its folder.
+    fn made_on(made: i64) -> (tempfile::TempDir, Job) {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("1");
+        fs::create_dir(&own).unwrap();
+        let record = JobRecord {
+            made_at: day(made),
+            ..JobRecord::default()
+        };
+        let job = Job::new(JobId(1), own, record);
+        job.save().unwrap();
+        (folder, job)
+    }
+
+    #[test]
+    fn a_list_goes_after_30_days() {
+        let (_folder, job) = made_on(0);
+        assert!(!remove_old(&job, at(30, 30)));
+        assert!(remove_old(&job, at(31, 31)));
+        assert!(!job.folder.exists());
+    }
+
+    #[test]
+    fn a_list_that_was_made_while_the_clock_was_ahead_goes_30_days_after_that_is_seen() {
+        let (_folder, job) = made_on(400);
+        assert!(!remove_old(&job, at(0, 0)));
+        let after_a_restart = Job::open(JobId(1), job.folder.clone()).unwrap();
+        assert!(!remove_old(&after_a_restart, at(30, 30)));
+        assert!(remove_old(&after_a_restart, at(31, 31)));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_while_the_program_runs_makes_no_list_old() {
+        let (_folder, job) = made_on(0);
+        assert!(!remove_old(&job, at(400, 1)), "it was set ahead");
+        let (_folder, job) = made_on(0);
+        assert!(
+            !remove_old(&job, at(1, 400)),
+            "it was ahead and was set right"
+        );
+        assert!(
+            !remove_old(&job, at(30, -400)),
+            "it was behind and was set right"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_unfinished_upload_of_a_clock_that_was_ahead_counts_as_changed_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let ahead = std::time::SystemTime::now() + 400 * DAY;
+        let of_folder = fs::File::open(folder.path()).unwrap();
+        of_folder.set_modified(ahead).unwrap();
+        let no_record = io::Error::from(io::ErrorKind::NotFound);
+        remove_unfinished(folder.path(), &no_record);
+        let changed = folder.path().metadata().unwrap().modified().unwrap();
+        assert!(changed < ahead, "it is old one day from now");
+    }
 }
