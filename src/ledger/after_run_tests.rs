@@ -15,6 +15,7 @@ use super::sqlite::samples::{
 use super::{
     Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun, Scope,
     Selection, Sending, ServiceId, Settlement, UndoOutcome, UndoRow, UndoStatus, Wanted,
+    this_user_here,
 };
 use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -81,9 +82,13 @@ impl Subject {
     }
 
     fn begin(&mut self, identity: u8) -> RunId {
+        self.begin_at(identity, at(0))
+    }
+
+    fn begin_at(&mut self, identity: u8, now: Timestamp) -> RunId {
         let mut run = new_run(self.service, identity);
         run.expected = self.ledger.predecessors(&run).unwrap().latest;
-        self.ledger.begin(&run, at(0)).unwrap().unwrap().run
+        self.ledger.begin(&run, now).unwrap().unwrap().run
     }
 
     fn commit(&mut self, run: RunId, group: Group) {
@@ -191,6 +196,18 @@ fn done(status: UndoStatus) -> UndoOutcome {
 fn brief(rows: &[UndoRow]) -> Vec<(u64, Option<UndoStatus>)> {
     let status = |row: &UndoRow| row.outcome.as_ref().map(|outcome| outcome.status);
     rows.iter().map(|row| (row.row.0, status(row))).collect()
+}
+
+#[test]
+fn who_is_at_work_has_begun_last_whatever_the_clock_said_and_is_named() {
+    each(|mut subject| {
+        subject.begin_at(2, at(365 * 24 * 3600));
+        let last = subject.begin(3);
+        let at_work = subject.ledger.at_work(subject.service).unwrap().unwrap();
+        assert_eq!(at_work.run, last);
+        let (host, user) = this_user_here();
+        assert_eq!((at_work.by.host, at_work.by.user), (host, Some(user)));
+    });
 }
 
 #[test]
