@@ -163,6 +163,9 @@ impl Layers {
     /// All options without the defaults.
     pub fn given(&self) -> Options {
         let mut options = combined(&self.layers);
+        // `--suppress none` is there to replace the lists of weaker sources.
+        let lists = options.phones.suppress.iter_mut();
+        lists.for_each(|lists| lists.retain(|list| **list != Path::new("none")));
         // An empty list counts as not given, except for
         // `var`, where it means that no column is sent.
         let variables = options.mapping.var.take();

@@ -439,6 +439,8 @@ fn the_run_of_rejects_comes_before_the_profile_and_lists_of_both_protect() {
     }
     let typed = of_rejects(&run, toml, &["--suppress", "/other"]);
     assert_eq!(names(&typed, "suppress"), ["other"]);
+    let typed = of_rejects(&run, toml, &["--suppress", "none"]);
+    assert_eq!(names(&typed, "suppress"), [""; 0]);
 }
 
 #[test]
