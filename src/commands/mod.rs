@@ -116,6 +116,7 @@ fn perform(
         line: CommandLine::new(args, layers.typed()),
         warnings: crate::import::Warnings::default(),
         has_settings_of_rejects: false,
+        asks_for_settings: false,
         row_words: None,
         layers,
     };

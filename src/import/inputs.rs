@@ -20,9 +20,7 @@ use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
 };
 use crate::screen::{MarkedColumn, SuppressionList, SuppressionLists};
-use crate::settings::{
-    ImportSettings, Layers, ReadingSettings, Service, form_choice, ledger_place,
-};
+use crate::settings::{ImportSettings, Layers, ReadingSettings, form_choice};
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, grouped, printable, shown_name};
 
@@ -37,6 +35,8 @@ pub struct Request {
     pub warnings: Warnings,
     /// Whether the settings of rejects have been taken before, and may have been changed since.
     pub has_settings_of_rejects: bool,
+    /// Whether somebody is asked for each setting, as on the page.
+    pub asks_for_settings: bool,
     /// In which words rejects say why a row was not sent, if not in those of the command line.
     pub row_words: Option<RowWords>,
 }
@@ -65,16 +65,7 @@ pub fn known(
     surveyed: Vec<InspectedInput>,
 ) -> Result<Vec<InspectedInput>, Failure> {
     if !request.has_settings_of_rejects {
-        let options = request.layers.options();
-        let ledger = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
-        let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
-        rejects::add_options(
-            &mut request.layers,
-            &surveyed,
-            ledger.as_ref(),
-            service.as_deref(),
-            &mut request.warnings,
-        )?;
+        rejects::add_options(request, &surveyed)?;
     }
     warn_of_replaced_lists(&request.layers, &mut request.warnings);
     Ok(surveyed)

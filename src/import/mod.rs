@@ -30,7 +30,7 @@ pub use inputs::Request;
 pub use observer::Observer;
 pub use prepared::{Import, Prepared, refuse_more_than_allowed, results_file};
 pub use record::{PlannedRun, Record, WasUndone, await_turn, pace};
-pub use rejects::{columns_digest, has_columns};
+pub use rejects::{columns_digest, run_of_rejects};
 pub use remembered::{Remembered, remember};
 pub use sending::send;
 pub use test_lead::{TestLead, TestSent};

@@ -1,165 +1,260 @@
 //! Importing rejects again: adds the options of the run that wrote them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use super::warnings::Warnings;
-use crate::exit::{Failure, StoppedBy};
-use crate::intake::InspectedInput;
-use crate::lead::RunId;
-use crate::ledger::{Ledger, LedgerPlace, StoredDefaults};
+use super::inputs::Request;
+use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::intake::{InspectedInput, NamedRow, NamedRuns};
+use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, RunName, Status};
+use crate::ledger::{Ledger, LedgerError, LedgerPlace, Selection};
 use crate::message::Message;
 use crate::options::Options;
-use crate::settings::Layers;
-use crate::text::printable;
+use crate::settings::{Layers, Service, ledger_place};
+use crate::text::{joined, printable};
 use sha2::{Digest, Sha256};
 
-/// Finds the run that rejects among the inputs name, and adds its options with
-/// lower precedence than what was typed. If a service is given, the run must
-/// have used that service: another one has other campaigns with the same ids.
-pub fn add_options(
-    layers: &mut Layers,
-    inputs: &[InspectedInput],
-    ledger: Option<&LedgerPlace>,
-    service: Option<&str>,
-    warnings: &mut Warnings,
-) -> Result<(), Failure> {
-    let rejects = inputs
-        .iter()
-        .filter_map(|input| Some((input, input.runs.as_ref()?)));
-    let rejects: Vec<(&InspectedInput, &BTreeSet<RunId>)> = rejects.collect();
-    for (input, runs) in &rejects {
-        if runs.is_empty() {
-            warnings.add(unknown_run(input, "no row names its run"));
-        }
-    }
-    let rejects = rejects
-        .into_iter()
-        .flat_map(|(input, runs)| runs.iter().map(move |run| (input, *run)));
-    let rejects: Vec<(&InspectedInput, RunId)> = rejects.collect();
-    let (Some(place), false) = (ledger, rejects.is_empty()) else {
-        for (input, _) in rejects {
-            warnings.add(unknown_run(input, "there is no ledger"));
-        }
-        return Ok(());
-    };
-    let ledger = Ledger::read(place)?;
-    let mut found: Option<(RunId, String)> = None;
-    for (input, run) in rejects {
-        let known = ledger.as_ref().map(|ledger| ledger.defaults_of(run));
-        let known = known.transpose()?.flatten();
-        let defaults = defaults(input, run, known, service, layers)?;
-        match (defaults, &found) {
-            (Err(why), _) => warnings.add(unknown_run(input, &why)),
-            (Ok(defaults), None) => found = Some((run, defaults)),
-            (Ok(defaults), Some((other, options))) if !are_alike(options, &defaults) => {
-                let message = Message::new(
-                    format!(
-                        "the inputs are rejects of runs {other} and {run}, which have different settings"
-                    ),
-                    "import the rejects of each run with a command of their own; the column `leadload_run` says which run a row is from",
-                );
-                let on_page = message.on_page(
-                    "These rows to fix are of two lists, which had different settings",
-                    "Send the rows of each list as a list of its own. The column leadload_run says which rows belong together.",
-                );
-                return Err(Failure::new(StoppedBy::Usage, on_page));
+/// Finds the run that rejects among the inputs name, and adds its options with lower precedence
+/// than what was typed.
+///
+/// # Errors
+///
+/// If that run is not known, unless all that matters was typed, or nothing leaves this computer:
+/// people would be called for another campaign, or although they must not be called.
+pub fn add_options(request: &mut Request, inputs: &[InspectedInput]) -> Result<(), Failure> {
+    let options = request.layers.options();
+    let place = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
+    let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
+    let unknown = match run_of_rejects(inputs, place.as_ref(), service.as_deref())? {
+        Ok((run, options)) => {
+            if request.layers.typed().phones.suppress.is_none() {
+                refuse_missing_lists(run, &options)?;
             }
-            (Ok(_), Some(_)) => {}
+            request.layers.add_run(run, options);
+            return Ok(());
         }
-    }
-    let (Some((run, options)), Some(ledger)) = (found, ledger) else {
-        return Ok(());
+        Err(unknown) => unknown,
     };
-    let options: Options = serde_json::from_str(&options).map_err(|error| {
-        // Continuing would ignore the run's do-not-call lists.
-        ledger.damaged(format!("the settings of run {run}: {error}"))
-    })?;
-    if layers.typed().phones.suppress.is_none() {
-        refuse_missing_lists(run, &options)?;
+    let missing = missing_flags(&request.layers);
+    let is_trial = options.connection.sandbox == Some(true);
+    let goes_on = request.asks_for_settings || is_trial || missing.is_empty();
+    let hint = match missing.is_empty() {
+        true => "the settings on the command line count in their place",
+        false => "give the flags of that import again, above all `--suppress`",
+    };
+    for rejects in unknown {
+        if !goes_on && rejects.names_run {
+            let refused = rejects.message(&format!(
+                "use the ledger of that import, and leave the cells below `leadload_run` and `leadload_row` as they are; or give its settings on the command line: {} {} missing",
+                joined(&missing, "and"),
+                if missing.len() == 1 { "is" } else { "are" }
+            ));
+            return Err(Failure::new(StoppedBy::Usage, refused));
+        }
+        request.warnings.add(rejects.message(hint));
     }
-    layers.add_run(run, options);
     Ok(())
 }
 
-/// The defaults that rejects take from their run, or why they take none.
-fn defaults(
-    input: &InspectedInput,
-    run: RunId,
-    known: Option<StoredDefaults>,
+/// Rejects that are not known to be those of a run.
+pub struct UnknownRejects {
+    file: String,
+    why: String,
+    /// Whether they name a run. Those of a check, of the sandbox and of an import without a ledger
+    /// do not.
+    names_run: bool,
+}
+
+impl UnknownRejects {
+    fn new(input: &InspectedInput, why: String) -> UnknownRejects {
+        UnknownRejects {
+            file: printable(input.input.name()).into_owned(),
+            why,
+            names_run: true,
+        }
+    }
+
+    fn message(&self, hint: &str) -> Message {
+        let UnknownRejects { file, why, .. } = self;
+        let what = format!(
+            "leadload does not know which import wrote `{file}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known"
+        );
+        Message::new(what, hint).on_page(
+            format!("leadload does not know which list `{file}` belongs to, so the settings of that list are not known"),
+            "Choose them all again, above all the do-not-call list.",
+        )
+    }
+}
+
+/// What the command line has to say about rejects of an unknown run, and does not.
+fn missing_flags(layers: &Layers) -> Vec<String> {
+    let Options {
+        mapping, phones, ..
+    } = layers.typed();
+    // A saved mapping may be that of a profile.
+    let given = layers.given().mapping;
+    let has_campaign = mapping.campaign.is_some() || mapping.campaign_column.is_some();
+    let has_mapping = given.var.is_some() || given.skip_column.is_some();
+    let said = [
+        (has_campaign, "`--campaign`"),
+        (phones.region.is_some(), "`--region` (or `--region none`)"),
+        (
+            phones.suppress.is_some(),
+            "`--suppress` (or `--suppress none`)",
+        ),
+        (has_mapping, "`--var` or `--skip-column`"),
+    ];
+    let missing = said.into_iter().filter(|(is_said, _)| !is_said);
+    missing.map(|(_, flag)| flag.to_owned()).collect()
+}
+
+/// The run that all rejects among the inputs are of, with the options that it leaves to them; or
+/// those that are not known to be of a run. If there is a `service`, the run must have used it:
+/// another one has other campaigns with the same ids.
+pub fn run_of_rejects(
+    inputs: &[InspectedInput],
+    place: Option<&LedgerPlace>,
     service: Option<&str>,
-    layers: &Layers,
-) -> Result<Result<String, String>, Failure> {
-    let Some(known) = known else {
-        return Ok(Err(format!("this ledger has no run {run}")));
+) -> Result<Result<(RunId, Options), Vec<UnknownRejects>>, Failure> {
+    let rejects = inputs
+        .iter()
+        .filter_map(|input| Some((input, input.rejects.as_deref()?)));
+    let rejects: Vec<(&InspectedInput, &NamedRuns)> = rejects.collect();
+    if let Some(unknown) = without_run(&rejects) {
+        return Ok(Err(unknown));
+    }
+    let ledger = place.map(Ledger::read).transpose()?.flatten();
+    let mut found: Option<(RunId, String)> = None;
+    for (input, named) in rejects {
+        for (name, rows) in &named.runs {
+            let defaults = match (&ledger, place) {
+                (Some(ledger), _) => defaults(ledger, input, *name, rows, service)?,
+                (None, Some(_)) => Err(no_such_run(*name)),
+                (None, None) => Err("there is no ledger".to_owned()),
+            };
+            match (defaults, &found) {
+                (Err(why), _) => return Ok(Err(vec![UnknownRejects::new(input, why)])),
+                (Ok(defaults), None) => found = Some((name.run, defaults)),
+                (Ok(defaults), Some((other, options))) if !are_alike(options, &defaults) => {
+                    return Err(different_settings(*other, name.run));
+                }
+                (Ok(_), Some(_)) => {}
+            }
+        }
+    }
+    let (Some((run, options)), Some(ledger)) = (found, ledger) else {
+        return Ok(Err(Vec::new()));
     };
-    // Every ledger may have a run with this number: the right run had inputs with these columns.
-    let why = if service.is_some_and(|service| service != known.service) {
+    let options = serde_json::from_str(&options).map_err(|error| {
+        // Continuing would ignore the run's do-not-call lists.
+        ledger.damaged(format!("the settings of run {run}: {error}"))
+    })?;
+    Ok(Ok((run, options)))
+}
+
+/// The rejects that do not say of which run they are; `None` if all do.
+fn without_run(rejects: &[(&InspectedInput, &NamedRuns)]) -> Option<Vec<UnknownRejects>> {
+    let first = |line: fn(&NamedRuns) -> Option<u64>| {
+        let mut rejects = rejects.iter();
+        rejects.find_map(|(input, named)| Some((*input, line(named)?)))
+    };
+    if let Some((input, line)) = first(|named| named.unreadable) {
+        let why =
+            format!("in line {line} `leadload_run` or `leadload_row` is not as it was written");
+        return Some(vec![UnknownRejects::new(input, why)]);
+    }
+    if rejects.iter().all(|(_, named)| named.runs.is_empty()) {
+        let unnamed = rejects.iter().map(|(input, _)| UnknownRejects {
+            names_run: false,
+            ..UnknownRejects::new(input, "no row names its run".to_owned())
+        });
+        return Some(unnamed.collect());
+    }
+    let (input, line) = first(|named| named.without_run)?;
+    let why = format!(
+        "line {line} names no run, and others do: such rows need a file and a command of their own"
+    );
+    Some(vec![UnknownRejects::new(input, why)])
+}
+
+/// The options that the run leaves to these rejects, or why they are not known to be its.
+fn defaults(
+    ledger: &Ledger,
+    input: &InspectedInput,
+    name: RunName,
+    rows: &BTreeMap<RowId, NamedRow>,
+    service: Option<&str>,
+) -> Result<Result<String, String>, LedgerError> {
+    let run = name.run;
+    let Some(known) = ledger.defaults_of(run)? else {
+        return Ok(Err(no_such_run(name)));
+    };
+    let why = if known.tag != name.tag {
+        // Every ledger may have a run with this number, and so may this one from a backup.
+        format!("run {run} of this ledger is another one")
+    } else if service.is_some_and(|service| service != known.service) {
         format!("run {run} of this ledger had another service")
-    } else if !has_columns(&known.columns, &input.own_columns()) {
+    } else if known.tag.is_none() && !has_columns(&known.columns, &input.own_columns()) {
         format!("run {run} of this ledger had other columns")
+    } else if let Some(defaults) = known.defaults {
+        match stray_row(ledger, run, rows)? {
+            Some((row, line)) => {
+                format!("line {line}: row {row} was not in the rejects of run {run}")
+            }
+            None => return Ok(Ok(defaults)),
+        }
     } else {
-        return Ok(known.defaults.ok_or(format!("run {run} was pruned")));
+        format!("run {run} was pruned")
     };
-    refuse_to_lose_lists(input, run, &why, &known, layers)?;
     Ok(Err(why))
 }
 
-/// Refuses rejects that do not fit their run if it had do-not-call lists or `--only`, and the
-/// command line has none: people who must not be called would be.
-fn refuse_to_lose_lists(
-    input: &InspectedInput,
+/// The first of these rows that was not in the rejects of the run, and its line in this file.
+fn stray_row(
+    ledger: &Ledger,
     run: RunId,
-    why: &str,
-    known: &StoredDefaults,
-    layers: &Layers,
-) -> Result<(), Failure> {
-    let options = known.defaults.as_deref();
-    let options = options.and_then(|options| serde_json::from_str::<Options>(options).ok());
-    let options = options.unwrap_or_default();
-    let typed = layers.typed();
-    let loses_lists = options.phones.suppress.is_some() && typed.phones.suppress.is_none();
-    let loses_only = options.mapping.only.is_some() && typed.mapping.only.is_none();
-    let lost = match (loses_lists, loses_only) {
-        (true, _) => "--suppress",
-        (false, true) => "--only",
-        (false, false) => return Ok(()),
+    rows: &BTreeMap<RowId, NamedRow>,
+) -> Result<Option<(RowId, u64)>, LedgerError> {
+    let all = Selection {
+        runs: vec![run],
+        campaign: None,
+        statuses: Vec::new(),
     };
-    let had = match lost {
-        "--only" => "was sent in part",
-        _ => "had a do-not-call list",
-    };
-    let message = Message::new(
-        format!(
-            "leadload does not know which import wrote `{}` ({why}), and run {run} was given `{lost}`",
-            printable(input.input.name())
-        ),
-        format!(
-            "if you changed the header, change it back; otherwise give `{lost}` and the other flags again (`leadload runs show {run}` has them)"
-        ),
-    );
-    let name = printable(input.input.name());
-    Err(Failure::new(
-        StoppedBy::Usage,
-        message.on_page(
-            format!("leadload does not know which list `{name}` belongs to, and one that it may belong to {had}"),
-            "If you have changed the names of the columns, change them back. Otherwise choose the whole list again instead of its rows to fix.",
-        ),
-    ))
+    let mut rows = rows.clone();
+    ledger.export(&all, |sent| {
+        if may_be_rejected(&sent.outcome) {
+            rows.remove(&sent.row);
+        } else if let Some(row) = rows.get_mut(&sent.row) {
+            row.is_uncertain = false;
+        }
+        Ok::<_, LedgerError>(())
+    })?;
+    // A row that another run may have sent is uncertain in this one too, which has not sent it.
+    let mut strays = rows.into_iter().filter(|(_, row)| !row.is_uncertain);
+    Ok(strays.next().map(|(id, row)| (id, row.line)))
 }
 
-fn unknown_run(input: &InspectedInput, why: &str) -> Message {
-    let name = input.input.name();
-    let what = format!(
-        "leadload does not know which import wrote `{name}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known"
+/// Whether a row may be in the rejects: one that was uncertain may have been looked up since.
+fn may_be_rejected(outcome: &RowOutcome) -> bool {
+    match outcome.status {
+        Status::Created | Status::Duplicate => outcome.error_code == Some(ErrorCode::AnswerLost),
+        _ => true,
+    }
+}
+
+fn no_such_run(name: RunName) -> String {
+    format!("this ledger has no run {name}")
+}
+
+fn different_settings(one: RunId, other: RunId) -> Failure {
+    let message = Message::new(
+        format!("the inputs are rejects of runs {one} and {other}, which have different settings"),
+        "import the rejects of each run with a command of their own; the column `leadload_run` says which run a row is from",
     );
-    Message::new(
-        what,
-        "give the flags of that import again, above all `--suppress`",
-    )
-    .on_page(
-        format!("leadload does not know which list `{name}` belongs to, so the settings of that list are not known"),
-        "Choose them all again, above all the do-not-call list.",
-    )
+    let on_page = message.on_page(
+        "These rows to fix are of two lists, which had different settings",
+        "Send the rows of each list as a list of its own. The column leadload_run says which rows belong together.",
+    );
+    Failure::new(StoppedBy::Usage, on_page)
 }
 
 /// Refuses if a do-not-call list of the run is missing: it applies to the run's rejects too.
@@ -187,7 +282,7 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
 
 /// Whether one of the inputs with these digests had these columns, or all but one of
 /// them: the user may have added a column, such as the country that a number lacked.
-pub fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
+fn has_columns(inputs: &[[u8; 32]], columns: &[&str]) -> bool {
     let is_known = |columns: &[&str]| inputs.contains(&columns_digest(columns));
     let is_known_without = |added: usize| {
         let (before, after) = (&columns[..added], &columns[added + 1..]);

@@ -1,10 +1,8 @@
 //! An input whose form is known: before and after the flags are applied to its header.
 
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::{RowCounts, SAMPLE_ROWS};
-use crate::lead::{ListLabel, RunId, RunName};
+use super::{NamedRuns, RowCounts, SAMPLE_ROWS};
 use crate::mapping::{
     Mapping, MappingError, MappingSpec, PhoneColumn, RejectsForm, SheetRows, rows_above_header,
 };
@@ -25,11 +23,8 @@ pub struct InspectedInput {
     pub form: Form,
     pub header: Header,
     pub sample: RowBatch,
-    /// The runs that its first rows name, if it is a rejects file. A file that was put together
-    /// from several has several; rows that were added by hand name none.
-    pub runs: Option<BTreeSet<RunId>>,
-    /// The lists that rows name in place of a run: rejects of a check.
-    pub labels: BTreeSet<ListLabel>,
+    /// Where its rows are from, if it is a rejects file.
+    pub rejects: Option<Arc<NamedRuns>>,
     /// The visible sheets with phone numbers, if nobody has said which one is meant. The first of
     /// them is this one.
     pub sheets: Vec<SheetRows>,
@@ -61,10 +56,8 @@ impl InspectedInput {
         if form.above > 0 {
             (header, sample) = beginning(&input, &form)?;
         }
-        let rejects = RejectsForm::of(&header.names);
         Ok(InspectedInput {
-            runs: rejects.as_ref().map(|rejects| named_runs(&sample, rejects)),
-            labels: rejects.map_or_else(BTreeSet::new, |rejects| named_lists(&sample, &rejects)),
+            rejects: NamedRuns::of(&input, &form, &header)?,
             sheets: Vec::new(),
             counts: RowCounts::of(&input, &form, &header)?,
             input,
@@ -247,27 +240,4 @@ fn beginning(input: &Input, form: &Form) -> Result<(Header, RowBatch), SourceErr
     let mut reader = input.read(form)?;
     let header = reader.read_header(form)?;
     Ok((header, reader.read_sample(SAMPLE_ROWS)?))
-}
-
-fn named_runs(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<RunId> {
-    // A spreadsheet program may have made a number with a point of the cell.
-    let numbers = sources(sample, rejects).map(|cell| cell.trim_end_matches(".0"));
-    let runs = numbers.filter_map(|name| name.parse().ok());
-    runs.map(|name: RunName| name.run).collect()
-}
-
-fn named_lists(sample: &RowBatch, rejects: &RejectsForm) -> BTreeSet<ListLabel> {
-    let labels = sources(sample, rejects).filter_map(|cell| cell.parse().ok());
-    labels.collect()
-}
-
-/// What rejects name as the run that they are from.
-fn sources<'s>(
-    sample: &'s RowBatch,
-    rejects: &RejectsForm,
-) -> impl Iterator<Item = &'s str> + use<'s> {
-    let column = rejects.run;
-    let cells = sample.rows().filter_map(move |row| row.text(column));
-    // A spreadsheet program may have made a text of the cell.
-    cells.map(|cell| cell.trim().trim_start_matches('\''))
 }

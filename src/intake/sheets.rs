@@ -173,7 +173,7 @@ fn of_workbook(
         let Ok(sheet) = form.and_then(|form| InspectedInput::in_form(input.clone(), form)) else {
             continue;
         };
-        if at == 0 && sheet.runs.is_some() {
+        if at == 0 && sheet.rejects.is_some() {
             return Ok(sheet);
         }
         if sheet.has_phones(phone_columns) {

@@ -3,8 +3,10 @@
 use super::header_words::snake;
 
 /// The columns that a rejects file has after those of the input, in order.
-pub const ADDED_COLUMNS: [&str; 5] = ["leadload_row", "leadload_status", ERROR_CODE, ERROR, RUN];
+pub const ADDED_COLUMNS: [&str; 5] = [ROW, STATUS, ERROR_CODE, ERROR, RUN];
 
+const ROW: &str = "leadload_row";
+const STATUS: &str = "leadload_status";
 const ERROR_CODE: &str = "leadload_error_code";
 const ERROR: &str = "leadload_error";
 const RUN: &str = "leadload_run";
@@ -18,6 +20,8 @@ pub const SURPLUS_COLUMN: &str = "leadload_surplus";
 pub struct RejectsForm {
     /// The columns (from 0) of the input that the rejects come from.
     pub input_columns: Vec<usize>,
+    pub row: usize,
+    pub status: usize,
     /// The column of error codes. If it still says `field_count`, the row, whose cells may have
     /// shifted, was not fixed.
     pub error_code: usize,
@@ -48,6 +52,8 @@ impl RejectsForm {
             input_columns: (0..names.len())
                 .filter(|column| !is_ours(&names[*column]))
                 .collect(),
+            row: position(ROW)?,
+            status: position(STATUS)?,
             error_code: position(ERROR_CODE)?,
             error: position(ERROR)?,
             run: position(RUN)?,

@@ -2,6 +2,7 @@
 //! are given back.
 
 use std::path::PathBuf;
+use std::slice;
 use std::sync::Arc;
 
 use super::history::list_name;
@@ -9,7 +10,7 @@ use super::job::{Job, JobId, JobRecord};
 use super::reading::ListFacts;
 use super::site::Site;
 use super::trouble::Trouble;
-use crate::import::{columns_digest, has_columns};
+use crate::import::{columns_digest, run_of_rejects, service};
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, RunRecord};
 use crate::options::{Given, Options};
@@ -25,7 +26,7 @@ pub async fn take_settings(
     if record.has_columns || record.taken_from.is_some() {
         return Ok(record.has_columns && record.has_campaign());
     }
-    let Some(earlier) = find(site, job.id, facts)? else {
+    let Some(earlier) = find(site, job.id, facts).await? else {
         return Ok(false);
     };
     let lists = keep_lists(site, job, &earlier.options);
@@ -51,35 +52,34 @@ struct Earlier {
     problems: Vec<String>,
 }
 
-fn find(site: &Arc<Site>, this: JobId, facts: &ListFacts) -> Result<Option<Earlier>, Trouble> {
+async fn find(
+    site: &Arc<Site>,
+    this: JobId,
+    facts: &Arc<ListFacts>,
+) -> Result<Option<Earlier>, Trouble> {
     let list = &facts.inspected;
     if let Some(job) = named_job(site, facts) {
         return Ok(Some(of_job(&job.record())));
     }
+    let named = match list.rejects {
+        Some(_) => Some(named_run(site, facts).await),
+        None => None,
+    };
     let ledger = site.ledger().map_err(|failure| Trouble::of(&failure))?;
     let Some(ledger) = ledger else {
         return Ok(None);
     };
     let of_ledger = |error: crate::ledger::LedgerError| Trouble::of(&error.into());
     let runs = ledger.runs().map_err(of_ledger)?;
-    let named = list.runs.as_ref();
-    let own = list.own_columns();
-    let digest = columns_digest(&own);
     let service = site.service_name();
-    let is_meant = |run: &&RunRecord| {
-        run.service == service
-            && match named {
-                // Another ledger may have a run with this number.
-                Some(named) => {
-                    let columns = run.inputs.iter().map(|input| input.columns);
-                    named.contains(&run.run) && has_columns(&columns.collect::<Vec<_>>(), &own)
-                }
-                None => {
-                    let has_sent =
-                        run.counts.of(Status::Created) + run.counts.of(Status::Duplicate) > 0;
-                    has_sent && run.inputs.len() == 1 && run.inputs[0].columns == digest
-                }
-            }
+    let digest = columns_digest(&list.own_columns());
+    let is_meant = |run: &&RunRecord| match named {
+        Some(named) => named == Some(run.run),
+        None => {
+            let has_sent = run.counts.of(Status::Created) + run.counts.of(Status::Duplicate) > 0;
+            let has_columns = run.inputs.len() == 1 && run.inputs[0].columns == digest;
+            run.service == service && has_sent && has_columns
+        }
     };
     let Some(run) = runs.iter().rev().find(is_meant) else {
         return Ok(None);
@@ -123,9 +123,23 @@ fn with_variables(mut options: Options, run: &RunRecord) -> Options {
     options
 }
 
+/// The run whose rows to fix these are. If they are of none, or of several, the check says so.
+async fn named_run(site: &Arc<Site>, facts: &Arc<ListFacts>) -> Option<RunId> {
+    let place = site.ledger_place().ok()?;
+    let (service, facts) = (site.service_name(), Arc::clone(facts));
+    let found = service::on_a_thread(move || {
+        let lists = slice::from_ref(&facts.inspected);
+        run_of_rejects(lists, place.as_ref(), Some(service.as_str()))
+            .map(|found| found.ok().map(|(run, _)| run))
+    });
+    found.await.ok()?
+}
+
 /// The job whose check wrote these rows to fix.
 fn named_job(site: &Site, facts: &ListFacts) -> Option<Arc<Job>> {
-    let label = facts.inspected.labels.first()?.as_str();
+    let named = facts.inspected.rejects.as_ref()?;
+    let is_one = named.labels.len() == 1 && named.runs.is_empty();
+    let label = named.labels.first().filter(|_| is_one)?.as_str();
     let service = site.service_name();
     let mut jobs = site.jobs.newest_first().into_iter();
     jobs.find(|job| {

@@ -187,6 +187,7 @@ impl Site {
             line: CommandLine::of(&args),
             warnings: Warnings::default(),
             has_settings_of_rejects: record.has_earlier_settings,
+            asks_for_settings: true,
             row_words: Some(row_error),
         })
     }

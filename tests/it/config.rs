@@ -12,6 +12,9 @@ const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
 /// A service that requires this token.
 const STRICT: &str = "token = '17|s3cretTokenOfTheCustomer'";
 
+const OTHER_REJECTS: &str = "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
+     +447911000009,1,invalid,phone_impossible,too long,77\n";
+
 /// A folder with a list, and with a profile `crm` for a service in `config.toml`.
 fn with_profile(base_url: &str, more: &str) -> Folder {
     let folder = Folder::with_leads("Phone,City\n+447911000001,Leeds\n");
@@ -258,20 +261,21 @@ fn duplicates_that_a_profile_allows_are_not_made_twice_unasked() {
 }
 
 #[test]
-fn rejects_of_a_run_that_is_not_known_are_read_as_the_profile_says_too() {
+fn a_profile_says_too_little_about_rejects_of_a_run_that_is_not_known_unless_it_has_a_mapping() {
     let service = scenario(STRICT);
     let folder = with_profile(&service.base_url(), "rate = 'none'");
-    folder.write(
-        "other.rejects.csv",
-        "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
-         +447911000009,1,invalid,phone_impossible,too long,77\n",
-    );
+    folder.write("other.rejects.csv", OTHER_REJECTS);
     let line = [&["import", "other.rejects.csv"][..], &CRM].concat();
-    let output = folder.leadload(&line).expect(0);
-    output.tells(
-        "leadload does not know which import wrote `other.rejects.csv` (this ledger has no run 77)",
-    );
-    assert_eq!(service.leads()[0].campaign_id, 101);
+    let why =
+        "leadload does not know which import wrote `other.rejects.csv` (this ledger has no run 77)";
+    folder.leadload(&line).expect(2).tells(why);
+    let said = "--campaign 102 --region GB --suppress none";
+    let refused = folder.leadload(&line).args(said).expect(2);
+    refused.tells("command line: `--var` or `--skip-column` is missing\n");
+    let folder = with_profile(&service.base_url(), "rate = 'none'\nvar = []");
+    folder.write("other.rejects.csv", OTHER_REJECTS);
+    folder.leadload(&line).args(said).expect(0).tells(why);
+    assert_eq!(service.leads()[0].campaign_id, 102);
 }
 
 #[test]

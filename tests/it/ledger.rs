@@ -258,7 +258,7 @@ fn rejects_need_no_flags_when_they_are_given_back() {
 }
 
 #[test]
-fn rejects_of_an_unknown_run_are_recognized_and_need_their_flags() {
+fn rejects_of_an_unknown_run_are_recognized_and_need_all_their_flags() {
     let folder = Folder::new();
     let header =
         "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
@@ -268,10 +268,18 @@ fn rejects_of_an_unknown_run_are_recognized_and_need_their_flags() {
     refused.tells(
         "leadload does not know which import wrote `r.csv` (this ledger has no run 7), so its do-not-call lists, ",
     );
-    refused.tells("no campaign is given");
-    folder
-        .import(&service, &["r.csv", "--campaign", "101"])
-        .expect(0);
+    refused.tells(
+        "command line: `--campaign`, `--region` (or `--region none`), `--suppress` (or `--suppress none`) and `--var` or `--skip-column` are missing\n",
+    );
+    assert_eq!(refused.stdout, "");
+    let some = ["r.csv", "--campaign", "101", "--suppress", "none"];
+    let refused = folder.import(&service, &some).expect(2);
+    refused.tells("command line: `--region` (or `--region none`) and `--var` or `--skip-column` are missing\n");
+    assert_eq!(service.stats().lead_requests, 0);
+    let all = [&some[..], &["--region", "none", "--var", "phone"]].concat();
+    let sent = folder.import(&service, &all).expect(0);
+    sent.tells("the settings on the command line count in their place");
+    assert_eq!(service.leads().len(), 1);
 }
 
 #[test]
@@ -279,19 +287,20 @@ fn rejects_of_a_run_that_was_pruned_or_forgotten_need_their_flags_and_say_why() 
     let folder = Folder::with_leads("phone\nx\n");
     let service = service();
     folder.import_leads(&service, &[]).expect(1);
+    let run = folder.run_named_in("leads.rejects.csv");
     for (removal, why) in [
         (
             &["runs", "prune", "--older-than", "0s"][..],
-            "which import wrote `leads.rejects.csv` (run 1 was pruned)",
+            "which import wrote `leads.rejects.csv` (run 1 was pruned)".to_owned(),
         ),
         (
             &["runs", "forget", "1", "--yes"],
-            "which import wrote `leads.rejects.csv` (this ledger has no run 1)",
+            format!("which import wrote `leads.rejects.csv` (this ledger has no run {run})"),
         ),
     ] {
         folder.leadload(removal).expect(0);
         let refused = folder.import(&service, &["leads.rejects.csv"]).expect(2);
-        refused.tells(why);
+        refused.tells(&why);
     }
 }
 

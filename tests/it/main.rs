@@ -82,6 +82,7 @@ mod questions;
 mod recipes;
 mod reconcile;
 mod refusals_for_now;
+mod rejects_of_runs;
 mod relay;
 mod report_page;
 mod restarts;

@@ -251,7 +251,7 @@ fn rows_to_fix_of_an_unknown_list_ask_for_its_settings_again() {
 }
 
 #[test]
-fn rows_to_fix_that_name_a_run_with_other_columns_take_nothing_of_it() {
+fn rows_to_fix_that_name_another_run_with_this_number_take_nothing_of_it() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
     let send = ready(&visitor, "a.csv", contacts(3));
@@ -259,8 +259,24 @@ fn rows_to_fix_that_name_a_run_with_other_columns_take_nothing_of_it() {
     visitor.send(&send.form("send"));
     visitor.wait(&format!("{list}/run"), |screen| screen.heading() == "Sent");
     let ours = "leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
-    let rows = format!("tel,who,{ours}\n+447911123456,Ada,2,invalid,phone_missing,,1\n");
-    let screen = columns(&visitor, "to fix.csv", rows);
+    let asked = "Choose them all again, above all the do-not-call list.";
+    for run in ["1", "1-bcdfg"] {
+        let row = format!("+447911123456,Ada,2,invalid,phone_missing,,{run}\n");
+        let rows = format!("phone,name,{ours}\n{row}");
+        let screen = columns(&visitor, "to fix.csv", rows);
+        assert!(screen.text().contains(asked), "{}", screen.text());
+    }
+}
+
+#[test]
+fn rows_to_fix_of_another_ledger_take_nothing_of_the_run_with_their_number() {
+    let service = service();
+    let other = Folder::with_leads("phone,name\nno number,Eve\n+447911123456,Ada\n");
+    other.import_leads(&service, &[]).expect(1);
+    let folder = Folder::with_leads(&contacts(3));
+    folder.import_leads(&service, &[]).expect(0);
+    let visitor = page_of(&folder, &service);
+    let screen = columns(&visitor, "to fix.csv", other.read("leads.rejects.csv"));
     let asked = "Choose them all again, above all the do-not-call list.";
     assert!(screen.text().contains(asked), "{}", screen.text());
 }

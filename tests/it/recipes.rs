@@ -20,6 +20,9 @@ use crate::util::{Folder, sample_data, scenario};
 /// The address of the service in the pages.
 const ADDRESS: &str = "http://127.0.0.1:8088";
 
+/// The run in the rejects of a page.
+const RUN: &str = "1-dwxnb";
+
 /// A command of a page.
 struct Command {
     text: String,
@@ -103,7 +106,13 @@ struct Ended {
 fn run(folder: &Folder, commands: &[&Command], base_url: &str) -> Vec<Ended> {
     let mut script = String::from("exec 2>&1\n");
     for command in commands {
-        let typed = command.text.replace(ADDRESS, base_url);
+        let mut typed = command.text.replace(ADDRESS, base_url);
+        if let (Some(list), true) = (typed.strip_prefix("cat > "), typed.contains(RUN)) {
+            // The letters are random: those of the rejects that are replaced are put in.
+            let name = list.split_whitespace().next().unwrap();
+            let run = format!("run=$(grep -oE '1-[b-z]{{5}}' {name} | head -n 1)");
+            typed = format!("{run}\nsed s/{RUN}/$run/ > {list}");
+        }
         // Keeps `$?` for the next command.
         script.push_str(&format!(
             "{typed}\nended=$?; printf '\\036%s\\036' $ended; (exit $ended)\n"

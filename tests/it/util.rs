@@ -96,6 +96,11 @@ impl Folder {
             .collect()
     }
 
+    /// The run that rejects with commas name in their first row.
+    pub fn run_named_in(&self, rejects: &str) -> String {
+        self.column(rejects, "leadload_run").remove(0)
+    }
+
     /// One column of a CSV file with another delimiter.
     pub fn column_of(&self, name: &str, delimiter: u8, column: &str) -> Vec<String> {
         let reader = csv::ReaderBuilder::new()

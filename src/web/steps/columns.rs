@@ -105,7 +105,7 @@ async fn shown(
         back: Some(visit.job_path(job.id, "campaign")),
         errors,
         body: Some(html! {
-            @if facts.inspected.runs.is_some() && !record.has_earlier_settings && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
+            @if facts.inspected.rejects.is_some() && !record.has_earlier_settings && !record.has_columns { p.note { (UNKNOWN_ROWS) } }
             @if let Some(question) = question.filter(|asked| is_about_list(asked)) { (reading_form::question(visit, job, question, None)) }
             (sections.form(is_asking))
             (reading_form::section(visit, job, &facts, sheets.is_some()))

@@ -73,6 +73,19 @@ fn of_inputs() {
     rejects("two.csv", "102");
     let args = ["import", "one.rejects.csv", "two.rejects.csv"];
     page.add(&folder, folder.leadload(&args).at(&service));
+    let header =
+        "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
+    let mut of_rows = |name: &str, rows: &str, more: &[&str]| {
+        folder.write(name, format!("{header}\n{rows}\n"));
+        let args = [&["import", name][..], more].concat();
+        page.add(&folder, folder.leadload(&args).at(&service));
+    };
+    of_rows("other.csv", "+447911000009,1,invalid,,x,7-bcdfg", &[]);
+    let some = ["--campaign", "101", "--region", "GB"];
+    of_rows("plain.csv", "+447911000009,1,invalid,,x,2", &some);
+    of_rows("mixed.csv", "1,1,invalid,,x,2\n1,1,invalid,,x,", &some);
+    of_rows("typed.csv", "1,one,invalid,,x,2", &some);
+    of_rows("no-ledger.csv", "1,1,invalid,,x,2", &["--ledger", "none"]);
     page.is("inputs");
 }
 

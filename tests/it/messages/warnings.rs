@@ -24,7 +24,7 @@ fn of_warnings() {
     folder.write(
         "other.rejects.csv",
         "phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
-         +447911000009,1,invalid,phone_impossible,too long,77\n",
+         +447911000009,1,invalid,phone_impossible,too long,\n",
     );
     let service = service();
     let mut page = Page::default();
