@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::warn;
