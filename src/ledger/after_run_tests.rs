@@ -13,9 +13,9 @@ use super::sqlite::samples::{
     CAMPAIGN, RUN, claim, claims, created, invalid_row, number, rejected, settlements, uncertain,
 };
 use super::{
-    Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun, Scope,
-    Selection, Sending, ServiceId, Settlement, UndoOutcome, UndoRow, UndoStatus, Wanted,
-    this_user_here,
+    Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
+    OutputKind, OutputRecord, Scope, Selection, Sending, ServiceId, Settlement, UndoOutcome,
+    UndoRow, UndoStatus, Wanted, this_user_here,
 };
 use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -298,6 +298,38 @@ fn neither_pruning_nor_forgetting_takes_a_number_off_the_list() {
             ledger.suppressed().unwrap()[0].reason.as_deref(),
             Some("why")
         );
+    });
+}
+
+#[test]
+fn a_file_that_is_put_aside_is_known_under_both_names_unless_its_run_is_pruned() {
+    each(|mut subject| {
+        let output = |path: &str| OutputRecord {
+            run: RUN,
+            path: Some(path.into()),
+            kind: OutputKind::Results,
+            sha256: Some([1; 32]),
+            rows: Some(2),
+            state: None,
+        };
+        let record = |subject: &mut Subject, by: RunId, path: &str| {
+            let recorded = subject.ledger.record_outputs(by, &[output(path)]);
+            recorded.unwrap();
+            let runs = subject.ledger.runs().unwrap();
+            let outputs = runs.into_iter().flat_map(|run| run.outputs);
+            let names = outputs.map(|output| output.path.map(|path| path.display().to_string()));
+            names.collect::<Vec<Option<String>>>()
+        };
+        record(&mut subject, RUN, "a");
+        subject.end(RUN);
+        let later = subject.begin(2);
+        let both = ["a", "b"].map(|name| Some(name.to_owned()));
+        assert_eq!(record(&mut subject, later, "b"), both);
+        subject.end(later);
+        subject.ledger.prune(Timestamp::MAX).unwrap();
+        assert_eq!(record(&mut subject, later, "c"), [None, None, None]);
+        subject.ledger.forget_run(RUN).unwrap();
+        assert!(record(&mut subject, later, "d").is_empty());
     });
 }
 

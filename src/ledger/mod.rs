@@ -83,7 +83,7 @@ pub use recall::{Look, Recall, Wanted};
 pub use record::{LeadAt, Record};
 pub use run::{
     AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, ListRecord, LiveLease, LockHolder,
-    NewRun, NotBegun, OutputKind, OutputRecord, Predecessors, Pruned, Sending, Sha256,
+    NewRun, NotBegun, OutputKind, OutputRecord, OutputState, Predecessors, Pruned, Sending, Sha256,
     StoredDefaults, Unfinished,
 };
 pub use sqlite::CopyError;

@@ -116,6 +116,38 @@ pub struct OutputRecord {
     pub sha256: Option<Sha256>,
     /// Its rows without the header; `None` until it is complete.
     pub rows: Option<u64>,
+    /// What lies at its path; `None` as long as nobody has looked, and where nobody can tell.
+    pub state: Option<OutputState>,
+}
+
+/// What became of a file that a run has completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputState {
+    /// It lies at its path, byte for byte.
+    AsWritten,
+    /// Something else lies there.
+    Changed,
+    Gone,
+    /// It is not here: another computer has written it.
+    Elsewhere,
+}
+
+impl OutputState {
+    /// The word used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OutputState::AsWritten => "as_written",
+            OutputState::Changed => "changed",
+            OutputState::Gone => "gone",
+            OutputState::Elsewhere => "elsewhere",
+        }
+    }
+}
+
+impl OutputRecord {
+    pub fn is_as_written(&self) -> bool {
+        self.state == Some(OutputState::AsWritten)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

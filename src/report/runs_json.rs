@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::json::{line, text};
 use crate::lead::{Counts, RunId, RunTag};
 use crate::ledger::{
-    InputRecord, LedgerPlace, ListRecord, OutputRecord, Pruned, RunRecord, RunState, StartRecord,
-    Transferred, UndoCounts, UndoRecord, UndoStatus,
+    InputRecord, LedgerPlace, ListRecord, OutputRecord, OutputState, Pruned, RunRecord, RunState,
+    StartRecord, Transferred, UndoCounts, UndoRecord, UndoStatus,
 };
 use crate::results::Written;
 use crate::text::hex;
@@ -137,5 +137,6 @@ fn output(output: &OutputRecord) -> Value {
         "kind": output.kind.as_str(),
         "sha256": output.sha256.as_ref().map(|digest| hex(digest)),
         "rows": output.rows,
+        "state": output.state.map(OutputState::as_str),
     })
 }

@@ -14,7 +14,8 @@ use super::table::{lines, table};
 use super::width::written;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::{
-    InputRecord, LedgerPlace, Pruned, RunRecord, RunState, StartRecord, Transferred, this_user_here,
+    InputRecord, LedgerPlace, OutputKind, OutputRecord, OutputState, Pruned, RunRecord, RunState,
+    StartRecord, Transferred, this_user_here,
 };
 use crate::results::Written;
 use crate::text::{counted, grouped, printable};
@@ -132,12 +133,12 @@ fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
         write_line(text, "input", &with_rows(name(input), input.rows))?;
     }
     for output in &run.outputs {
-        let path = output.path.as_deref().map_or("(pruned)".into(), shown);
-        let found = match output.sha256 {
-            Some(_) => with_rows(&path, output.rows),
-            None => format!("{path}, not complete"),
-        };
-        write_line(text, output.kind.as_str(), &found)?;
+        write_line(text, output.kind.as_str(), &file(run, output))?;
+    }
+    let mut outputs = run.outputs.iter();
+    if outputs.any(|output| output.kind == OutputKind::Results && is_lost(output)) {
+        let make = format!("`leadload runs export {} --results FILE`", run.run);
+        write_line(text, "", &format!("{make} writes results anew"))?;
     }
     if run.counts.total() > 0 {
         writeln!(text, "\n{}:", counted(run.counts.total(), "row"))?;
@@ -153,6 +154,30 @@ fn write_run(text: &mut String, run: &RunRecord) -> std::fmt::Result {
         write_start(text, number, start, is_at_work)?;
     }
     write_options(text, run.options.as_ref())
+}
+
+/// A file of the run, and what became of it.
+fn file(run: &RunRecord, output: &OutputRecord) -> String {
+    let path = output.path.as_deref().map_or("(pruned)".into(), shown);
+    if output.sha256.is_none() {
+        return format!("{path}, not complete");
+    }
+    let file = with_rows(&path, output.rows);
+    match output.state {
+        Some(OutputState::AsWritten) => file,
+        Some(OutputState::Changed) => format!("{file}, no longer as leadload wrote it"),
+        Some(OutputState::Gone) => format!("{file}, no longer there"),
+        Some(OutputState::Elsewhere) => {
+            let host = run.starts.last().map_or("", |start| &start.host);
+            format!("{file}, on another computer ({host})")
+        }
+        None if output.path.is_some() => format!("{file}, which cannot be read"),
+        None => file,
+    }
+}
+
+fn is_lost(output: &OutputRecord) -> bool {
+    matches!(output.state, Some(OutputState::Changed | OutputState::Gone))
 }
 
 fn ending(run: &RunRecord) -> String {

@@ -19,6 +19,7 @@ mod csv_output;
 mod error;
 mod formula;
 mod list_error;
+mod located;
 mod ours;
 mod output_file;
 mod own_cells;
@@ -40,6 +41,7 @@ pub use corrected_copy::{Corrections, write_corrected_copy};
 pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use formula::harmless;
 pub use list_error::ListError;
+pub use located::locate_outputs;
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;
@@ -190,13 +192,14 @@ impl Writer {
     }
 
     /// Completes the files without renaming them. Returns which files will be
-    /// where when they are [finished](Self::finish) with the same `end`. If
+    /// where when they are [finished](Self::finish) with the same `end`, those of earlier
+    /// runs that get another name too. If
     /// these are recorded before the files are finished, the next run knows
     /// them, whenever this run is killed. Nothing may be written after this.
     pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
         self.complete()?;
         let outputs = self.sealed.iter();
-        let outputs = outputs.filter_map(|sealed| sealed.output(&self.known, end));
+        let outputs = outputs.flat_map(|sealed| sealed.outputs(&self.known, end));
         Ok(outputs.collect())
     }
 

@@ -12,10 +12,11 @@
 //!   written, and not even these if it got less far this time.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use crate::lead::RunId;
-use crate::ledger::{Begun, OutputKind, OutputRecord};
+use crate::ledger::{Begun, OutputKind, OutputRecord, Sha256};
 use crate::source::Fingerprint;
 
 /// The outputs that the ledger has recorded at the paths of a run's outputs. Their content can
@@ -80,6 +81,16 @@ impl KnownOutputs {
         is_begun || !self.authors(place, part).is_empty()
     }
 
+    /// What the ledger has to know of the file at `place` before that is renamed.
+    pub(super) fn renamed(&self, place: &Path, new_name: &Path) -> Vec<OutputRecord> {
+        let authors = self.authors(place, place).into_iter().cloned();
+        let renamed = authors.map(|by| OutputRecord {
+            path: Some(new_name.to_owned()),
+            ..by
+        });
+        renamed.collect()
+    }
+
     /// What happens to the file at `place` when the run has ended with this many rows for it.
     pub(super) fn existing(
         &self,
@@ -90,7 +101,9 @@ impl KnownOutputs {
     ) -> Existing {
         let keeps_rejects = end.keeps_rejects && kind == OutputKind::Rejects;
         let is_empty = kind == OutputKind::Rejects && rows == 0;
-        let authors = self.authors(place, place);
+        let mut authors = self.authors(place, place);
+        // An import and an undo replace nothing of each other.
+        authors.retain(|by| (by.kind == OutputKind::Undo) == (kind == OutputKind::Undo));
         let by_this_run = authors.iter().find(|by| Some(by.run) == self.run);
         let is_covered = authors.iter().any(|by| self.covered.contains(&by.run));
         match by_this_run {
@@ -107,14 +120,10 @@ impl KnownOutputs {
     /// The recorded outputs of `place` with the same bytes as the file at
     /// `path`. Empty if the file was changed or cannot be read.
     fn authors(&self, place: &Path, path: &Path) -> Vec<&OutputRecord> {
-        let mut completed = self.at(place).filter(|output| output.sha256.is_some());
-        // Checked before opening: opening a pipe without a writer would wait forever.
-        let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-        if !is_file || completed.next().is_none() {
+        if !self.at(place).any(|output| output.sha256.is_some()) {
             return Vec::new();
         }
-        let found = File::open(path).and_then(Fingerprint::of);
-        let found = found.ok().map(|found| found.sha256);
+        let found = digest_at(path).ok().flatten();
         let outputs = self.at(place);
         outputs
             .filter(|output| found.is_some() && output.sha256 == found)
@@ -125,6 +134,15 @@ impl KnownOutputs {
         let outputs = self.outputs.iter();
         outputs.filter(move |output| output.path.as_deref() == Some(place))
     }
+}
+
+/// The digest of the file at a path; `None` if that is no file.
+pub(super) fn digest_at(path: &Path) -> io::Result<Option<Sha256>> {
+    // Checked before opening: opening a pipe without a writer would wait forever.
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(Fingerprint::of(File::open(path)?)?.sha256))
 }
 
 #[cfg(test)]
@@ -210,6 +228,7 @@ mod tests {
             kind: OutputKind::Results,
             sha256: bytes.map(sha256),
             rows: bytes.map(|bytes| bytes.len() as u64),
+            state: None,
         }
     }
 

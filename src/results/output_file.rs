@@ -32,6 +32,8 @@ pub(super) struct OutputFile {
     part: PathBuf,
     /// The name that the finished file gets instead, if any.
     other_name: Option<OsString>,
+    /// The name that a file at the final path gets if it is kept; empty until this file is sealed.
+    aside: OsString,
     /// SHA-256 of what this run has written, even if another program changes the file.
     digest: Sha256,
     /// What the file begins with. Empty once it is written.
@@ -61,6 +63,7 @@ impl OutputFile {
             place,
             part,
             other_name: None,
+            aside: OsString::new(),
             digest: Sha256::new(),
             prefix,
             is_left: Cell::new(false),
@@ -92,6 +95,11 @@ impl OutputFile {
     /// The path for which the file was created, even if it gets another name.
     pub(super) fn place(&self) -> &Path {
         &self.place
+    }
+
+    /// The path that a file at the final path will have, if it is kept.
+    pub(super) fn aside(&self) -> PathBuf {
+        self.place.with_file_name(&self.aside)
     }
 
     pub(super) fn error(&self, error: impl Into<io::Error>) -> OutputError {
@@ -145,6 +153,8 @@ impl OutputFile {
     /// still exists. Returns its SHA-256.
     pub(super) fn seal(&mut self) -> Result<[u8; 32], OutputError> {
         self.file.sync_all().map_err(|error| self.error(error))?;
+        let aside = free_name(&self.path).map_err(|error| self.error(error))?;
+        self.aside = aside.file_name().unwrap_or_default().to_owned();
         self.refuse_gone()?;
         Ok(self.digest.clone().finalize().into())
     }
@@ -160,7 +170,7 @@ impl OutputFile {
             let kept = if goes {
                 None
             } else {
-                keep_existing(&self.path)?
+                keep_existing(&self.path, &self.path.with_file_name(&self.aside))?
             };
             if stays {
                 fs::rename(&self.part, self.path())?;
@@ -181,7 +191,7 @@ impl OutputFile {
 
     /// Keeps the part under a name that no other run uses. Returns that name.
     pub(super) fn set_aside(self) -> Result<PathBuf, OutputError> {
-        let kept = keep_existing(&self.part).map_err(|error| self.error(error))?;
+        let kept = keep_existing(&self.part, &self.part).map_err(|error| self.error(error))?;
         Ok(kept.unwrap_or_else(|| self.part.clone()))
     }
 
@@ -253,7 +263,7 @@ fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File
         if left.metadata()?.len() == 0 || is_known() {
             fs::remove_file(part)?;
         } else {
-            keep_existing(part)?;
+            keep_existing(part, part)?;
         }
     }
 }
@@ -285,12 +295,15 @@ fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Renames the file at `path`, if there is one: `leads.results.csv` becomes
-/// `leads.results.20261121T031022Z.csv`.
-fn keep_existing(path: &Path) -> io::Result<Option<PathBuf>> {
+/// `leads.results.20261121T031022Z.csv`, or `planned` if there is no such file.
+fn keep_existing(path: &Path, planned: &Path) -> io::Result<Option<PathBuf>> {
     if !path.try_exists()? {
         return Ok(None);
     }
-    let kept = free_name(path)?;
+    let kept = match planned.try_exists()? {
+        true => free_name(path)?,
+        false => planned.to_owned(),
+    };
     fs::rename(path, &kept)?;
     Ok(Some(kept))
 }
@@ -367,6 +380,7 @@ mod tests {
                 kind: OutputKind::Results,
                 sha256,
                 rows: None,
+                state: None,
             }])
         }
 

@@ -76,17 +76,25 @@ impl SealedFile {
         known.existing(end, self.kind, self.rows, self.file.place())
     }
 
-    /// The record of the file for the ledger; `None` if the file will not be kept.
-    pub(super) fn output(&self, known: &KnownOutputs, end: RunEnd) -> Option<OutputRecord> {
-        let has_more = matches!(self.existing(known, end), Existing::HasMore(_));
-        let run = known.run.filter(|_| self.is_left_behind() && !has_more)?;
-        Some(OutputRecord {
+    /// What the ledger has to know before the file is finished: the file itself, if it
+    /// will be kept, and the new name of a file that is renamed for it.
+    pub(super) fn outputs(&self, known: &KnownOutputs, end: RunEnd) -> Vec<OutputRecord> {
+        let existing = self.existing(known, end);
+        let mut outputs = match existing {
+            Existing::IsRenamed => known.renamed(self.file.place(), &self.file.aside()),
+            _ => Vec::new(),
+        };
+        let has_more = matches!(existing, Existing::HasMore(_));
+        let run = known.run.filter(|_| self.is_left_behind() && !has_more);
+        outputs.extend(run.map(|run| OutputRecord {
             run,
             path: Some(self.file.recorded_path()),
             kind: self.kind,
             sha256: Some(self.sha256),
             rows: Some(self.rows),
-        })
+            state: None,
+        }));
+        outputs
     }
 
     /// Moves the file to its final path and adds it to `written`.

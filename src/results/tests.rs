@@ -134,6 +134,7 @@ fn what_is_sealed_is_what_is_found_when_it_is_finished() {
         kind,
         sha256: Some(sha256(&folder.path(name))),
         rows: Some(2),
+        state: None,
     };
     assert_eq!(
         sealed,
@@ -143,6 +144,27 @@ fn what_is_sealed_is_what_is_found_when_it_is_finished() {
         ]
     );
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
+}
+
+#[test]
+fn a_file_that_is_put_aside_is_known_under_its_new_name_before_it_moves() {
+    let folder = Folder::with_leads("phone,name\n,Ada\n");
+    let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
+    let mut of_first = first.seal(RunEnd::WHOLE).unwrap();
+    first.finish(RunEnd::WHOLE).unwrap();
+    of_first.iter_mut().for_each(|output| output.run = RunId(1));
+
+    let mut second = folder.run("r.csv", Status::Uncertain, &recorded(&of_first));
+    let mut sealed = second.seal(RunEnd::WHOLE).unwrap();
+    sealed.retain(|output| output.run == RunId(1));
+    assert_eq!(folder.names().len(), 5, "{:?}", folder.names());
+    let written = second.finish(RunEnd::WHOLE).unwrap();
+    assert_eq!(sealed.len(), 2);
+    for (output, kept) in sealed.iter().zip(&written.kept) {
+        let path = output.path.as_deref().unwrap();
+        assert_eq!(path, kept.canonicalize().unwrap());
+        assert_eq!(output.sha256, Some(sha256(path)));
+    }
 }
 
 #[test]

@@ -59,14 +59,12 @@ impl UndoFile {
         absolute_place(path).into_iter().collect()
     }
 
-    /// Makes sure that the file can be written. `known` is what the ledger has recorded there: a file
-    /// of another kind is none that may be replaced.
+    /// Makes sure that the file can be written. `known` is what the ledger has recorded there.
     pub fn create(
         path: &Path,
         run: RunId,
-        mut known: Vec<OutputRecord>,
+        known: Vec<OutputRecord>,
     ) -> Result<UndoFile, OutputError> {
-        known.retain(|output| output.kind == OutputKind::Undo);
         let mut known = KnownOutputs::new(known);
         known.run = Some(run);
         let mut csv = CsvOutput::create(path, CsvForm::default(), &known)?;
@@ -117,10 +115,7 @@ impl UndoFile {
 impl SealedUndoFile {
     /// What the ledger has to record before the file gets its name.
     pub fn records(&self) -> Vec<OutputRecord> {
-        self.file
-            .output(&self.known, RunEnd::WHOLE)
-            .into_iter()
-            .collect()
+        self.file.outputs(&self.known, RunEnd::WHOLE)
     }
 
     /// Gives the file its name. One that is there already is replaced if it is as leadload wrote it

@@ -24,7 +24,7 @@ use crate::exit::Failure;
 use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
 use crate::lead::RunId;
-use crate::ledger::{OutputKind, RunRecord};
+use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord};
 use crate::results::write_results_workbook;
 
 const CHUNK: usize = 64 * 1024;
@@ -48,7 +48,7 @@ pub async fn download(
 
 /// A file of a run.
 pub async fn download_of_run(visit: Visit, UrlPath((run, name)): UrlPath<(u64, String)>) -> Answer {
-    let run = history::run(&visit, run).await?;
+    let run = history::run_with_files(&visit, run).await?;
     let job = visit.site.jobs.of_run(run.run);
     let job = job.as_deref();
     let file = match &*name {
@@ -122,22 +122,41 @@ fn chunks(file: File) -> impl futures::Stream<Item = io::Result<Vec<u8>>> {
     })
 }
 
-/// Where a run has left this output, if it is there. Results that the ledger lacks are only where
-/// the end of the run says.
+/// Where this output of a run is, if it is as it was written. Of files that the ledger lacks only
+/// the end of the run knows.
 pub fn output(run: &RunRecord, job: Option<&Job>, kind: OutputKind) -> Option<PathBuf> {
+    if complete(run, kind).next().is_some() {
+        let as_written = complete(run, kind).rfind(|output| output.is_as_written());
+        return as_written?.path.clone();
+    }
     let live = job.and_then(|job| Some(job.state().sending.live()?.now()));
-    let end = live.filter(|live| live.run == Some(run.run));
-    let of_end = end.and_then(|live| match kind {
-        OutputKind::Results => live.end?.results,
-        OutputKind::Rejects => live.end?.rejects,
+    let end = live.filter(|live| live.run == Some(run.run))?.end?;
+    let of_end = match kind {
+        OutputKind::Results => end.results,
+        OutputKind::Rejects => end.rejects,
         OutputKind::Undo => None,
-    });
-    let mut outputs = run.outputs.iter().rev();
-    let of_ledger = || {
-        let found = outputs.find(|output| output.kind == kind && output.sha256.is_some())?;
-        found.path.clone()
     };
-    of_end.or_else(of_ledger).filter(|path| path.is_file())
+    of_end.filter(|path| path.is_file())
+}
+
+/// Why an output of a run that was there cannot be downloaded, after its name in the plural.
+pub fn why_not_there(run: &RunRecord, job: Option<&Job>, kind: OutputKind) -> Option<&'static str> {
+    if output(run, job, kind).is_some() {
+        return None;
+    }
+    Some(match complete(run, kind).next_back()?.state? {
+        OutputState::AsWritten => return None,
+        OutputState::Changed => {
+            "are no longer as they were written, so they can't be downloaded here."
+        }
+        OutputState::Gone => "are no longer at their place, so they can't be downloaded here.",
+        OutputState::Elsewhere => "are on the computer that sent the list.",
+    })
+}
+
+fn complete(run: &RunRecord, kind: OutputKind) -> impl DoubleEndedIterator<Item = &OutputRecord> {
+    let outputs = run.outputs.iter();
+    outputs.filter(move |output| output.kind == kind && output.sha256.is_some())
 }
 
 /// The list and its results in one workbook.

@@ -1,7 +1,7 @@
 //! *History*: the runs that the ledger knows, those of the command line too.
 
-use std::collections::HashSet;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
+use std::slice;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -28,6 +28,7 @@ use crate::import::service;
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, LedgerError, OutputKind, RunRecord, RunState};
 use crate::options::{Given, Options, Scope};
+use crate::results::locate_outputs;
 use crate::text::{counted, grouped, printable};
 
 /// How many runs the list shows.
@@ -102,25 +103,32 @@ async fn runs(visit: &Visit) -> Result<Vec<RunRecord>, Trouble> {
 
 /// The run with this number. Without it the answer is the list of all runs.
 pub async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
-    let found = read(visit, move |ledger| Ok(find(ledger.runs()?, RunId(id)))).await;
+    find(visit, id, |_| {}).await
+}
+
+/// The same, and where its files are now.
+pub async fn run_with_files(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
+    find(visit, id, |run| locate_outputs(slice::from_mut(run))).await
+}
+
+async fn find(
+    visit: &Visit,
+    id: u64,
+    look: impl FnOnce(&mut RunRecord) + Send + 'static,
+) -> Result<RunRecord, Response> {
+    let found = read(visit, move |ledger| {
+        let runs = ledger.runs()?;
+        let mut found = runs.into_iter().find(|run| run.run == RunId(id));
+        if let Some(run) = &mut found {
+            look(run);
+        }
+        Ok(found)
+    });
+    let found = found.await;
     let found = found.map_err(|trouble| failed(visit, "History", &trouble))?;
     found
         .flatten()
         .ok_or_else(|| see_other(&visit.path("history")))
-}
-
-/// The run with this number, with the files that are still its own.
-fn find(runs: Vec<RunRecord>, run: RunId) -> Option<RunRecord> {
-    let mut from_here = runs.into_iter().skip_while(|known| known.run != run);
-    let mut found = from_here.next()?;
-    // A later run of the same list puts its files in their place.
-    let later = from_here.flat_map(|run| run.outputs);
-    let replaced: HashSet<_> = later.filter_map(|output| output.path).collect();
-    let is_own = |path: &PathBuf| !replaced.contains(path);
-    found
-        .outputs
-        .retain(|output| output.path.as_ref().is_some_and(is_own));
-    Some(found)
 }
 
 /// Reads the ledger, if there is one.
@@ -187,7 +195,7 @@ fn is_removed(run: &RunRecord) -> bool {
 }
 
 pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
-    let run = run(&visit, id).await?;
+    let run = run_with_files(&visit, id).await?;
     let job = visit.site.jobs.of_run(run.run);
     if let Some(job) = &job
         && sends(job, &run)
@@ -308,6 +316,9 @@ pub fn downloads(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
             a.button href={ (visit.run_path(run.run)) "/summary" } { "Print summary" } " "
             (undo::link(visit, run, None))
         }
+        @for (kind, name) in [(OutputKind::Results, "results"), (OutputKind::Rejects, "rows to fix")] {
+            @if let Some(why) = files::why_not_there(run, job, kind) { p { "The " (name) " " (why) } }
+        }
     }
 }
 
@@ -317,7 +328,7 @@ pub async fn resume(
     Path(id): Path<u64>,
     Extension(_): Extension<FormFields>,
 ) -> Answer {
-    let run = run(&visit, id).await?;
+    let run = run_with_files(&visit, id).await?;
     // Two presses at the same moment make one job.
     let _adopting = visit.site.adopting.lock().await;
     let job = visit.site.jobs.of_run(run.run);

@@ -16,6 +16,7 @@ use super::job::{Job, JobRecord, RECORD};
 use super::site::Site;
 use crate::exit::Failure;
 use crate::ledger::{Ledger, LedgerPlace, OutputKind, RunRecord, RunState};
+use crate::results::locate_outputs;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -63,13 +64,12 @@ pub async fn remove_all_sent(site: &Site) -> Result<(), Failure> {
         .transpose()?
         .flatten();
     let runs = ledger.as_ref().map(Ledger::runs).transpose()?;
-    for run in runs
-        .iter()
-        .flatten()
-        .filter(|run| run.state() == RunState::Complete)
-    {
-        let sent = jobs.iter().find(|job| job.record().run == Some(run.run));
-        if let Some(job) = sent
+    let mut runs = runs.unwrap_or_default();
+    let job_of = |run: &RunRecord| jobs.iter().find(|job| job.record().run == Some(run.run));
+    runs.retain(|run| run.state() == RunState::Complete && job_of(run).is_some());
+    locate_outputs(&mut runs);
+    for run in &runs {
+        if let Some(job) = job_of(run)
             && let Some(results) = files::output(run, Some(job), OutputKind::Results)
         {
             remove_sent(site, job, results).await?;

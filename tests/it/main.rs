@@ -54,6 +54,7 @@ mod marks;
 mod max_new;
 mod messages;
 mod metrics;
+mod moved_outputs;
 mod nightly;
 mod odd_answers;
 mod odd_services;

@@ -112,6 +112,40 @@ fn a_run_of_the_command_line_has_its_files_and_its_summary_in_the_history() {
 }
 
 #[test]
+fn a_file_that_was_changed_since_it_was_written_is_not_served() {
+    let folder = Folder::with_leads(&contacts(20));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let page = Page::start(&folder, &service);
+    let is_served = |run: &str| {
+        let history = page.session.arrive(run).1;
+        let file = page.session.get(&format!("{run}/files/results.csv"));
+        let is_served = file.body.contains("+44791");
+        assert_eq!(history.link("/files/results.csv").is_some(), is_served);
+        assert_eq!(history.says("no longer as they were written"), !is_served);
+        is_served
+    };
+    let results = folder.read("leads.results.csv");
+    folder.write("leads.results.csv", results.replacen('1', "2", 1));
+    assert!(!is_served("history/1"));
+    folder.write("leads.results.csv", results);
+    assert!(is_served("history/1"));
+
+    // Nor one that the page itself has just written.
+    folder.write("leads.csv", contacts(30));
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    assert!(is_served("history/2"));
+    let files = below(&folder_of(&folder, &list));
+    let is_results = |path: &&PathBuf| path.to_string_lossy().ends_with(".results.csv");
+    let results = files.iter().find(is_results).unwrap();
+    let text = fs::read_to_string(results).unwrap();
+    fs::write(results, text.replacen('1', "2", 1)).unwrap();
+    assert!(!is_served("history/2"));
+}
+
+#[test]
 fn a_run_of_the_command_line_that_goes_on_in_the_page_replaces_no_file_of_the_user() {
     let folder = Folder::with_leads(&contacts(200));
     folder.write("leads.results.xlsx", "the user's own");

@@ -288,7 +288,7 @@ Run 1: complete
   campaign  Spring promo
   began     2026-11-21 03:00:00 UTC
   input     a.csv, 4 rows
-  results   /lists/a.results.csv, 4 rows
+  results   /lists/a.results.csv, 4 rows, on another computer (host)
   rejects   /lists/a.rejects.csv, not complete
 
 4 rows:
@@ -369,11 +369,11 @@ fn a_run_is_shown_for_machines() {
             "outputs": [
                 {
                     "name": "a.results.csv", "path": "/lists/a.results.csv", "kind": "results",
-                    "sha256": zeros, "rows": 4,
+                    "sha256": zeros, "rows": 4, "state": "elsewhere",
                 },
                 {
                     "name": "a.rejects.csv", "path": "/lists/a.rejects.csv", "kind": "rejects",
-                    "sha256": null, "rows": null,
+                    "sha256": null, "rows": null, "state": null,
                 },
             ],
         })

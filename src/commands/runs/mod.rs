@@ -6,6 +6,7 @@ mod follow_up;
 mod remove;
 
 use std::num::NonZeroU32;
+use std::slice;
 
 use super::ledger::{ledger_of, refuse_missing};
 use crate::cli::runs::{CopyArgs, RunArg, RunsArgs, RunsCommand};
@@ -15,6 +16,7 @@ use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
 use crate::message::Message;
 use crate::options::Format;
 use crate::report::{Log, console, run_json, run_text, runs_json, runs_text};
+use crate::results::locate_outputs;
 use crate::settings::{Layers, Origin, place_of};
 use crate::text::printable;
 
@@ -120,7 +122,10 @@ fn list(
     // A missing ledger at the default path is not worth mentioning.
     let is_named = layers.origin(|options| options.ledger.ledger.is_some()) != Origin::Default;
     Ok(match format {
-        Format::Json => runs_json(&runs),
+        Format::Json => {
+            locate_outputs(&mut runs);
+            runs_json(&runs)
+        }
         Format::Text if is_named && known.ledger.is_none() => format!(
             "no runs yet, since there is no ledger {}\n",
             printable(&ledger.to_string())
@@ -131,9 +136,10 @@ fn list(
 
 fn show(ledger: &LedgerPlace, run: RunArg, format: Format) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
-    let run = known.named(run)?;
+    let mut run = known.named(run)?.clone();
+    locate_outputs(slice::from_mut(&mut run));
     Ok(match format {
-        Format::Text => run_text(run),
-        Format::Json => run_json(run),
+        Format::Text => run_text(&run),
+        Format::Json => run_json(&run),
     })
 }

@@ -15,13 +15,18 @@ use crate::ledger::{LedgerError, OutputKind, OutputRecord, Sha256};
 /// The columns of `outputs`, in the order of [`output`].
 pub(super) const COLUMNS: &str = "run, path, kind, sha256, rows";
 
+/// Adds a file of a run. Of another run than the one at work ($7) it adds no path if that was pruned,
+/// and nothing at all if it was forgotten.
 const ADD: &str = "
-INSERT INTO leadload.outputs (run, path, kind, sha256, rows, place) VALUES ($1, $2, $3, $4, $5, $6)";
+INSERT INTO leadload.outputs (run, path, kind, sha256, rows, place)
+SELECT id, CASE WHEN id = $7 OR pruned_at IS NULL THEN $2 END, $3, $4, $5, $6
+FROM leadload.runs WHERE id = $1";
 
 const CLEAR: &str = "DELETE FROM leadload.outputs WHERE run = $1 AND sha256 IS NULL";
 
 impl PostgresLedger {
-    /// Records the content of files before they get their final names.
+    /// Records the content of files before they get their final names. A file of
+    /// another run gets another name: it is known under both.
     pub fn record_outputs(
         &mut self,
         run: RunId,
@@ -34,7 +39,7 @@ impl PostgresLedger {
             for output in outputs {
                 let Some(path) = &output.path else { continue };
                 let content = (output.sha256, output.rows);
-                add(client, run, (path, output.kind), content).await?;
+                add(client, [output.run, run], (path, output.kind), content).await?;
             }
             Ok(())
         })
@@ -69,18 +74,20 @@ pub(super) async fn begin(
     let id = run.0.cast_signed();
     client.execute_typed(CLEAR, &[int8(&id)]).await?;
     for (path, kind) in outputs {
-        add(client, run, (path, *kind), (None, None)).await?;
+        add(client, [run; 2], (path, *kind), (None, None)).await?;
     }
     Ok(())
 }
 
+/// Adds a file of the first run; the second one is at work.
 async fn add(
     client: &Client,
-    run: RunId,
+    runs: [RunId; 2],
     (path, kind): (&Path, OutputKind),
     (sha256, rows): (Option<Sha256>, Option<u64>),
 ) -> Result<(), Error> {
-    let (run, kind, place) = (run.0.cast_signed(), kind.as_str(), place(path));
+    let [run, at_work] = runs.map(|run| run.0.cast_signed());
+    let (kind, place) = (kind.as_str(), place(path));
     let path = path.as_os_str().as_encoded_bytes();
     let place = place.as_slice();
     let sha256 = sha256.as_ref().map(<[u8; 32]>::as_slice);
@@ -92,6 +99,7 @@ async fn add(
         bytes(&sha256),
         typed(&rows, Type::INT8),
         bytes(&place),
+        int8(&at_work),
     ];
     client.execute_typed(ADD, &values).await?;
     Ok(())
@@ -110,6 +118,7 @@ pub(super) fn output(row: &Row) -> Result<OutputRecord, Unreadable> {
         kind: kind.ok_or("a kind of file that is none")?,
         sha256: optional_digest(row, 3)?,
         rows: rows.map(i64::cast_unsigned),
+        state: None,
     })
 }
 

@@ -9,12 +9,17 @@ use super::columns::{PathText, all, path};
 use super::{LedgerError, OutputRecord, SqliteLedger};
 use crate::lead::RunId;
 
+/// Adds a file of a run. Of another run than the one at work (?7) it adds no path if that was pruned,
+/// and nothing at all if it was forgotten.
 const ADD: &str = "
-INSERT INTO outputs (run, path, kind, sha256, rows, place) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+INSERT INTO outputs (run, path, kind, sha256, rows, place)
+SELECT id, CASE WHEN id = ?7 OR pruned_at IS NULL THEN ?2 END, ?3, ?4, ?5, ?6
+FROM runs WHERE id = ?1";
 
 impl SqliteLedger {
     /// Records the content of files before they get their final names: then
-    /// a file under its final name is known, whenever the run is killed.
+    /// a file under its final name is known, whenever the run is killed. A file of
+    /// another run gets another name: it is known under both.
     pub fn record_outputs(
         &mut self,
         run: RunId,
@@ -28,7 +33,8 @@ impl SqliteLedger {
                 let Some(path) = &output.path else { continue };
                 let (kind, place) = (output.kind.as_str(), place(path));
                 let path = PathText(path);
-                let values = params![run.0, path, kind, output.sha256, output.rows, place];
+                let (run, at_work) = (output.run.0, run.0);
+                let values = params![run, path, kind, output.sha256, output.rows, place, at_work];
                 change.execute(ADD, values)?;
             }
             Ok(())
@@ -62,6 +68,7 @@ impl OutputRecord {
             kind: row.get("kind")?,
             sha256: row.get("sha256")?,
             rows: row.get("rows")?,
+            state: None,
         })
     }
 }

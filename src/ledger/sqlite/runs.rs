@@ -482,6 +482,7 @@ mod tests {
             kind: OutputKind::Results,
             sha256,
             rows: sha256.map(|_| 3),
+            state: None,
         };
         assert_eq!(known(&test), [at(None)]);
         let output = at(Some([8; 32]));

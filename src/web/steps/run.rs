@@ -76,7 +76,7 @@ async fn shown(
     }
     let downloads = match live.run.filter(|_| end.is_some()) {
         Some(run) => {
-            let run = history::run(visit, run.0).await?;
+            let run = history::run_with_files(visit, run.0).await?;
             html! {
                 (history::look_up_form(visit, &run))
                 (history::downloads(visit, &run, Some(job)))
