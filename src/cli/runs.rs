@@ -81,9 +81,9 @@ pub enum RunsCommand {
     ///
     /// Not every service has a list of leads to look them up in.
     Reconcile(Box<ReconcileArgs>),
-    /// Remove everything about a run or a number
+    /// Remove everything about a run, a number or a campaign
     ///
-    /// Its leads count as new afterwards. For leads that you deleted at the service.
+    /// Its leads count as new afterwards. For leads that are gone at the service.
     Forget(ForgetArgs),
 }
 
@@ -140,6 +140,14 @@ pub struct PruneArgs {
     /// Only runs that ended at least this long ago, such as `90d`, `2w` or `12h`
     #[arg(long, value_name = "AGE", value_parser = <SignedDuration as Value>::parse)]
     pub older_than: SignedDuration,
+
+    /// Also remove their results and rejects, if unchanged
+    #[arg(long)]
+    pub files: bool,
+
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -210,7 +218,7 @@ impl RunsArgs {
     }
 }
 
-/// The run or the number to forget: exactly one.
+/// The run, the number or the campaign to forget: exactly one.
 #[derive(Debug, Clone, clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct ForgetWhat {
@@ -221,6 +229,10 @@ pub struct ForgetWhat {
     /// A phone number, in every campaign of every service
     #[arg(long, value_name = "NUMBER", value_parser = e164)]
     pub number: Option<PhoneNumber>,
+
+    /// A campaign of the service, by its id or its name
+    #[arg(long, value_name = "NAME")]
+    pub campaign: Option<String>,
 }
 
 const NO_RUN: &str = "write the number of a run, or `last`";

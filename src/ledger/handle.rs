@@ -339,6 +339,11 @@ impl Ledger {
         of_kind!(self, ledger => ledger.export(selection, each))
     }
 
+    /// The runs that [`prune`](Self::prune) removes data of.
+    pub fn old_runs(&self, older_than: Timestamp) -> Result<Vec<RunId>, LedgerError> {
+        of_kind!(self, ledger => ledger.old_runs(older_than))
+    }
+
     /// Removes cells, texts and file names of old runs. Call it only while nothing is sent.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
         of_kind!(self, ledger => ledger.prune(older_than))
@@ -353,6 +358,15 @@ impl Ledger {
     /// Removes everything that is known about a number, for all services; the same.
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         of_kind!(self, ledger => ledger.forget_number(number))
+    }
+
+    /// Removes everything that is known about the people of a campaign; the same.
+    pub fn forget_campaign(
+        &mut self,
+        service: ServiceId,
+        campaign: CampaignId,
+    ) -> Result<u64, LedgerError> {
+        of_kind!(self, ledger => ledger.forget_campaign(service, campaign))
     }
 
     /// Puts numbers on the do-not-call list. Returns those that were not on it.

@@ -84,7 +84,8 @@ pub use runs_json::{
     copied_json, export_json, forgotten_json, pruned_json, run_json, runs_json, transferred_json,
 };
 pub use runs_text::{
-    copied_text, export_text, forgotten_text, pruned_text, run_text, runs_text, transferred_text,
+    Forgotten, copied_text, export_text, forgotten_text, pruned_text, run_text, runs_text,
+    transferred_text,
 };
 pub use settings::{settings_json, settings_text};
 pub use stop_text::stop_text;

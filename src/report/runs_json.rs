@@ -5,12 +5,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::json::{line, text};
+use super::runs_text::Forgotten;
 use crate::lead::{Counts, RunId, RunTag};
 use crate::ledger::{
     InputRecord, LedgerPlace, ListRecord, OutputRecord, OutputState, Pruned, RunRecord, RunState,
     StartRecord, Transferred, UndoCounts, UndoRecord, UndoStatus,
 };
-use crate::results::Written;
+use crate::results::{PrunedFiles, Written};
 use crate::text::hex;
 
 pub fn runs_json(runs: &[RunRecord]) -> String {
@@ -38,13 +39,24 @@ pub fn transferred_json(to: &LedgerPlace, copied: Transferred) -> String {
     line(&json!({ "copy": to.to_string(), "runs": copied.runs, "rows": copied.sent }))
 }
 
-pub fn pruned_json(pruned: Pruned) -> String {
-    line(&json!({ "runs": pruned.runs, "rows": pruned.rows }))
+pub fn pruned_json(pruned: Pruned, files: Option<&PrunedFiles>) -> String {
+    let mut object = json!({ "runs": pruned.runs, "rows": pruned.rows });
+    if let Some(files) = files {
+        let removed = files.removed.iter().map(|path| text(path));
+        let left = files.left.iter();
+        let left = left.map(|(path, why)| json!({ "path": text(path), "why": why }));
+        object["removed"] = removed.collect::<Vec<_>>().into();
+        object["left"] = left.collect::<Vec<_>>().into();
+    }
+    line(&object)
 }
 
-/// What was forgotten: a run with its leads, or the leads of a number.
-pub fn forgotten_json(run: Option<RunId>, leads: u64) -> String {
-    line(&json!({ "run": run, "leads": leads }))
+pub fn forgotten_json(what: Forgotten, leads: u64) -> String {
+    line(&match what {
+        Forgotten::Run(run) => json!({ "run": run, "leads": leads }),
+        Forgotten::Number => json!({ "run": null, "leads": leads }),
+        Forgotten::Campaign(id) => json!({ "run": null, "campaign": id, "leads": leads }),
+    })
 }
 
 fn run(run: &RunRecord) -> Value {

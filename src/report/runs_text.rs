@@ -12,12 +12,12 @@ use super::opening::plain;
 use super::summary::{shown, write_counts, write_files};
 use super::table::{lines, table};
 use super::width::written;
-use crate::lead::{Counts, RunId, Status};
+use crate::lead::{CampaignId, Counts, RunId, Status};
 use crate::ledger::{
     InputRecord, LedgerPlace, OutputKind, OutputRecord, OutputState, Pruned, RunRecord, RunState,
     StartRecord, Transferred, this_user_here,
 };
-use crate::results::Written;
+use crate::results::{PrunedFiles, Written};
 use crate::text::{counted, grouped, printable};
 
 const COLUMNS: [&str; 8] = [
@@ -294,8 +294,8 @@ fn size(bytes: u64) -> String {
     }
 }
 
-pub fn pruned_text(pruned: Pruned) -> String {
-    match pruned.runs {
+pub fn pruned_text(pruned: Pruned, files: Option<&PrunedFiles>) -> String {
+    let mut text = match pruned.runs {
         0 => "nothing to prune\n".into(),
         runs => format!(
             "Pruned {}: removed cell values and error texts of {}, run options and file names.\n\
@@ -303,14 +303,35 @@ pub fn pruned_text(pruned: Pruned) -> String {
             counted(runs, "run"),
             counted(pruned.rows, "row")
         ),
+    };
+    for path in files.iter().flat_map(|files| &files.removed) {
+        text += &format!("Removed {}\n", shown(path));
     }
+    for (path, why) in files.iter().flat_map(|files| &files.left) {
+        text += &format!("Left {}: {why}\n", shown(path));
+    }
+    text
 }
 
-/// What was forgotten: a run with its leads, or the leads of a number.
-pub fn forgotten_text(run: Option<RunId>, leads: u64) -> String {
-    let (what, who) = match run {
-        Some(run) => (format!("Run {run}"), "these people"),
-        None => ("The number".to_owned(), "this person"),
+/// What was forgotten, with its leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forgotten {
+    Run(RunId),
+    Number,
+    /// A campaign that is gone at the service.
+    Campaign(CampaignId),
+}
+
+pub fn forgotten_text(what: Forgotten, leads: u64) -> String {
+    let (what, who) = match what {
+        Forgotten::Run(run) => (format!("Run {run}"), "these people"),
+        Forgotten::Number => ("The number".to_owned(), "this person"),
+        Forgotten::Campaign(id) => {
+            let leads = counted(leads, "lead");
+            return format!(
+                "Campaign {id} is forgotten, with {leads}: these people count as new.\n"
+            );
+        }
     };
     let (are, them) = if leads == 1 {
         ("is", "it")

@@ -1,13 +1,15 @@
-//! Where the files of earlier runs are now.
+//! Where the files of earlier runs are now, and which of them go with their runs.
 //!
 //! Rule: a file counts as a run's only if its bytes are those that the ledger has recorded.
 
-use std::collections::{HashMap, HashSet};
-use std::io::ErrorKind;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use super::ours::digest_at;
-use crate::ledger::{OutputRecord, OutputState, RunRecord, Sha256, this_user_here};
+use crate::lead::RunId;
+use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord, Sha256, this_user_here};
 
 /// What lies at a path: the digest of a file, `None` if it is no file, or why that is not known.
 type AtPath = Result<Option<Sha256>, ErrorKind>;
@@ -49,5 +51,70 @@ fn state(
         Ok(_) => Some(OutputState::Changed),
         Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(OutputState::Gone),
         Err(_) => None,
+    }
+}
+
+/// The results and rejects of runs that are pruned.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct PrunedFiles {
+    /// They are as leadload wrote them, so they go.
+    pub removed: BTreeSet<PathBuf>,
+    /// They stay, each with the reason.
+    pub left: BTreeMap<PathBuf, &'static str>,
+}
+
+impl PrunedFiles {
+    /// Looks at the files of all runs, of which some are pruned.
+    pub fn find(mut runs: Vec<RunRecord>, pruned: &[RunId]) -> PrunedFiles {
+        locate_outputs(&mut runs);
+        let outputs = runs.into_iter().flat_map(|run| run.outputs);
+        let (of_pruned, of_others): (Vec<_>, Vec<_>) =
+            outputs.partition(|output| pruned.contains(&output.run));
+        let paths = |outputs: &[OutputRecord]| -> HashSet<PathBuf> {
+            let as_written = outputs.iter().filter(|output| output.is_as_written());
+            let paths = as_written.filter_map(|output| output.path.clone());
+            paths.collect()
+        };
+        let (goes, stays) = (paths(&of_pruned), paths(&of_others));
+        let mut files = PrunedFiles::default();
+        for output in of_pruned {
+            let (Some(path), Some(_)) = (output.path, output.sha256) else {
+                continue;
+            };
+            let why = match output.state {
+                _ if output.kind == OutputKind::Undo => continue,
+                Some(OutputState::Gone) => continue,
+                Some(OutputState::AsWritten) if !stays.contains(&path) => {
+                    files.removed.insert(path);
+                    continue;
+                }
+                Some(OutputState::AsWritten) => "a run that stays has written the same",
+                // Another run has taken its place.
+                Some(OutputState::Changed) if goes.contains(&path) || stays.contains(&path) => {
+                    continue;
+                }
+                Some(OutputState::Changed) => "it is no longer as leadload wrote it",
+                Some(OutputState::Elsewhere) => "it was written on another computer",
+                None => "it cannot be read",
+            };
+            files.left.insert(path, why);
+        }
+        files
+    }
+
+    /// Removes them.
+    ///
+    /// # Errors
+    ///
+    /// The first file that cannot be removed, and why; others may be left too.
+    pub fn remove(&self) -> Result<(), (PathBuf, io::Error)> {
+        for path in &self.removed {
+            if let Err(error) = fs::remove_file(path)
+                && error.kind() != ErrorKind::NotFound
+            {
+                return Err((path.clone(), error));
+            }
+        }
+        Ok(())
     }
 }

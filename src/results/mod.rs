@@ -41,7 +41,7 @@ pub use corrected_copy::{Corrections, write_corrected_copy};
 pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use formula::harmless;
 pub use list_error::ListError;
-pub use located::locate_outputs;
+pub use located::{PrunedFiles, locate_outputs};
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;

@@ -7,12 +7,14 @@ use leadload::sandbox::Sandbox;
 use leadload::source::Fingerprint;
 use proptest::prelude::*;
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[cfg(unix)]
 use crate::cluster::Cluster;
+#[cfg(unix)]
+use crate::terminal::Terminal;
 use crate::undo::undo;
-use crate::util::{Folder, Run, service};
+use crate::util::{Folder, Run, contacts, service};
 
 const LIST: &str = "phone\n+447911000001\nx\n+447911000002\n";
 
@@ -115,6 +117,154 @@ fn a_file_that_is_not_as_it_was_written_is_called_so() {
             listed.json()["runs"][0]["outputs"][0]["state"],
             "as_written"
         );
+    });
+}
+
+#[test]
+fn pruning_removes_files_only_as_they_were_written_and_only_when_it_may() {
+    with_each_ledger(|folder, of, _| {
+        let service = service();
+        import(folder, &service, "101", of);
+        import(folder, &service, "102", of);
+        folder.write("leads.rejects.csv", "corrected");
+        let names = folder.names();
+        let prune = ["runs", "prune", "--older-than", "0s", "--files"];
+        let refused = of(folder.leadload(&prune)).expect(2);
+        refused.tells("add `--yes` to prune without a question");
+        assert_eq!(folder.names(), names);
+        assert_eq!(states(folder, "1", of), ["as_written", "as_written"]);
+
+        let args = [&prune[..], &["--yes", "--format", "json"]].concat();
+        let pruned = of(folder.leadload(&args)).expect(0).json();
+        assert_eq!(pruned["runs"], 2);
+        assert_eq!(pruned["removed"].as_array().unwrap().len(), 3, "{pruned}");
+        let [left] = &pruned["left"].as_array().unwrap()[..] else {
+            panic!("{pruned}");
+        };
+        assert!(
+            left["path"]
+                .as_str()
+                .unwrap()
+                .ends_with("leads.rejects.csv")
+        );
+        assert_eq!(left["why"], "it is no longer as leadload wrote it");
+        assert_eq!(folder.names(), ["leads.csv", "leads.rejects.csv"]);
+        // A pruned run has no names of files any more: there is nothing to say.
+        let again = of(folder.leadload(&args)).expect(0).json();
+        assert_eq!([&again["removed"], &again["left"]], [&json!([]); 2]);
+    });
+}
+
+#[test]
+fn a_file_that_a_run_that_stays_has_written_too_is_left() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    let import = || {
+        folder.import_leads(&service, &[]).expect(0);
+        folder.read("leads.results.csv")
+    };
+    import();
+    assert_eq!(import(), import());
+    let db = Connection::open(folder.ledger()).unwrap();
+    let age = "UPDATE runs SET began_at = 1000 WHERE id < 3;
+        UPDATE starts SET began_at = 1000, ended_at = 1000 WHERE run < 3";
+    db.execute_batch(age).unwrap();
+    drop(db);
+    let prune = ["runs", "prune", "--older-than", "1d", "--files", "--yes"];
+    let pruned = folder.leadload(&prune).expect(0);
+    pruned.shows("a run that stays has written the same");
+    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_removed_stays_known() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with_leads(LIST);
+    import(&folder, &service(), "101", &|run| run);
+    let may = |mode| {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(folder.path(""), mode).unwrap();
+    };
+    may(0o500);
+    let is_root = fs::write(folder.path("probe"), "").is_ok();
+    let prune = ["runs", "prune", "--older-than", "0s", "--files", "--yes"];
+    let pruned = folder.leadload(&prune).output();
+    may(0o700);
+    // Nothing is forbidden to root.
+    if !is_root {
+        assert_eq!(pruned.code, 5, "{}", pruned.stderr);
+        pruned.tells("no run is pruned yet");
+        let kept = states(&folder, "1", &|run| run);
+        assert_eq!(kept, ["as_written", "as_written"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn files_to_remove_are_shown_before_the_question() {
+    let folder = Folder::with_leads(LIST);
+    import(&folder, &service(), "101", &|run| run);
+    let prune = ["runs", "prune", "--older-than", "0s", "--files"];
+    let mut terminal = Terminal::start(folder.leadload(&prune), 200, 30);
+    terminal.answer("remove 2 files for good? [y/N]", "n\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 2, "{shown}");
+    assert!(shown.contains("leads.results.csv"), "{shown}");
+    assert!(shown.contains("Nothing was pruned"), "{shown}");
+    assert_eq!(
+        states(&folder, "1", &|run| run),
+        ["as_written", "as_written"]
+    );
+}
+
+#[test]
+fn people_of_a_forgotten_campaign_count_as_new() {
+    with_each_ledger(|folder, of, _| {
+        let service = service();
+        import(folder, &service, "Spring promo", of);
+        import(folder, &service, "102", of);
+        let forget = |campaign: &str, more: &[&str]| {
+            let args = ["runs", "forget", "--campaign", campaign];
+            of(folder.leadload(&[&args, more].concat()))
+        };
+        forget("101", &[])
+            .expect(2)
+            .tells("add `--yes` to forget without a question");
+        forget("Winter", &["--yes"]).expect(2);
+        forget("", &["--yes"]).expect(2);
+        let forgotten = forget("Spring promo", &["--yes", "--format", "json"]);
+        let forgotten = forgotten.expect(0).json();
+        assert_eq!(forgotten, json!({"run": null, "campaign": 101, "leads": 2}));
+        let again = forget("101", &["--yes"]).expect(0);
+        again.shows("Campaign 101 is forgotten, with 0 leads");
+
+        let before = service.stats().lead_requests;
+        import(folder, &service, "102", of);
+        assert_eq!(service.stats().lead_requests, before);
+        import(folder, &service, "101", of);
+        assert_eq!(service.stats().lead_requests, before + 2);
+    });
+}
+
+#[test]
+fn a_campaign_is_forgotten_at_one_service() {
+    with_each_ledger(|folder, of, _| {
+        let (one, other) = (service(), service());
+        import(folder, &one, "101", of);
+        import(folder, &other, "101", of);
+        let args = ["runs", "forget", "--campaign", "101", "--yes"];
+        let unclear = of(folder.leadload(&args)).expect(2);
+        unclear.tells(&one.base_url());
+        unclear.tells(&other.base_url());
+        of(folder.leadload(&args).at(&other))
+            .expect(0)
+            .shows("2 leads");
+        for (service, again) in [(&one, 0), (&other, 2)] {
+            let before = service.stats().lead_requests;
+            import(folder, service, "101", of);
+            assert_eq!(service.stats().lead_requests, before + again);
+        }
     });
 }
 

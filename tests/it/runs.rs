@@ -571,7 +571,11 @@ fn an_export_is_not_imported() {
 #[test]
 fn nothing_is_forgotten_without_a_confirmation() {
     let folder = folder();
-    for what in [&["1"][..], &["--number", "+447911000009"]] {
+    for what in [
+        &["1"][..],
+        &["--number", "+447911000009"],
+        &["--campaign", "101"],
+    ] {
         let refused = runs(&folder, &[&["forget"], what].concat()).expect(2);
         assert_eq!(
             refused.stderr,
@@ -616,6 +620,26 @@ fn a_number_is_forgotten_in_every_campaign() {
 }
 
 #[test]
+fn rows_of_a_killed_run_and_cells_of_a_campaign_are_forgotten_with_it() {
+    let folder = folder();
+    let forget = |campaign: &str| {
+        let args = [
+            "forget",
+            "--campaign",
+            campaign,
+            "--yes",
+            "--format",
+            "json",
+        ];
+        runs(&folder, &args).expect(0).json()["leads"].clone()
+    };
+    assert_eq!([forget("102"), forget("101")], [1, 2]);
+    let export = ["export", "--results", "x.csv"];
+    runs(&folder, &export).expect(0);
+    assert_eq!(folder.column("x.csv", "phone_number"), ["", "07911 1"]);
+}
+
+#[test]
 fn pruned_runs_lose_names_and_texts_and_stay_in_the_list() {
     let folder = folder();
     let too_young = runs(&folder, &["prune", "--older-than", "5000w"]).expect(0);
@@ -648,6 +672,7 @@ fn nothing_is_removed_while_a_run_is_sent() {
         &["prune", "--older-than", "0s"][..],
         &["forget", "1", "--yes"],
         &["forget", "--number", "+447911000009", "--yes"],
+        &["forget", "--campaign", "102", "--yes"],
     ] {
         let busy = runs(&folder, args).expect(6);
         assert_eq!(

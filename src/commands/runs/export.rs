@@ -23,7 +23,7 @@ pub(super) fn run(
     let runs = chosen(&known, args)?;
     let selection = Selection {
         runs: runs.iter().map(|run| run.run).collect(),
-        campaign: campaign(&runs, args)?,
+        campaign: campaign(&runs, args.campaign.as_deref())?,
         statuses: args.status.clone(),
     };
     refuse_place(&known, &args.results)?;
@@ -58,8 +58,11 @@ fn chosen<'k>(known: &'k KnownRuns, args: &ExportArgs) -> Result<Vec<&'k RunReco
 }
 
 /// The chosen campaign: an id, or a name that one of the runs was started with.
-fn campaign(runs: &[&RunRecord], args: &ExportArgs) -> Result<Option<CampaignId>, Failure> {
-    let given = args.campaign.as_deref().unwrap_or_default();
+pub(super) fn campaign(
+    runs: &[&RunRecord],
+    given: Option<&str>,
+) -> Result<Option<CampaignId>, Failure> {
+    let given = given.unwrap_or_default();
     let name = match CampaignChoice::given(given).or_stopped(StoppedBy::Usage)? {
         None => return Ok(None),
         Some(CampaignChoice::Id(id)) => return Ok(Some(id)),

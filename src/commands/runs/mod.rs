@@ -22,7 +22,7 @@ use crate::text::printable;
 
 pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
     let options = layers.options();
-    let (format, log_format) = (options.output.format(), options.log.format());
+    let format = options.output.format();
     let ledger = match &args.command {
         Some(RunsCommand::Copy(CopyArgs {
             from: Some(from), ..
@@ -43,8 +43,8 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, format),
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, &options, format),
-        Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, format),
-        Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, format, log_format),
+        Some(RunsCommand::Prune(prune)) => remove::prune(&ledger, prune, &options),
+        Some(RunsCommand::Forget(forget)) => remove::forget(&ledger, forget, &options),
         Some(RunsCommand::Undo(undo)) => return follow_up::undo(&ledger, undo, layers, log),
         Some(RunsCommand::Reconcile(reconcile)) => {
             return follow_up::reconcile(&ledger, reconcile, layers, log);

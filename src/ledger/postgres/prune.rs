@@ -10,9 +10,10 @@ use tokio_postgres::{Client, Error};
 use super::PostgresLedger;
 use super::claims::expire;
 use super::export::stream;
+use super::history::run_id;
 use super::record::get;
 use super::session::{LONG_ANSWER, int8, typed};
-use crate::lead::RunId;
+use crate::lead::{CampaignId, RunId};
 use crate::ledger::coding::may_be_number;
 use crate::ledger::{LedgerError, Pruned, ServiceId};
 use crate::phone::PhoneNumber;
@@ -74,6 +75,20 @@ const FORGET_NUMBER: [&str; 3] = [
     "DELETE FROM leadload.undo_rows WHERE number = $1",
 ];
 
+const LEADS_OF_CAMPAIGN: &str = "
+SELECT count(*) FROM leadload.sent
+WHERE service = $1 AND campaign = $2 AND status IN (0, 1) AND NOT is_open";
+
+const FORGET_CAMPAIGN: [&str; 4] = [
+    "DELETE FROM leadload.attempts AS a USING leadload.sent AS s
+     WHERE s.service = $1 AND s.campaign = $2 AND a.run = s.run AND a.row = s.row",
+    "DELETE FROM leadload.sent WHERE service = $1 AND campaign = $2",
+    "DELETE FROM leadload.undo_rows
+     WHERE campaign = $2 AND run IN (SELECT id FROM leadload.runs WHERE service = $1)",
+    "UPDATE leadload.invalid_rows SET cell = NULL, error = NULL
+     WHERE campaign = $2 AND run IN (SELECT id FROM leadload.runs WHERE service = $1)",
+];
+
 const CELLS: &str = "SELECT run, row, cell FROM leadload.invalid_rows WHERE cell IS NOT NULL";
 
 const FORGET_CELLS: &str = "
@@ -105,20 +120,17 @@ impl PostgresLedger {
         Ok(busy.into_iter().next())
     }
 
+    /// The runs that [`prune`](Self::prune) removes data of.
+    pub fn old_runs(&self, older_than: Timestamp) -> Result<Vec<RunId>, LedgerError> {
+        let older_than = storable_time(older_than);
+        let rows = self.query(OLD_RUNS, &[typed(&older_than, Type::TIMESTAMPTZ)])?;
+        self.read_all(&rows, |row| run_id(row, 0))
+    }
+
     /// Removes cells, texts and file names of runs that ended before `older_than`, or that began
     /// before it and were killed. Numbers, campaigns and lead ids stay.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
-        // The server knows no earlier and no later times.
-        let years = |year: i16| jiff::civil::date(year, 1, 1).to_zoned(jiff::tz::TimeZone::UTC);
-        let (first, last) = (years(-4000), years(9999));
-        let bounds = (
-            first.map(|at| at.timestamp()),
-            last.map(|at| at.timestamp()),
-        );
-        let older_than = match bounds {
-            (Ok(first), Ok(last)) => older_than.clamp(first, last),
-            _ => older_than,
-        };
+        let older_than = storable_time(older_than);
         let pruned = self.alone(async |client| {
             let old = client
                 .query_typed(OLD_RUNS, &[typed(&older_than, Type::TIMESTAMPTZ)])
@@ -193,6 +205,25 @@ impl PostgresLedger {
         Ok(leads.cast_unsigned())
     }
 
+    /// Removes everything that is known about the people of a campaign.
+    /// Returns how many leads it had that were created or duplicates.
+    pub fn forget_campaign(
+        &mut self,
+        service: ServiceId,
+        campaign: CampaignId,
+    ) -> Result<u64, LedgerError> {
+        let leads = self.alone(async |client| {
+            let values = [int8(&service.0), int8(&campaign.0)];
+            let leads = client.query_typed_one(LEADS_OF_CAMPAIGN, &values).await?;
+            for sql in FORGET_CAMPAIGN {
+                client.execute_typed(sql, &values).await?;
+            }
+            leads.try_get::<_, i64>(0)
+        })?;
+        self.rebuild()?;
+        Ok(leads.cast_unsigned())
+    }
+
     /// Does the work in a transaction during which nothing is sent.
     fn alone<T>(&self, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, LedgerError> {
         let done = self.session.transact_once(LONG_ANSWER, async |client| {
@@ -222,5 +253,17 @@ impl PostgresLedger {
                 .run_long(async |client| client.batch_execute(&sql).await)?;
         }
         Ok(())
+    }
+}
+
+/// The nearest time that the server knows: it has no earlier and no later ones than these.
+fn storable_time(time: Timestamp) -> Timestamp {
+    let years = |year: i16| {
+        let begin = jiff::civil::date(year, 1, 1).to_zoned(jiff::tz::TimeZone::UTC);
+        begin.map(|begin| begin.timestamp())
+    };
+    match (years(-4000), years(9999)) {
+        (Ok(first), Ok(last)) => time.clamp(first, last),
+        _ => time,
     }
 }

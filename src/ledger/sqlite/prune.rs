@@ -10,8 +10,8 @@ use rusqlite::{ErrorCode, Transaction};
 use super::coding::may_be_number;
 use super::columns::all;
 use super::journal::{follow, has_claimed_rows, line};
-use super::{LedgerError, Pruned, SqliteLedger};
-use crate::lead::RunId;
+use super::{Claim, LedgerError, Pruned, ServiceId, SqliteLedger};
+use crate::lead::{CampaignId, RunId};
 use crate::phone::PhoneNumber;
 
 /// Runs that were last active before a given time, and were active since they were
@@ -61,23 +61,43 @@ const OF_RUN: [&str; 9] = [
 const LEADS_OF_RUN: &str = "SELECT count(*) FROM sent WHERE run = ?1 AND status IN (0, 1)";
 const LEADS_OF_NUMBER: &str = "SELECT count(*) FROM sent WHERE number = ?1 AND status IN (0, 1)";
 
+const LEADS_OF_CAMPAIGN: &str =
+    "SELECT count(*) FROM sent WHERE service = ?1 AND campaign = ?2 AND status IN (0, 1)";
+
+/// What is known of the people of a campaign, apart from open claims.
+const FORGET_CAMPAIGN: [&str; 4] = [
+    "DELETE FROM attempts WHERE (run, row) IN
+         (SELECT run, row FROM sent WHERE service = ?1 AND campaign = ?2)",
+    "DELETE FROM sent WHERE service = ?1 AND campaign = ?2",
+    "DELETE FROM undo_rows
+     WHERE campaign = ?2 AND run IN (SELECT id FROM runs WHERE service = ?1)",
+    "UPDATE invalid_rows SET cell = NULL, error = NULL
+     WHERE campaign = ?2 AND run IN (SELECT id FROM runs WHERE service = ?1)",
+];
+
 const FORGET_ATTEMPTS: &str = "
 DELETE FROM attempts WHERE (run, row) IN (SELECT run, row FROM sent WHERE number = ?1)";
 
 impl SqliteLedger {
+    /// The runs that [`prune`](Self::prune) removes data of.
+    pub fn old_runs(&self, older_than: Timestamp) -> Result<Vec<RunId>, LedgerError> {
+        let values = [older_than.as_second()];
+        self.reading(|db| all(db, OLD_RUNS, values, |row| row.get(0).map(RunId)))
+    }
+
     /// Removes cells, texts and file names of runs that ended before
     /// `older_than`, or that began before it and were killed. Numbers,
     /// campaigns and lead ids stay: what has been sent is not sent again.
     ///
     /// Call it only while nothing is being sent.
     pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
-        let values = [older_than.as_second()];
-        let runs: Vec<i64> = self.reading(|db| all(db, OLD_RUNS, values, |row| row.get(0)))?;
+        let runs = self.old_runs(older_than)?;
         if runs.is_empty() {
             return Ok(Pruned::default());
         }
         self.file_everything()?;
-        let ids = serde_json::json!(runs).to_string();
+        let ids: Vec<u64> = runs.iter().map(|run| run.0).collect();
+        let ids = serde_json::json!(ids).to_string();
         let rows = self.changing(|change| {
             let mut changed = [0; PRUNE.len()];
             for (sql, changed) in PRUNE.iter().zip(&mut changed) {
@@ -127,8 +147,31 @@ impl SqliteLedger {
             change.execute(FORGET_ATTEMPTS, key)?;
             change.execute("DELETE FROM sent WHERE number = ?1", key)?;
             change.execute("DELETE FROM undo_rows WHERE number = ?1", key)?;
-            forget_entries(change, number)?;
+            forget_claims(change, None, |claim| claim.number == number)?;
             forget_cells(change, number)?;
+            Ok(leads)
+        })?;
+        self.scrub()?;
+        Ok(leads)
+    }
+
+    /// Removes everything that is known about the people of a campaign.
+    /// Returns how many leads it had that were created or duplicates.
+    ///
+    /// Call it only while nothing is being sent.
+    pub fn forget_campaign(
+        &mut self,
+        service: ServiceId,
+        campaign: CampaignId,
+    ) -> Result<u64, LedgerError> {
+        self.file_service(service)?;
+        let key = (service.0, campaign.0);
+        let leads = self.changing(|change| {
+            let leads = change.query_row(LEADS_OF_CAMPAIGN, key, |row| row.get(0))?;
+            for sql in FORGET_CAMPAIGN {
+                change.execute(sql, key)?;
+            }
+            forget_claims(change, Some(service), |claim| claim.campaign == campaign)?;
             Ok(leads)
         })?;
         self.scrub()?;
@@ -165,13 +208,16 @@ impl SqliteLedger {
     }
 }
 
-/// Removes a number's entries from the journal. These
-/// are claims, since all outcomes have been filed.
-fn forget_entries(change: &Transaction<'_>, number: PhoneNumber) -> rusqlite::Result<()> {
+/// Removes claims from the journal, which has nothing else: all outcomes have been filed.
+fn forget_claims(
+    change: &Transaction<'_>,
+    service: Option<ServiceId>,
+    is_meant: impl Fn(&Claim) -> bool,
+) -> rusqlite::Result<()> {
     let mut changed = Vec::new();
-    follow(change, None, 0, |seq, _, mut entries| {
+    follow(change, service, 0, |seq, _, mut entries| {
         let before = entries.claims.len();
-        entries.claims.retain(|claim| claim.number != number);
+        entries.claims.retain(|claim| !is_meant(claim));
         if before != entries.claims.len() {
             changed.push((seq, entries));
         }
