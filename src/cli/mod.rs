@@ -268,9 +268,12 @@ const MAX_SHORT_HELP: usize = 5;
 /// The flags of `import` that another command with the same options does not accept.
 const NOT_TAKEN: [(&str, &[&str]); 3] = [
     // A check sends nothing.
-    ("check", &["metrics_file", "test_to"]),
+    ("check", &["metrics_file", "new_ledger", "test_to"]),
     // These are not settings.
-    ("show", &["again", "dry_run", "save_mapping", "test_to"]),
+    (
+        "show",
+        &["again", "dry_run", "new_ledger", "save_mapping", "test_to"],
+    ),
     // A sandbox ends with its command, and its leads with it.
     ("undo", &["sandbox"]),
 ];

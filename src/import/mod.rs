@@ -15,6 +15,7 @@ pub mod dry_run;
 mod ending;
 mod identity;
 pub mod inputs;
+mod new_ledger;
 mod observer;
 mod prepared;
 mod record;
@@ -28,7 +29,7 @@ mod work_time;
 
 pub use inputs::Request;
 pub use observer::Observer;
-pub use prepared::{Import, Prepared, refuse_more_than_allowed, results_file};
+pub use prepared::{Concern, Import, Prepared, refuse_more_than_allowed, results_file};
 pub use record::{PlannedRun, Record, WasUndone, await_turn, pace};
 pub use rejects::{columns_digest, run_of_rejects};
 pub use remembered::{Remembered, remember};

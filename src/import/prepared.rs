@@ -8,7 +8,7 @@ use super::campaign_list::{self, CampaignList};
 use super::inputs::Request;
 use super::record::{PlannedRun, Record};
 use super::service::Reached;
-use super::{inputs, service};
+use super::{inputs, new_ledger, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain, PlannedInput};
@@ -47,6 +47,14 @@ pub struct Prepared {
     pub campaign_list: CampaignList,
     /// Whether rows name their campaigns.
     pub has_names: bool,
+    /// What the user has to agree to before anything is sent.
+    pub concerns: Vec<Concern>,
+}
+
+/// What may have people called a second time. It ends an import unless the user agrees.
+pub struct Concern {
+    pub failure: Failure,
+    pub question: &'static str,
 }
 
 impl Prepared {
@@ -60,6 +68,8 @@ impl Prepared {
         refuse_results_files(&import.intake)?;
         inputs::refuse_doubtful(&import.intake)?;
         let paths = inputs::output_paths(&import.settings, &import.intake)?;
+        let new = new_ledger::concern(&import.settings, record.as_ref(), &paths)?;
+        let new = import.for_question(new)?;
         let writer = loop {
             match writer(&import.settings, &import.intake, &paths, record.as_ref()) {
                 Err(taken) if taken.stopped_by == StoppedBy::Busy => {
@@ -106,11 +116,25 @@ impl Prepared {
             planned,
             campaign_list,
             has_names: !names.is_empty(),
+            concerns: new.into_iter().collect(),
         })
     }
 }
 
 impl Import {
+    /// Whether the user is asked before anything is sent.
+    pub fn asks(&self) -> bool {
+        self.is_watched && self.settings.options.delivery.yes != Some(true)
+    }
+
+    /// A concern that the user is asked about. Where nobody can be asked, it ends the import.
+    fn for_question(&self, concern: Option<Concern>) -> Result<Option<Concern>, Failure> {
+        match concern {
+            Some(concern) if !self.asks() => Err(concern.failure),
+            concern => Ok(concern),
+        }
+    }
+
     /// Checks that the metrics file replaces no other file, and writes it for the first time.
     fn begin_metrics(&self, paths: &OutputPaths) -> Result<(), Failure> {
         let ledger = self.settings.ledger.as_ref();

@@ -479,7 +479,7 @@ impl Ledger {
     }
 
     /// The highest number that was ever given to a run, though the run may be forgotten.
-    pub(super) fn last_run(&self) -> Result<i64, LedgerError> {
+    pub fn last_run(&self) -> Result<i64, LedgerError> {
         of_kind!(self, ledger => ledger.last_run())
     }
 

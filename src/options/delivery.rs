@@ -101,6 +101,10 @@ options! {
         #[arg(long, action = clap::ArgAction::SetTrue)]
         again: bool => Command { is_repeated_after_check: true };
 
+        /// Send although the ledger is new and results of earlier runs lie beside the list
+        #[arg(long, action = clap::ArgAction::SetTrue)]
+        new_ledger: bool => Command;
+
         /// Wait for another run to end, instead of stopping with exit code 6
         #[arg(long, action = clap::ArgAction::SetTrue)]
         wait: bool => Delivery;

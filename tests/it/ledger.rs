@@ -647,7 +647,7 @@ fn another_ledger_that_is_copied_over_the_open_one_stays_as_it_is() {
     let folder = Folder::with_leads(&contacts(800));
     let elsewhere = ["--ledger", "elsewhere"];
     folder.import_leads(&service(), &elsewhere).expect(0);
-    let (service, child) = at_work(&folder, 500, &[]);
+    let (service, child) = at_work(&folder, 500, &["--new-ledger"]);
     fs::copy(folder.path("elsewhere"), folder.ledger()).unwrap();
     let stopped = Output::of(child);
     assert_eq!(stopped.code, 5, "{}", stopped.stderr);
@@ -789,7 +789,7 @@ fn an_empty_file_that_was_a_ledger_is_not_taken_for_a_new_one() {
     assert_eq!(service.stats().lead_requests, 2);
     // An empty file that was created beforehand counts as a new ledger.
     File::create(folder.path("new.db")).unwrap();
-    let again = ["--ledger", "new.db"];
+    let again = ["--new-ledger", "--ledger", "new.db"];
     folder.import_leads(&service, &again).expect(0);
 }
 
@@ -818,8 +818,14 @@ fn outputs_are_never_the_ledgers_files() {
             .expect(2);
     }
     // A name that only begins like the ledger's is not a file of the ledger.
-    let results = ["--ledger", "leads", "--results", "leads-2026.csv"];
-    folder.import_leads(&service, &results[..2]).expect(0);
+    let results = [
+        "--new-ledger",
+        "--ledger",
+        "leads",
+        "--results",
+        "leads-2026.csv",
+    ];
+    folder.import_leads(&service, &results[..3]).expect(0);
     folder.import_leads(&service, &results).expect(0);
 }
 

@@ -55,6 +55,8 @@ mod max_new;
 mod messages;
 mod metrics;
 mod moved_outputs;
+#[cfg(unix)]
+mod new_ledger;
 mod nightly;
 mod odd_answers;
 mod odd_services;

@@ -828,6 +828,33 @@ fn unknown_names_of_campaigns_keep_a_list_from_being_sent() {
 }
 
 #[test]
+fn a_list_whose_record_of_what_was_sent_is_lost_is_not_sent_again() {
+    let (folder, service) = (Folder::new(), scenario("token_revoked_after = 4"));
+    let visitor = page_of(&folder, &service);
+    let screen = ready(&visitor, "a.csv", contacts(10));
+    let list = screen.list();
+    visitor.send(&screen.form("send"));
+    visitor.wait(&format!("{list}/run"), |screen| {
+        screen.heading() == "Stopped"
+    });
+    drop(visitor);
+    for ending in ["", "-wal", "-shm"] {
+        let mut file = folder.ledger().into_os_string();
+        file.push(ending);
+        let _ = fs::remove_file(file);
+    }
+    let service = crate::util::replaced(service, "");
+    let visitor = page_of(&folder, &service);
+    let screen = visitor.get(&format!("{list}/send"));
+    visitor.send(&screen.form("send"));
+    let refused = visitor.wait(&format!("{list}/send"), |screen| {
+        !screen.problem().is_empty()
+    });
+    says(&refused, &["This list was sent before"]);
+    assert_eq!(service.stats().lead_requests, 0);
+}
+
+#[test]
 fn an_old_form_changes_nothing_and_shows_the_present_state() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);

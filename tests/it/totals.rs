@@ -59,7 +59,13 @@ fn a_longer_list_is_known_where_it_was_read_for_another_reason_first() {
     for (args, total) in [
         (&["--ledger", "a.sqlite3"][..], Value::Null),
         (
-            &["--ledger", "b.sqlite3", "--max-new", "200000"],
+            &[
+                "--ledger",
+                "b.sqlite3",
+                "--new-ledger",
+                "--max-new",
+                "200000",
+            ],
             json!(MANY),
         ),
     ] {

@@ -5,10 +5,10 @@
 
 use tracing::warn;
 
-use crate::commands::ask::{Cancelled, Terminal};
+use crate::commands::ask::{Cancelled, Terminal, note};
 use crate::exit::Failure;
 use crate::import::dry_run::{self, Found};
-use crate::import::{Import, PlannedRun, Prepared, inputs, refuse_more_than_allowed};
+use crate::import::{Concern, Import, PlannedRun, Prepared, inputs, refuse_more_than_allowed};
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
 
@@ -36,10 +36,15 @@ impl Prepared {
         {
             return Ok(None);
         }
+        for Concern { failure, question } in &self.concerns {
+            note(&format!("{}.", failure.message().what));
+            if !terminal.yes(question).await? {
+                return Err(Cancelled("sent").into());
+            }
+        }
         let found = self.read(log).await?;
         let overview = self.overview(&found)?;
-        let says_yes = self.import.settings.options.delivery.yes == Some(true);
-        let asks = self.import.is_watched && !says_yes && found.ready() > 0;
+        let asks = self.import.asks() && found.ready() > 0;
         if !is_quiet && let Some(planned) = &self.planned {
             console::note(&planned.difference_lines(width));
         }

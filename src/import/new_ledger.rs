@@ -1,0 +1,67 @@
+//! A ledger that is new although the list was sent before: it was lost, or another one was used.
+
+use std::path::Path;
+
+use super::prepared::Concern;
+use super::record::Record;
+use crate::exit::{Failure, StoppedBy};
+use crate::intake::InspectedInput;
+use crate::message::{ASK_SETUP, Message};
+use crate::results::{OutputPaths, has_results_header};
+use crate::settings::ImportSettings;
+use crate::source::{FormChoice, Input, SourceError};
+
+/// What the user has to agree to, if results of a run that this ledger does not know lie where
+/// those of this run would go.
+pub fn concern(
+    settings: &ImportSettings,
+    record: Option<&Record>,
+    paths: &OutputPaths,
+) -> Result<Option<Concern>, Failure> {
+    let is_agreed = settings.options.delivery.new_ledger == Some(true);
+    let (Some(record), Some(results)) = (record, &paths.results) else {
+        return Ok(None);
+    };
+    if is_agreed
+        || settings.reading.outputs.sandbox
+        || record.ledger.last_run()? > 0
+        // What cannot be read is not known as results.
+        || !has_leads(results).unwrap_or_default()
+    {
+        return Ok(None);
+    }
+    let message = Message::new(
+        format!(
+            "`{}` has leads of an earlier run, and the ledger knows of no run at all; these people would be called a second time",
+            results.display()
+        ),
+        "name the ledger of that run with `--ledger` or LEADLOAD_LEDGER, or restore its backup; if the list is to be sent with a new ledger, use `--new-ledger`",
+    );
+    let message = message.on_page(
+        "This list was sent before, and leadload has lost what it knew of it; these people would be called a second time",
+        ASK_SETUP,
+    );
+    Ok(Some(Concern {
+        failure: Failure::new(StoppedBy::Ledger, message),
+        question: "Send the list with a new ledger?",
+    }))
+}
+
+/// Whether the file is a results file of an import that has made leads.
+fn has_leads(path: &Path) -> Result<bool, SourceError> {
+    let file = InspectedInput::new(Input::open(path)?, &FormChoice::default())?;
+    let names = &file.header.names;
+    if !has_results_header(names) {
+        return Ok(false);
+    }
+    let is_status = |name: &String| name.trim().eq_ignore_ascii_case("status");
+    let status = names.iter().position(is_status).unwrap_or_default();
+    for batch in file.input.read_list(&file.form, &file.header)?.batches() {
+        let batch = batch?;
+        let mut statuses = batch.rows().map(|row| row.text(status));
+        if statuses.any(|status| status == Some("created")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
