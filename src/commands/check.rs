@@ -7,7 +7,7 @@ use super::ended::report;
 use super::{questions, save_mapping};
 use crate::campaign::CampaignBook;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::import::{Request, campaign_list, dry_run, inputs, remember};
+use crate::import::{MovedName, Request, campaign_list, dry_run, inputs, moved_names, remember};
 use crate::intake::{Batch, Intake};
 use crate::options::Format;
 use crate::report::{
@@ -64,6 +64,10 @@ async fn check(
     log_check(intake.inputs.len());
     let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);
     let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
+    let moved = match &remembered.ledger {
+        Some((ledger, rules)) => moved_names(ledger, *rules, settings, intake, &book).await?,
+        None => Vec::new(),
+    };
     let page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
     let memory = remembered.memory;
@@ -76,7 +80,7 @@ async fn check(
     ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
     ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
     ended.campaign_names = looked_up.names;
-    warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup);
+    warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup, &moved);
     let saved = to_save.as_ref();
     if let Some(saved) = saved {
         saved.write().or_stopped(StoppedBy::Usage)?;
@@ -109,7 +113,12 @@ fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
     report(checked.ended, format, &text)
 }
 
-fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, lookup: &Lookup) {
+fn warn_of_what_import_would_refuse(
+    settings: &ImportSettings,
+    ready: u64,
+    lookup: &Lookup,
+    moved: &[MovedName],
+) {
     if let Some(unclear) = lookup.unclear() {
         let count = unclear.names().count() as u64;
         warn!(
@@ -117,6 +126,12 @@ fn warn_of_what_import_would_refuse(settings: &ImportSettings, ready: u64, looku
             "an import would send nothing until {} {} clear (unknown or ambiguous)",
             counted(count, "campaign name"),
             if count == 1 { "is" } else { "are" }
+        );
+    }
+    if let Some(what) = MovedName::all_in_words(moved) {
+        warn!(
+            event = "warning",
+            "an import would send nothing without `--again`: {what}"
         );
     }
     if let Some(most) = &settings.options.delivery.max_new

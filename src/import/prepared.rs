@@ -8,7 +8,7 @@ use super::campaign_list::{self, CampaignList};
 use super::inputs::Request;
 use super::record::{PlannedRun, Record};
 use super::service::Reached;
-use super::{inputs, new_ledger, service};
+use super::{inputs, moved_names, new_ledger, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, OnUncertain, PlannedInput};
@@ -107,6 +107,11 @@ impl Prepared {
             Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
             None => None,
         };
+        let moved = match &planned {
+            Some(planned) => planned.moved_names(settings, intake, &book).await?,
+            None => Vec::new(),
+        };
+        let moved = import.for_question(moved_names::concern(&moved))?;
         Ok(Prepared {
             import,
             book,
@@ -116,7 +121,7 @@ impl Prepared {
             planned,
             campaign_list,
             has_names: !names.is_empty(),
-            concerns: new.into_iter().collect(),
+            concerns: new.into_iter().chain(moved).collect(),
         })
     }
 }

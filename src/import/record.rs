@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::warn;
 
+use super::moved_names::{MovedName, moved_names};
 use super::rejects::columns_digest;
 use super::remembered::memory_rules;
 use super::{identity, inputs, service};
 use crate::campaign::CampaignBook;
 use crate::clock;
 use crate::exit::{Failure, StoppedBy};
-use crate::intake::{Intake, Memory, OnUncertain, Once, PlannedInput};
+use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, Once, PlannedInput};
 use crate::lead::{ErrorCode, RunId};
 use crate::ledger::{
     AskedPause, AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError,
@@ -272,9 +273,24 @@ impl PlannedRun {
 
     /// What earlier runs did with the rows, as the run will know it when it begins.
     pub fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
+        let recall = self.record.ledger.recall()?;
+        Ok(Memory::new(recall, self.rules(settings)))
+    }
+
+    fn rules(&self, settings: &ImportSettings) -> MemoryRules {
         let going_on = self.predecessors.latest.going_on;
-        let rules = memory_rules(settings, self.record.service, going_on, going_on.is_some());
-        Ok(Memory::new(self.record.ledger.recall()?, rules))
+        memory_rules(settings, self.record.service, going_on, going_on.is_some())
+    }
+
+    /// The campaign names that mean others than before, if people would be sent to both.
+    pub(super) async fn moved_names(
+        &self,
+        settings: &ImportSettings,
+        intake: &Intake,
+        book: &CampaignBook,
+    ) -> Result<Vec<MovedName>, Failure> {
+        let rules = self.rules(settings);
+        moved_names(&self.record.ledger, rules, settings, intake, book).await
     }
 
     /// The rate that earlier runs have learned the service accepts.
@@ -407,14 +423,19 @@ async fn wait_a_moment(
 }
 
 /// Whether what was sent, or undone, is to be sent once more.
-fn is_again(settings: &ImportSettings) -> bool {
+pub(super) fn is_again(settings: &ImportSettings) -> bool {
     settings.options.delivery.again == Some(true)
 }
 
-/// A list that was sent and taken back. A nightly job must not send it once more.
+/// People who were sent before, and whom a nightly job must not send once more; `--again` does.
 #[derive(Debug, thiserror::Error)]
-#[error("these inputs were sent, and taken back")]
-pub struct WasUndone;
+#[error("these people were sent before")]
+pub struct SentBefore;
+
+pub(super) fn sent_before(message: Message) -> Failure {
+    let error = anyhow::Error::new(SentBefore).context(message);
+    Failure::new(StoppedBy::Usage, error)
+}
 
 fn undone(run: RunId) -> Failure {
     let message = Message::new(
@@ -427,8 +448,7 @@ fn undone(run: RunId) -> Failure {
         "This list was sent with the same settings, and its leads were removed again",
         "Look whether it is the right list. To send it once more, tick that below.",
     );
-    let error = anyhow::Error::new(WasUndone).context(message);
-    Failure::new(StoppedBy::Usage, error)
+    sent_before(message)
 }
 
 fn busy(who: String) -> Failure {

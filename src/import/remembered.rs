@@ -14,8 +14,11 @@ use crate::settings::ImportSettings;
 #[derive(Default)]
 pub struct Remembered {
     pub memory: Option<Memory>,
+    /// What campaign names meant in the last run that used them.
     pub campaign_ids: HashMap<String, CampaignId>,
     pub known_rate: Option<KnownRate>,
+    /// The ledger itself, open for reading, and the rules for looking rows up in it.
+    pub ledger: Option<(Ledger, MemoryRules)>,
 }
 
 /// Reads the ledger without changing it.
@@ -31,11 +34,13 @@ pub async fn remember(settings: &ImportSettings) -> Result<Remembered, Failure> 
             return Ok(Remembered::default());
         };
         let rules = memory_rules(&settings, service, None, false);
+        let named = ledger.campaigns_named(service)?.into_iter();
         Ok(Remembered {
             // A run may be in progress or have been killed, so its unfiled rows are needed too.
             memory: Some(Memory::new(ledger.recall_all(service)?, rules)),
-            campaign_ids: ledger.campaign_ids(service)?,
+            campaign_ids: named.map(|(_, name, id)| (name, id)).collect(),
             known_rate: ledger.known_rate(service)?,
+            ledger: Some((ledger, rules)),
         })
     });
     reading.await

@@ -1,6 +1,5 @@
 //! The ledger, whichever kind it is.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -247,12 +246,13 @@ impl Ledger {
         of_kind!(self, ledger => ledger.counts_of(run))
     }
 
-    /// The ids of campaigns by name, from the options of all runs of the service.
-    pub fn campaign_ids(
+    /// The campaigns that runs of the service have named, with their ids then, in the order of the
+    /// runs.
+    pub fn campaigns_named(
         &self,
         service: ServiceId,
-    ) -> Result<HashMap<String, CampaignId>, LedgerError> {
-        of_kind!(self, ledger => ledger.campaign_ids(service))
+    ) -> Result<Vec<(RunId, String, CampaignId)>, LedgerError> {
+        of_kind!(self, ledger => ledger.campaigns_named(service))
     }
 
     /// The runs that have sent any of these inputs to the service, in order.

@@ -97,7 +97,8 @@ options! {
             is_repeated_after_check: true
         };
 
-        /// Send a list whose run was undone; with --allow-duplicates: one that an earlier run has sent
+        /// Send a list whose run was undone, or whose campaign was made anew; with
+        /// --allow-duplicates: one that an earlier run has sent
         #[arg(long, action = clap::ArgAction::SetTrue)]
         again: bool => Command { is_repeated_after_check: true };
 

@@ -91,7 +91,7 @@ pub struct Seen {
     pub problems: Option<Vec<String>>,
     /// Whether to stop when the first few leads are settled.
     pub only_first: bool,
-    /// Whether to send a list that was sent and taken back.
+    /// Whether to send people again who were sent before.
     pub again: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use super::words::names;
 use crate::exit::{Failure, StoppedBy};
-use crate::import::WasUndone;
+use crate::import::SentBefore;
 use crate::mapping::{MappingError, MarkKind, NamedMark, PhoneCandidate};
 use crate::message::Message;
 use crate::report::DoubtError;
@@ -37,7 +37,7 @@ pub enum Question {
     Country,
     /// A column that was chosen is not in the list.
     Columns,
-    /// The list was sent before, and its leads were removed again.
+    /// The list was sent before: its leads were removed again, or its campaign is another one now.
     Again,
 }
 
@@ -68,8 +68,8 @@ impl Trouble {
             };
         }
         let trouble = Trouble::of_message(failure.stopped_by, &failure.message());
-        match error.downcast_ref::<WasUndone>() {
-            Some(WasUndone) => Trouble {
+        match error.downcast_ref::<SentBefore>() {
+            Some(SentBefore) => Trouble {
                 question: Some(Question::Again),
                 ..trouble
             },

@@ -54,6 +54,8 @@ mod marks;
 mod max_new;
 mod messages;
 mod metrics;
+#[cfg(unix)]
+mod moved_names;
 mod moved_outputs;
 #[cfg(unix)]
 mod new_ledger;

@@ -828,6 +828,31 @@ fn unknown_names_of_campaigns_keep_a_list_from_being_sent() {
 }
 
 #[test]
+fn people_of_a_campaign_that_was_made_anew_are_called_again_only_after_a_tick() {
+    let spring = |id: u32| format!("[[campaign]]\nid = {id}\nname = 'Spring'");
+    let (folder, service) = (Folder::new(), scenario(&spring(17)));
+    folder.write("leads.csv", "phone,which\n+447911123456,Spring\n");
+    let by_column = ["leads.csv", "--campaign-column", "which"];
+    folder.import(&service, &by_column).expect(0);
+    let service = crate::util::replaced(service, &spring(18));
+    let visitor = page_of(&folder, &service);
+    let screen = visitor.upload("a.csv", "tel,campaign\n+447911123456,Spring\n");
+    let screen = visitor.send(&screen.form("campaign").choose("campaign", "campaign"));
+    let screen = go_on(&visitor, &screen);
+    let run = format!("{}/run", screen.list());
+    visitor.send(&screen.form("send"));
+    let refused = visitor.wait(&run, |screen| !screen.problem().is_empty());
+    says(
+        &refused,
+        &["“Spring” is 18 now and was 17 before", "tick that below"],
+    );
+    assert_eq!(service.stats().lead_requests, 0);
+    visitor.send(&refused.form("send").set("again", "yes"));
+    visitor.wait(&run, |screen| screen.heading() == "Sent");
+    assert_eq!(service.leads().len(), 1);
+}
+
+#[test]
 fn a_list_whose_record_of_what_was_sent_is_lost_is_not_sent_again() {
     let (folder, service) = (Folder::new(), scenario("token_revoked_after = 4"));
     let visitor = page_of(&folder, &service);

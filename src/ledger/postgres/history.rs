@@ -36,8 +36,8 @@ SELECT run, start, name, sha256, numbers FROM leadload.lists ORDER BY run, start
 const INPUTS: &str = "
 SELECT run, name, path, sha256, bytes, columns, rows FROM leadload.inputs ORDER BY run, position";
 
-const CAMPAIGN_IDS: &str = "
-SELECT key, value::bigint FROM leadload.runs, json_each_text(
+const CAMPAIGNS_NAMED: &str = "
+SELECT runs.id, key, value::bigint FROM leadload.runs, json_each_text(
     CASE WHEN json_typeof(options -> 'campaign_ids') = 'object' THEN options -> 'campaign_ids' END
 ) WHERE service = $1 ORDER BY runs.id";
 
@@ -87,15 +87,16 @@ impl PostgresLedger {
         Ok(runs)
     }
 
-    /// The ids of campaigns by name, from the options of all runs
-    /// of the service. If runs disagree, the latest one counts.
-    pub fn campaign_ids(
+    /// The campaigns that runs of the service have named, with their ids then, in the order of the
+    /// runs.
+    pub fn campaigns_named(
         &self,
         service: ServiceId,
-    ) -> Result<HashMap<String, CampaignId>, LedgerError> {
-        let rows = self.query(CAMPAIGN_IDS, &[int8(&service.0)])?;
-        let ids = self.read_all(&rows, |row| Ok((get(row, 0)?, CampaignId(get(row, 1)?))))?;
-        Ok(ids.into_iter().collect())
+    ) -> Result<Vec<(RunId, String, CampaignId)>, LedgerError> {
+        let rows = self.query(CAMPAIGNS_NAMED, &[int8(&service.0)])?;
+        self.read_all(&rows, |row| {
+            Ok((run_id(row, 0)?, get(row, 1)?, CampaignId(get(row, 2)?)))
+        })
     }
 
     /// The runs that have sent any of these inputs to the service, in

@@ -1,6 +1,6 @@
 //! What a run looks up about earlier runs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -11,8 +11,8 @@ use super::history::tag;
 use super::{AtWork, LedgerError, LockHolder, ServiceId, Sha256, SqliteLedger, StoredDefaults};
 use crate::lead::{CampaignId, RunId};
 
-const CAMPAIGN_IDS: &str = "
-SELECT key, value FROM runs, json_each(options, '$.campaign_ids')
+const CAMPAIGNS_NAMED: &str = "
+SELECT runs.id, key, value FROM runs, json_each(options, '$.campaign_ids')
 WHERE service = ?1 AND options IS NOT NULL ORDER BY runs.id";
 
 const SENDERS: &str = "
@@ -29,15 +29,15 @@ WHERE service = ?1 AND ended_at IS NULL AND stopped_by IS NULL
 ORDER BY seq DESC LIMIT 1";
 
 impl SqliteLedger {
-    /// The ids of campaigns by name, from the options of all runs
-    /// of the service. If runs disagree, the latest one counts.
-    pub fn campaign_ids(
+    /// The campaigns that runs of the service have named, with their ids then, in the order of the
+    /// runs.
+    pub fn campaigns_named(
         &self,
         service: ServiceId,
-    ) -> Result<HashMap<String, CampaignId>, LedgerError> {
+    ) -> Result<Vec<(RunId, String, CampaignId)>, LedgerError> {
         self.reading(|db| {
-            all(db, CAMPAIGN_IDS, [service.0], |row| {
-                Ok((row.get(0)?, CampaignId(row.get(1)?)))
+            all(db, CAMPAIGNS_NAMED, [service.0], |row| {
+                Ok((RunId(row.get(0)?), row.get(1)?, CampaignId(row.get(2)?)))
             })
         })
     }
