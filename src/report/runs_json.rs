@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::json::{line, text};
 use super::runs_text::Forgotten;
-use crate::lead::{Counts, RunId, RunTag};
+use crate::lead::{Counts, RunTag};
 use crate::ledger::{
     InputRecord, LedgerPlace, ListRecord, OutputRecord, OutputState, Pruned, RunRecord, RunState,
     StartRecord, Transferred, UndoCounts, UndoRecord, UndoStatus,
