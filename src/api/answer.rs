@@ -13,6 +13,8 @@ pub struct Answer {
     pub http_status: Option<u16>,
     pub verdict: Verdict,
     pub quota: Option<Quota>,
+    /// What the service calls the request.
+    pub request_id: Option<String>,
     /// What the token is known by that was sent, or that is used from now on.
     pub token: Option<Arc<str>>,
 }
@@ -24,6 +26,7 @@ impl Answer {
             token: None,
             http_status: Some(head.status),
             quota: head.quota,
+            request_id: head.request_id.clone(),
             verdict: verdict::judge(head, body),
         }
     }
@@ -46,8 +49,14 @@ impl Answer {
             token: None,
             http_status: head.map(|head| head.status),
             quota: head.and_then(|head| head.quota),
+            request_id: head.and_then(|head| head.request_id.clone()),
             verdict,
         }
+    }
+
+    /// The verdict; where it is a refusal, with the request's id, by which the service finds it.
+    pub fn with_request_id(self) -> Verdict {
+        self.verdict.naming(self.request_id.as_deref())
     }
 
     /// Whether there is an answer, and it cannot be read.

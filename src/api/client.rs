@@ -170,7 +170,17 @@ impl Client {
                 ..answer
             };
         }
-        self.presentable(answer)
+        let answer = self.presentable(answer);
+        if let (Some(_), Some(request_id)) = (answer.verdict.refusal(), &answer.request_id) {
+            let http_status = answer.http_status.unwrap_or_default();
+            info!(
+                event = "refused",
+                http_status,
+                request_id,
+                "a lead was answered without success (HTTP {http_status}, request id {request_id})"
+            );
+        }
+        answer
     }
 
     /// What the token in use is known by.
@@ -189,6 +199,7 @@ impl Client {
     /// texts fit to be shown.
     fn presentable(&self, mut answer: Answer) -> Answer {
         answer.verdict = answer.verdict.presentable(|text| self.mask(text));
+        answer.request_id = answer.request_id.map(|id| self.mask(&id));
         answer
     }
 

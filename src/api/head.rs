@@ -24,6 +24,8 @@ pub struct Head {
     pub(super) now: SystemTime,
     /// How far that clock is ahead of this computer's.
     pub(super) ahead: SignedDuration,
+    /// What the service calls the request.
+    pub(super) request_id: Option<String>,
     /// All lines, for the log of an answer that cannot be read. They may hold secrets.
     pub(super) lines: HeaderMap,
 }
@@ -49,6 +51,9 @@ impl Head {
                 .find_map(|link| linked(&String::from_utf8_lossy(link.as_bytes()))),
             now,
             ahead: SignedDuration::system_until(ours, now).unwrap_or_default(),
+            request_id: REQUEST_IDS
+                .iter()
+                .find_map(|name| request_id(headers.get(*name)?)),
             lines: HeaderMap::new(),
         }
     }
@@ -56,6 +61,24 @@ impl Head {
     pub(super) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
+}
+
+/// Where services and the machines before them name a request.
+const REQUEST_IDS: [&str; 3] = ["x-request-id", "request-id", "x-correlation-id"];
+
+const MAX_REQUEST_ID: usize = 128;
+
+/// A phone number has no more digits.
+const MAX_PHONE_DIGITS: usize = 15;
+
+/// An id that may be shown, also in the log: one word, and no phone number.
+fn request_id(value: &HeaderValue) -> Option<String> {
+    let id = value.to_str().ok()?.trim();
+    let is_word =
+        (1..=MAX_REQUEST_ID).contains(&id.len()) && id.chars().all(|c| c.is_ascii_graphic());
+    let is_number =
+        !id.contains(|c: char| c.is_ascii_alphabetic()) && id.len() <= MAX_PHONE_DIGITS + 1;
+    (is_word && !is_number).then(|| id.to_owned())
 }
 
 /// A `Date` has whole seconds, and the answer takes time to arrive: a difference
@@ -106,6 +129,19 @@ mod tests {
         let ours = SystemTime::now();
         for date in [None, Some(""), Some("today")] {
             assert_eq!(service_time(date, ours), ours);
+        }
+    }
+
+    #[test]
+    fn a_request_id_is_one_word_that_is_no_phone_number() {
+        let id = |text: &str| request_id(&value(text.as_bytes()));
+        for shown in ["7f3a-81bc", "req_1", "12345678901234567890"] {
+            assert_eq!(id(shown).as_deref(), Some(shown));
+        }
+        assert_eq!(id(" abc "), Some("abc".into()));
+        let long = "a".repeat(MAX_REQUEST_ID + 1);
+        for none in ["", "a b", "+447911000001", "447911000001", "é", &long] {
+            assert_eq!(id(none), None, "{none}");
         }
     }
 

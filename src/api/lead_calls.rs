@@ -188,7 +188,7 @@ fn deleted(body: &[u8]) -> Result<(), NotDone> {
 
 fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
     let is_missing_route = || received.is_some_and(|received| names_a_route(&received.body));
-    match answer.verdict.clone() {
+    match answer.clone().with_request_id() {
         Verdict::Fatal { cause, text, .. } => match (cause, answer.http_status) {
             (FatalCause::NotTheService, _) => NotDone::NotOffered { text },
             (FatalCause::Campaign, Some(404)) if is_missing_route() => NotDone::NotOffered { text },

@@ -254,6 +254,21 @@ fn wait_hint(head: &Head, body: &Body<'_>) -> Option<Duration> {
     from_header.or(body.retry_after()).or(from_quota)
 }
 
+const REQUEST_ID: &str = " (request id ";
+
+/// A text of the service with the id of the request, by which the service finds it in its logs.
+pub fn naming(text: String, request_id: Option<&str>) -> String {
+    match request_id {
+        Some(id) => format!("{text}{REQUEST_ID}{id})"),
+        None => text,
+    }
+}
+
+/// The text without the id, which differs from row to row.
+pub fn without_request_id(text: &str) -> &str {
+    text.rsplit_once(REQUEST_ID).map_or(text, |(said, _)| said)
+}
+
 impl Verdict {
     /// Whether the service decided about the request. Any other verdict says nothing about the row,
     /// which needs another attempt.
@@ -280,18 +295,32 @@ impl Verdict {
         }
     }
 
+    fn refusal_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::TokenReplaced => None,
+            Verdict::Rejected { text, .. }
+            | Verdict::RetryLater { text, .. }
+            | Verdict::NeverTaken { text, .. }
+            | Verdict::PerhapsTaken { text, .. }
+            | Verdict::Fatal { text, .. } => Some(text),
+        }
+    }
+
+    /// Names the request in a refusal.
+    pub(super) fn naming(mut self, request_id: Option<&str>) -> Verdict {
+        if let Some(text) = self.refusal_mut() {
+            *text = naming(std::mem::take(text), request_id);
+        }
+        self
+    }
+
     /// The verdict with its texts masked by `mask` and made fit to be shown. They are shortened
     /// only after masking: a cut must not leave half a secret.
     pub fn presentable(mut self, mask: impl Fn(&str) -> String) -> Verdict {
         let texts = match &mut self {
             Verdict::Created { lead_id, remark } => [Some(lead_id), remark.as_mut()],
             Verdict::Duplicate { lead_id, text } => [lead_id.as_mut(), Some(text)],
-            Verdict::TokenReplaced => [None, None],
-            Verdict::Rejected { text, .. }
-            | Verdict::RetryLater { text, .. }
-            | Verdict::NeverTaken { text, .. }
-            | Verdict::PerhapsTaken { text, .. }
-            | Verdict::Fatal { text, .. } => [Some(text), None],
+            refusal => [refusal.refusal_mut(), None],
         };
         for text in texts.into_iter().flatten() {
             *text = shortened(&printable(&mask(text)), MAX_TEXT);

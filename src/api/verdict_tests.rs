@@ -18,6 +18,7 @@ fn head(status: u16, retry_after: Option<&str>) -> Head {
         status,
         retry_after: retry_after.map(str::to_owned),
         quota: None,
+        request_id: None,
         redirects_to: None,
         next_page: None,
         now: SystemTime::UNIX_EPOCH,

@@ -221,7 +221,7 @@ impl Job {
             excused.or_else(|| job.fail(policy.max_attempts, epochs, chance))
         };
         self.http_status = answer.http_status;
-        match answer.verdict {
+        match answer.with_request_id() {
             Verdict::Created { lead_id, remark } => {
                 Step::Settle(self.settled(Status::Created, Some(lead_id), remark))
             }
@@ -290,8 +290,9 @@ impl Job {
 
     /// Records that the row may have been taken, if that is what the answer says.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
-        if let Verdict::PerhapsTaken { code, text } = answer.verdict {
-            self.http_status = answer.http_status;
+        let http_status = answer.http_status;
+        if let Verdict::PerhapsTaken { code, text } = answer.with_request_id() {
+            self.http_status = http_status;
             self.doubt = Some((code, text));
         }
     }
@@ -313,13 +314,13 @@ impl Job {
 
     /// What the ledger keeps of a row whose refusal may hold for all: a later start tries it again.
     pub(super) fn refused_for_now(&mut self, answer: &Answer) -> Option<RowOutcome> {
-        let Verdict::Fatal { code, text, .. } = &answer.verdict else {
+        let Verdict::Fatal { code, text, .. } = answer.clone().with_request_id() else {
             return None;
         };
         self.http_status = answer.http_status;
         Some(match self.doubt.clone() {
             Some(doubt) => self.outcome(Status::Uncertain, doubt),
-            None => self.outcome(Status::Failed, (*code, text.clone())),
+            None => self.outcome(Status::Failed, (code, text)),
         })
     }
 

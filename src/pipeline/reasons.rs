@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::api::verdict::without_request_id;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::{CellsDigest, Claim};
 use crate::text::without_words_of;
@@ -69,7 +70,8 @@ impl Reasons {
         if of.are_the_rows {
             return;
         }
-        let text = without_words_of(outcome.error.as_deref().unwrap_or_default(), values);
+        let error = outcome.error.as_deref().unwrap_or_default();
+        let text = without_words_of(without_request_id(error), values);
         // A number in it may be that of the request.
         let words = text.split_whitespace();
         let words = words.filter(|word| !word.contains(char::is_numeric));
@@ -103,6 +105,10 @@ mod tests {
         assert!(!are_several(&[
             (422, "no: request 7f3a"),
             (422, "no: request 81bc")
+        ]));
+        assert!(!are_several(&[
+            (422, "no (request id abc)"),
+            (422, "no (request id def)")
         ]));
         assert!(!are_several(&[
             (422, "Ada may not be called"),

@@ -163,6 +163,7 @@ mod tests {
                 http_status: None,
                 verdict: self.0.clone(),
                 quota: None,
+                request_id: None,
                 token: None,
             };
             async move {

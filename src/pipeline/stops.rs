@@ -27,7 +27,7 @@ use std::num::NonZeroU32;
 use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
-use crate::api::verdict::{FatalCause, Verdict};
+use crate::api::verdict::{FatalCause, Verdict, naming};
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
 use crate::ledger::Claim;
 use crate::stop::{Stop, StopReason};
@@ -414,7 +414,9 @@ pub(super) fn redact_personal_data<'v>(
     values: impl Iterator<Item = &'v str>,
 ) -> Stop {
     if answer.http_status.is_some() {
-        stop.said = stop.said.map(|said| without_words_of(&said, values));
+        let request_id = answer.request_id.as_deref();
+        let shown = stop.said.map(|said| without_words_of(&said, values));
+        stop.said = shown.map(|said| naming(said, request_id));
     }
     stop
 }
@@ -438,6 +440,7 @@ mod tests {
             http_status: None,
             verdict,
             quota: None,
+            request_id: None,
             token: None,
         }
     }

@@ -16,9 +16,13 @@ const CREATED: &str = r#"{"message":"ok","data":{"id":"5"}}"#;
 /// The address of a service whose answer to each lead has these header lines and this body, and
 /// how many leads were sent to it.
 fn raw(lines: &str, body: &str) -> (String, Arc<AtomicUsize>) {
+    raw_with("200 OK", lines, body)
+}
+
+fn raw_with(status: &str, lines: &str, body: &str) -> (String, Arc<AtomicUsize>) {
     let length = body.len();
     let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n{lines}\r\n{body}"
+        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{lines}\r\n{body}"
     );
     let sent = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&sent);
@@ -193,4 +197,53 @@ fn after_a_408_the_lead_may_exist_and_is_not_made_twice() {
         let stats = service.stats();
         assert_eq!((stats.lead_requests, service.leads().len()), (requests, 3));
     }
+}
+
+#[test]
+fn the_request_id_of_a_refusal_stands_in_the_results_and_in_the_log() {
+    for name in ["X-Request-Id", "Request-Id", "X-Correlation-ID"] {
+        let folder = Folder::with_leads(&contacts(1));
+        let lines = format!("{name}: 7f3a-{TOKEN}-81bc\r\n");
+        let body = r#"{"message":"no such street"}"#;
+        let (address, _) = raw_with("422 Unprocessable", &lines, body);
+        let output = import_at(&folder, &address, &["-v"]).expect(1);
+        let errors = folder.column("leads.results.csv", "error");
+        let id = "(request id 7f3a-[token]-81bc)";
+        assert!(
+            errors[0].ends_with(&format!("no such street {id}")),
+            "{errors:?}"
+        );
+        output.tells("(HTTP 422, request id 7f3a-[token]-81bc)");
+    }
+}
+
+#[test]
+fn request_ids_do_not_make_refusals_for_one_reason_different_ones() {
+    let folder = Folder::with_leads(&contacts(4));
+    let rule = |row: usize| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nreply = {{ status = 422, \
+             headers = {{ X-Request-Id = 'row{row}' }}, body = '{{\"message\":\"no\"}}' }}\n",
+            number(row)
+        )
+    };
+    let service = scenario(&(0..4).map(rule).collect::<String>());
+    let args = [
+        "--stop-after",
+        "3",
+        "--concurrency",
+        "1",
+        "--format",
+        "json",
+    ];
+    let output = folder.import_leads(&service, &args).expect(3);
+    assert_eq!(output.json()["stopped_by"], "rejections");
+}
+
+#[test]
+fn a_stop_names_the_request_that_was_refused() {
+    let folder = Folder::with_leads(&contacts(1));
+    let (address, _) = raw_with("401 Unauthorized", "X-Request-Id: abc\r\n", "{}");
+    let output = import_at(&folder, &address, &[]).expect(3);
+    output.tells("request id abc");
 }

@@ -115,6 +115,7 @@ impl LeadSender for Service {
                 http_status: None,
                 verdict: reply.verdict,
                 quota: None,
+                request_id: None,
                 token: None,
             }
         }
