@@ -59,11 +59,12 @@ pub async fn send(
         None => None,
     };
     let (run, ledger) = begun.unzip();
-    observer.begun(run.as_ref().map(|run| &run.begun));
-    log_start(settings, intake, run.as_ref());
     if let Some(run) = &run {
+        log.name_run(Some(run.begun.run));
         metrics.name_run(run.begun.run);
     }
+    observer.begun(run.as_ref().map(|run| &run.begun));
+    log_start(settings, intake, run.as_ref());
     let show = inputs::show(settings);
     let work = Work::Sending;
     let mut listeners = Listeners::new(intake.inputs.len(), show, work, log, metrics.clone());
@@ -108,7 +109,7 @@ fn find_total(listeners: &Listeners, intake: &Intake) {
 fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
     let reading = &settings.reading;
     log_import(
-        run.map(|run| (run.begun.run, run.begun.continues)),
+        run.map(|run| run.begun.continues),
         intake.inputs.len(),
         &settings.service,
         reading.campaign.as_ref().map(ToString::to_string),

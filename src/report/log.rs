@@ -3,9 +3,13 @@
 //! In text form a line is a time, a level and a sentence; on a terminal that shows only warnings,
 //! it has no time. In JSON form it is an object with these
 //! and the values that the sentence mentions; everything else on standard error is JSON then too.
+//! From the moment at which a run begins, each line names it.
 
+use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use tracing::field::Field;
@@ -18,6 +22,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry;
 
 use super::console;
+use crate::lead::RunId;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
@@ -27,6 +32,8 @@ pub struct Log {
     bars: MultiProgress,
     /// Whether lines have no time.
     is_short: bool,
+    /// The run that is named; 0 if there is none. A program works on one at a time, in threads.
+    run: Arc<AtomicU64>,
 }
 
 impl Log {
@@ -35,13 +42,35 @@ impl Log {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         let is_watched = format == LogFormat::Text && io::stderr().is_terminal();
         let is_short = is_watched && level <= Level::WARN;
-        let log = Log { bars, is_short };
+        let log = Log {
+            bars,
+            is_short,
+            run: Arc::default(),
+        };
         let writer = log.clone();
         // A second command in one process, as in tests, keeps the log of the first.
         let _ =
             tracing::dispatcher::set_global_default(lines(level, format, move || writer.clone()));
         console::set_form(format);
         log
+    }
+
+    /// All lines from now on are about this run.
+    pub fn name_run(&self, run: Option<RunId>) {
+        let run = run.map_or(0, |run| run.0);
+        self.run.store(run, Ordering::Relaxed);
+    }
+
+    fn with_run<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let run = self.run.load(Ordering::Relaxed);
+        let (end, named) = match console::is_json() {
+            true => (&b"}\n"[..], format!(",\"run\":{run}}}\n")),
+            false => (&b"\n"[..], format!(" (run {run})\n")),
+        };
+        match line.strip_suffix(end) {
+            Some(line) if run > 0 => [line, named.as_bytes()].concat().into(),
+            _ => line.into(),
+        }
     }
 
     /// The group of bars that log lines are written above. Nothing is drawn until it has a target.
@@ -92,8 +121,9 @@ impl Write for Log {
             Some(end) if self.is_short => bytes[end..].trim_ascii_start(),
             _ => bytes,
         };
+        let line = self.with_run(line);
         // A log that cannot be written is no reason to end the command.
-        let _ = self.bars.suspend(|| io::stderr().lock().write_all(line));
+        let _ = self.bars.suspend(|| io::stderr().lock().write_all(&line));
         Ok(bytes.len())
     }
 

@@ -18,7 +18,7 @@ use super::tally::Tally;
 use super::{Show, console};
 use crate::event::RunEvent;
 use crate::exit::Failure;
-use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
 use crate::rate::Pace;
 use crate::source::Row;
 use crate::text::counted;
@@ -284,26 +284,25 @@ fn change(from: Option<Pace>, to: Option<Pace>) -> f64 {
     }
 }
 
-/// Logs that an import is about to send: its run and whether it continues, if
-/// there is a ledger; and the campaign's id or name, if one is given for all rows.
+/// Logs that an import is about to send: whether it continues, if there
+/// is a ledger; and the campaign's id or name, if one is given for all rows.
 pub fn log_import(
-    run: Option<(RunId, bool)>,
+    continues: Option<bool>,
     inputs: usize,
     service: &str,
     campaign: Option<String>,
     campaign_column: Option<&str>,
 ) {
-    let begins = match run {
-        Some((run, true)) => format!("run {run} continues"),
-        Some((run, false)) => format!("run {run} starts"),
-        None => "import starts, without a ledger".to_owned(),
+    let begins = match continues {
+        Some(true) => "import continues",
+        Some(false) => "import starts",
+        None => "import starts, without a ledger",
     };
     info!(
         event = "start",
         command = "import",
         version = env!("CARGO_PKG_VERSION"),
-        run = run.map(|(run, _)| run.0),
-        continues = run.is_some_and(|(_, continues)| continues),
+        continues = continues.unwrap_or(false),
         inputs,
         service,
         campaign,
@@ -339,7 +338,6 @@ pub fn log_end(ended: &Ended<'_>) {
         exit_code = exit_code,
         complete = ended.stop.is_none(),
         stopped_by = stopped_by,
-        run = ended.run.map(|run| run.0),
         rows = rows,
         rows_total = ended.rows_total,
         known_bad = ended.tally.known_bad,

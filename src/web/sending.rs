@@ -172,7 +172,9 @@ async fn run(
         .as_deref()
         .copied();
     interrupts.set_deadline(time.deadline(most));
-    send(prepared, rows, &time, interrupts, &site.log, observer).await?;
+    let sent = send(prepared, rows, &time, interrupts, &site.log, observer).await;
+    site.log.name_run(None);
+    sent?;
     if let Some(results) = observer.live().results_of_complete() {
         // If this fails, the list is there for the next start of the program.
         let _ = kept_files::remove_sent(site, &observer.job, results).await;

@@ -61,6 +61,9 @@ fn a_run_is_logged_from_start_to_end_at_the_default_level() {
     let output = folder.import_leads(&service, &JSON).expect(1);
     let lines = lines(&output);
     assert_eq!(words(&lines), ["note", "note", "start", "paced", "end"]);
+    // Before the run begins there is none to name.
+    assert_eq!(lines[0].get("run"), None);
+    assert!(lines[1..].iter().all(|line| line["run"] == 1), "{lines:?}");
     let start = only(&lines, "start");
     assert_eq!(start["command"], "import");
     assert_eq!(start["version"], env!("CARGO_PKG_VERSION"));
@@ -186,7 +189,10 @@ fn a_stop_is_logged_with_its_reason() {
         (&json!("token"), &json!(0))
     );
     let error = only(&lines, "error");
-    assert_eq!(error["level"], "ERROR");
+    assert_eq!(
+        (&error["level"], &error["run"]),
+        (&json!("ERROR"), &json!(1))
+    );
     assert!(error["hint"].is_string(), "{error}");
     let end = only(&lines, "end");
     assert_eq!(
@@ -255,10 +261,23 @@ fn what_is_logged_as_text_has_no_fields_and_one_line_for_each_event() {
     assert_eq!(
         logged[1..],
         [
-            "INFO sending without a limit",
-            "DEBUG row 1 (line 2): created, 1 attempt",
-            "INFO complete after 1 row, exit code 0"
+            "INFO sending without a limit (run 1)",
+            "DEBUG row 1 (line 2): created, 1 attempt (run 1)",
+            "INFO complete after 1 row, exit code 0 (run 1)"
         ]
     );
-    assert!(logged[0].starts_with("INFO run 1 starts: 1 input to http://127.0.0.1:"));
+    assert!(logged[0].starts_with("INFO import starts: 1 input to http://127.0.0.1:"));
+    assert!(logged[0].ends_with(" (run 1)"), "{}", logged[0]);
+}
+
+#[test]
+fn what_is_done_about_a_run_names_it_too() {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    // It needs a confirmation.
+    let undo = folder.leadload(&[&["runs", "undo", "last"][..], &JSON].concat());
+    let lines = lines(&undo.at(&service).expect(2));
+    assert_eq!(words(&lines), ["error", "end"]);
+    assert!(lines.iter().all(|line| line["run"] == 1), "{lines:?}");
 }

@@ -53,6 +53,7 @@ fn undo_run(
     log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
+    log.name_run(Some(run));
     let options = layers.options();
     let wanted = wanted(ledger, run, layers)?;
     if let Some(results) = &args.results {
@@ -184,6 +185,7 @@ fn reconcile_run(
     log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
+    log.name_run(Some(run));
     let options = layers.options();
     let wanted = wanted(ledger, run, layers)?;
     service::block_on(async {
