@@ -36,6 +36,14 @@ impl LedgerPlace {
         }
     }
 
+    /// Where it is and how it is reached; never a password.
+    pub fn address(&self) -> String {
+        match self {
+            LedgerPlace::File(file) => file.to_string(),
+            LedgerPlace::Server(server) => server.address(),
+        }
+    }
+
     /// Whether there may be a ledger.
     pub fn exists(&self) -> bool {
         match self {

@@ -24,7 +24,7 @@ pub struct SettingInUse {
 pub fn settings_in_use(layers: &Layers) -> Result<Vec<SettingInUse>> {
     let mut options = layers.options();
     let url = base_url(&options)?.map(|url| Given::text_of(&url.to_string()));
-    let place = ledger_place(&options)?.map(|place| place.to_string());
+    let place = ledger_place(&options)?.map(|place| place.address());
     let ledger = PathBuf::from(place.unwrap_or("none".into()));
     options.ledger.ledger = Some(Given::new(ledger.clone(), &ledger));
     options.connection.base_url = url;

@@ -997,3 +997,16 @@ mod at_a_terminal {
         assert!(!folder.config().exists());
     }
 }
+
+#[test]
+fn the_address_of_a_ledger_is_shown_whole_but_for_its_password() {
+    let folder = Folder::new();
+    let address = "postgresql://ada:s3cr%65t@db.example/leads?sslmode=require&lease=5s";
+    let shown = "postgresql://ada@db.example:5432/leads?sslmode=require&lease=5s";
+    for format in ["text", "json"] {
+        let show = folder.leadload(&["config", "show", "--format", format]);
+        let output = show.env("LEADLOAD_LEDGER", address).expect(0);
+        output.shows(shown);
+        assert!(!output.stdout.contains("s3cr"), "{}", output.stdout);
+    }
+}

@@ -41,6 +41,8 @@ pub struct ServerPlace {
     pub(super) tls: Option<Trust>,
     /// How long a sender may go on without the server.
     pub(super) lease: Duration,
+    /// What the address says of TLS and the lease, as it is written there.
+    settings: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,8 +147,12 @@ impl ServerPlace {
         let path = decoded(url.path().trim_start_matches('/'));
         let mut database = Some(path).filter(|name| !name.is_empty());
         let (mut mode, mut root, mut lease) = (None, None, LEASE);
+        let mut settings = Vec::new();
         for (name, value) in url.query_pairs() {
             let value = value.into_owned();
+            if matches!(&*name, "sslmode" | "sslrootcert" | "lease") {
+                settings.push(format!("{name}={value}"));
+            }
             match &*name {
                 "host" | "user" | "dbname" if value.is_empty() => {}
                 "host" => host = Some(server_host(value)),
@@ -182,7 +188,18 @@ impl ServerPlace {
             password,
             tls,
             lease,
+            settings,
         })
+    }
+
+    /// The whole address, but for the password.
+    pub fn address(&self) -> String {
+        let mut address = self.to_string();
+        for setting in &self.settings {
+            address.push(if address.contains('?') { '&' } else { '?' });
+            address.push_str(setting);
+        }
+        address
     }
 
     /// How to connect.
@@ -400,6 +417,26 @@ mod tests {
             ),
         ] {
             assert_eq!(parse(text).unwrap().to_string(), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_whole_address_has_the_settings_too() {
+        for (text, shown) in [
+            (
+                "postgres://ada@db.example/leads?sslmode=require&lease=5s",
+                "postgresql://ada@db.example:5432/leads?sslmode=require&lease=5s",
+            ),
+            (
+                "postgresql://ada@/leads?host=/run/pg&lease=5s",
+                "postgresql://ada@/leads?host=/run/pg&port=5432&lease=5s",
+            ),
+            (
+                "postgresql://ada@db/leads",
+                "postgresql://ada@db:5432/leads",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap().address(), shown);
         }
     }
 
