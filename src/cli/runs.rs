@@ -115,9 +115,15 @@ pub struct ExportArgs {
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status())]
     pub status: Vec<Status>,
 
-    /// File to write
+    /// File to write; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub results: Given<PathBuf>,
+}
+
+impl ExportArgs {
+    pub fn is_printed(&self) -> bool {
+        self.results.as_os_str() == "-"
+    }
 }
 
 #[derive(Debug, Clone, clap::Args)]

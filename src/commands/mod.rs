@@ -30,7 +30,7 @@ use crate::double_click;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::Request;
 use crate::open_files;
-use crate::options::{Format, LogFormat, LogOptions};
+use crate::options::{Format, LogFormat, LogOptions, Options};
 use crate::report::{Log, console, json_failure, log_failure};
 use crate::results::OutputChoice;
 use crate::settings::{Layers, environment, warn_of_misspelled};
@@ -184,6 +184,14 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         let _ = console::print(&json_failure(failure));
     }
     tell(failure)
+}
+
+/// Says what a command has done. `--quiet` is without it; a program that asks for JSON needs it.
+fn confirm(text: &str, options: &Options) -> Result<(), Failure> {
+    if options.log.is_quiet() && options.output.format() == Format::Text {
+        return Ok(());
+    }
+    console::print(text).or_stopped(StoppedBy::Disk)
 }
 
 /// Tells people, and the log, why the command has ended.

@@ -3,6 +3,7 @@
 use super::ledger::{ledger_of, refuse_missing};
 use crate::cli::ListFormat;
 use crate::cli::suppress::{AddArgs, NumbersArgs, RemoveArgs, SuppressArgs, SuppressCommand};
+use crate::commands;
 use crate::do_not_call::{self, Named};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace};
@@ -16,20 +17,25 @@ use crate::settings::{Layers, PhoneSettings};
 
 pub fn run(args: &SuppressArgs, layers: &Layers) -> Result<ExitCode, Failure> {
     let ledger = ledger_of(layers, "the do-not-call list is")?;
-    let format = layers.options().output.format();
-    let text = match &args.command {
-        SuppressCommand::Add(add) => self::add(add, layers, &ledger, format)?,
-        SuppressCommand::Remove(remove) => self::remove(remove, layers, &ledger, format)?,
+    let options = layers.options();
+    let format = options.output.format();
+    match &args.command {
+        SuppressCommand::Add(add) => {
+            commands::confirm(&self::add(add, layers, &ledger, format)?, &options)?;
+        }
+        SuppressCommand::Remove(remove) => {
+            commands::confirm(&self::remove(remove, layers, &ledger, format)?, &options)?;
+        }
         SuppressCommand::List(list) => {
             refuse_missing(layers, &ledger)?;
             let of_profile = || match format {
                 Format::Json => ListFormat::Json,
                 Format::Text => ListFormat::Text,
             };
-            self::list(&ledger, list.format.unwrap_or_else(of_profile))?
+            let list = self::list(&ledger, list.format.unwrap_or_else(of_profile))?;
+            console::print(&list).or_stopped(StoppedBy::Disk)?;
         }
-    };
-    console::print(&text).or_stopped(StoppedBy::Disk)?;
+    }
     Ok(ExitCode::Complete)
 }
 

@@ -25,21 +25,31 @@ pub fn is_json() -> bool {
     FORM.get() == Some(&LogFormat::Json)
 }
 
-/// Writes to standard output. A closed pipe counts as a normal end. Any
-/// other failure is an error, otherwise data would be lost without notice.
-pub fn print(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(io::Error::new(
-            error.kind(),
-            format!("cannot write to standard output: {error}"),
-        )),
-        Ok(()) => Ok(()),
+/// Standard output. A closed pipe counts as a normal end. Any other
+/// failure is an error, otherwise data would be lost without notice.
+#[derive(Debug)]
+pub struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(io::Error::new(
+                error.kind(),
+                format!("cannot write to standard output: {error}"),
+            )),
+            _ => Ok(bytes.len()),
+        }
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub fn print(text: &str) -> io::Result<()> {
+    Stdout.write_all(text.as_bytes())
 }
 
 /// Writes an error to standard error, also under `--quiet`. File names may have

@@ -70,7 +70,7 @@ impl CsvForm {
 
 #[derive(Debug)]
 pub(super) struct CsvOutput {
-    writer: csv::Writer<OutputFile>,
+    pub(super) writer: csv::Writer<OutputFile>,
     pub(super) form: CsvForm,
 }
 

@@ -45,7 +45,9 @@ pub use located::{PrunedFiles, locate_outputs};
 pub use ours::{KnownOutputs, RunEnd};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths};
 pub use report_file::ReportFile;
-pub use results_file::{ResultsFile, ResultsLine, has_results_header, is_results_column};
+pub use results_file::{
+    MoreColumns, ResultsFile, ResultsLine, ResultsText, has_results_header, is_results_column,
+};
 pub use results_workbook::write_results_workbook;
 pub use workbook::{SheetLayout, WorkbookError, write_workbook};
 

@@ -1,9 +1,10 @@
 //! The results file of an import or an export: one line for each row.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::Path;
 
-use super::csv_output::{CsvForm, CsvOutput};
+use super::csv_output::{CsvForm, CsvOutput, cause_of};
 use super::formula::harmless;
 use super::ours::Existing;
 use super::sealed::SealedFile;
@@ -127,14 +128,76 @@ impl<'a> ResultsLine<'a> {
     }
 }
 
+/// The columns that results have besides those that all have.
+#[derive(Debug, Clone, Copy)]
+pub struct MoreColumns {
+    /// There are several inputs.
+    pub file: bool,
+    /// There are several runs.
+    pub run: bool,
+}
+
+impl MoreColumns {
+    fn write_header<'n>(
+        self,
+        kept: impl Iterator<Item = &'n str>,
+        delimiter: u8,
+        to: &mut csv::Writer<impl Write>,
+    ) -> csv::Result<()> {
+        let file = self.file.then_some(FILE_COLUMN);
+        let names = all_cells(file, COLUMNS, self.run.then_some(RUN_COLUMN)).chain(kept);
+        to.write_record(names.map(|name| harmless(name.as_bytes(), delimiter)))
+    }
+
+    fn write_line(
+        self,
+        line: &ResultsLine<'_>,
+        delimiter: u8,
+        to: &mut csv::Writer<impl Write>,
+    ) -> csv::Result<()> {
+        let file = self.file.then_some(line.file);
+        let run = line.run.filter(|_| self.run);
+        let run = run.map(|run| run.to_string());
+        let cells = line.cells();
+        let cells = cells.each_ref().map(AsRef::as_ref);
+        let kept = line.kept.iter().map(AsRef::as_ref);
+        let all = all_cells(file, cells, run.as_deref()).chain(kept);
+        to.write_record(all.map(|cell| harmless(cell.as_bytes(), delimiter)))
+    }
+}
+
+/// An export that becomes no file: rows of earlier runs, in UTF-8 with commas.
+#[derive(Debug)]
+pub struct ResultsText<W: Write> {
+    to: csv::Writer<W>,
+    more: MoreColumns,
+}
+
+impl<W: Write> ResultsText<W> {
+    pub fn begin(to: W, more: MoreColumns) -> io::Result<ResultsText<W>> {
+        let form = CsvForm::default();
+        let mut to = form.writer(to);
+        let header = more.write_header(std::iter::empty(), form.delimiter, &mut to);
+        header.map_err(cause_of)?;
+        Ok(ResultsText { to, more })
+    }
+
+    pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
+        let delimiter = CsvForm::default().delimiter;
+        let written = self.more.write_line(line, delimiter, &mut self.to);
+        written.map_err(cause_of)
+    }
+
+    pub fn finish(mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
 /// A results file on its way to its place.
 #[derive(Debug)]
 pub struct ResultsFile {
     pub(super) csv: CsvOutput,
-    /// There are several inputs.
-    with_file: bool,
-    /// Whether there is a `run` column: there are several runs.
-    with_run: bool,
+    more: MoreColumns,
     rows: u64,
 }
 
@@ -144,18 +207,17 @@ impl ResultsFile {
         inputs: &[PlannedInput],
         known: &KnownOutputs,
     ) -> Result<ResultsFile, OutputError> {
-        ResultsFile::create(path, csv_form(inputs), inputs.len() > 1, false, known)
+        let more = MoreColumns {
+            file: inputs.len() > 1,
+            run: false,
+        };
+        ResultsFile::create(path, csv_form(inputs), more, known)
     }
 
-    /// The results of an export: rows of earlier runs, in UTF-8 with commas. There is a column
-    /// `file` if a run had several inputs, and a column `run` if there are several runs.
-    pub fn of_export(
-        path: &Path,
-        with_file: bool,
-        with_run: bool,
-    ) -> Result<ResultsFile, OutputError> {
+    /// The results of an export, as [`ResultsText`] has them.
+    pub fn of_export(path: &Path, more: MoreColumns) -> Result<ResultsFile, OutputError> {
         let (form, known) = (CsvForm::default(), KnownOutputs::default());
-        let mut results = ResultsFile::create(path, form, with_file, with_run, &known)?;
+        let mut results = ResultsFile::create(path, form, more, &known)?;
         results.begin(&[])?;
         Ok(results)
     }
@@ -163,14 +225,12 @@ impl ResultsFile {
     fn create(
         path: &Path,
         form: CsvForm,
-        with_file: bool,
-        with_run: bool,
+        more: MoreColumns,
         known: &KnownOutputs,
     ) -> Result<ResultsFile, OutputError> {
         Ok(ResultsFile {
             csv: CsvOutput::create(path, form, known)?,
-            with_file,
-            with_run,
+            more,
             rows: 0,
         })
     }
@@ -180,11 +240,9 @@ impl ResultsFile {
     pub(super) fn begin(&mut self, inputs: &[PlannedInput]) -> Result<(), OutputError> {
         let kept = inputs.first().map(|planned| &planned.mapping.kept);
         let kept = kept.into_iter().flatten().map(|(name, _)| name.as_str());
-        let file = self.with_file.then_some(FILE_COLUMN);
-        let names = all_cells(file, COLUMNS, self.with_run.then_some(RUN_COLUMN)).chain(kept);
-        let delimiter = self.csv.form.delimiter;
-        self.csv
-            .record(names.map(|name| harmless(name.as_bytes(), delimiter)))?;
+        let CsvOutput { writer, form } = &mut self.csv;
+        let written = self.more.write_header(kept, form.delimiter, writer);
+        written.map_err(|error| self.csv.error(cause_of(error)))?;
         self.csv.flush()
     }
 
@@ -214,17 +272,10 @@ impl ResultsFile {
     }
 
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
-        let file = self.with_file.then_some(line.file);
-        let run = line.run.filter(|_| self.with_run);
-        let run = run.map(|run| run.to_string());
-        let cells = line.cells();
-        let cells = cells.each_ref().map(AsRef::as_ref);
-        let kept = line.kept.iter().map(AsRef::as_ref);
-        let all = all_cells(file, cells, run.as_deref()).chain(kept);
-        let delimiter = self.csv.form.delimiter;
+        let CsvOutput { writer, form } = &mut self.csv;
         self.rows += 1;
-        self.csv
-            .record(all.map(|cell| harmless(cell.as_bytes(), delimiter)))
+        let written = self.more.write_line(line, form.delimiter, writer);
+        written.map_err(|error| self.csv.error(cause_of(error)))
     }
 
     pub(super) fn seal(self) -> Result<SealedFile, OutputError> {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 #[cfg(unix)]
 use crate::terminal::Terminal;
-use crate::util::{Folder, Run};
+use crate::util::{Folder, Output, Run};
 
 const HEADER: &str = "row,line,phone_number,campaign_id,status,lead_id,http_status,attempts,\
     error_code,error,settled_at,phone_country,phone_kind";
@@ -556,6 +556,49 @@ fn an_export_is_never_written_over_the_ledger_or_an_input() {
     }
     assert_eq!(folder.read("b.csv"), "phone\n");
     assert_eq!(runs(&folder, &[]).expect(0).stdout.lines().count(), 4);
+}
+
+#[test]
+fn an_export_to_standard_output_is_the_same_file_and_leaves_none() {
+    let folder = folder();
+    runs(&folder, &["export", "--results", "x.csv"]).expect(0);
+    let before = folder.names();
+    let printed = runs(&folder, &["export", "--results", "-"]).expect(0);
+    assert_eq!(printed.stdout, folder.read("x.csv"));
+    printed.tells("7 rows\n");
+    let quiet = runs(&folder, &["export", "--results", "-", "--quiet"]).expect(0);
+    assert_eq!((quiet.stdout, &*quiet.stderr), (printed.stdout, ""));
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_of_an_export_is_a_normal_end() {
+    let folder = folder();
+    let mut child = runs(&folder, &["export", "--results", "-", "-q"]).start();
+    drop(child.stdout.take());
+    let output = Output::of(child);
+    assert_eq!((output.code, &*output.stderr), (0, ""));
+}
+
+#[test]
+fn what_was_done_is_not_said_under_quiet_except_to_programs() {
+    let folder = folder();
+    for args in [
+        &["copy", "--to", "copy.sqlite3"][..],
+        &["export", "--results", "x.csv"],
+        &["prune", "--older-than", "900d"],
+        &["forget", "1", "--yes"],
+    ] {
+        let quiet = runs(&folder, &[args, &["-q"]].concat()).expect(0);
+        assert_eq!((&*quiet.stdout, &*quiet.stderr), ("", ""), "{args:?}");
+    }
+    let json = ["copy", "--to", "other.sqlite3", "-q", "--format", "json"];
+    assert_eq!(
+        runs(&folder, &json).expect(0).json()["copy"],
+        "other.sqlite3"
+    );
+    // What was asked for is printed.
+    assert_ne!(runs(&folder, &["list", "-q"]).expect(0).stdout, "");
 }
 
 #[test]

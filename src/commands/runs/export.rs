@@ -1,4 +1,4 @@
-//! `leadload runs export`: writes a results file of the rows that runs sent or found invalid.
+//! `leadload runs export`: writes the results of the rows that runs sent or found invalid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,10 +8,12 @@ use crate::campaign::CampaignChoice;
 use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
-use crate::ledger::{ExportedRow, InputRecord, Ledger, LedgerPlace, RunRecord, Selection};
+use crate::ledger::{ExportedRow, InputRecord, LedgerPlace, RunRecord, Selection};
 use crate::options::Format;
-use crate::report::{export_json, export_text};
-use crate::results::{OutputError, OutputPaths, ResultsFile, ResultsLine};
+use crate::report::{console, export_json, export_text};
+use crate::results::{
+    MoreColumns, OutputError, OutputPaths, ResultsFile, ResultsLine, ResultsText, Written,
+};
 use crate::text::shown_name;
 
 pub(super) fn run(
@@ -26,15 +28,25 @@ pub(super) fn run(
         campaign: campaign(&runs, args.campaign.as_deref())?,
         statuses: args.status.clone(),
     };
-    refuse_place(&known, &args.results)?;
-    let with_file = runs.iter().any(|run| run.inputs.len() > 1);
-    let mut file = ResultsFile::of_export(&args.results, with_file, runs.len() > 1)
-        .map_err(|error| error.of_export().before_sending())?;
-    let counts = match &known.ledger {
-        Some(ledger) => export(ledger, &selection, &runs, &mut file)?,
-        None => Counts::default(),
+    let more = MoreColumns {
+        file: runs.iter().any(|run| run.inputs.len() > 1),
+        run: runs.len() > 1,
     };
-    let written = file.finish().map_err(not_written)?;
+    let (counts, written) = if args.is_printed() {
+        let text = ResultsText::begin(console::Stdout, more);
+        let mut text = text.or_stopped(StoppedBy::Disk)?;
+        let write = |line: &ResultsLine<'_>| text.write(line).or_stopped(StoppedBy::Disk);
+        let counts = export(&known, &selection, &runs, write)?;
+        text.finish().or_stopped(StoppedBy::Disk)?;
+        (counts, Written::default())
+    } else {
+        refuse_place(&known, &args.results)?;
+        let file = ResultsFile::of_export(&args.results, more);
+        let mut file = file.map_err(|error| error.of_export().before_sending())?;
+        let write = |line: &ResultsLine<'_>| file.write(line).map_err(not_written);
+        let counts = export(&known, &selection, &runs, write)?;
+        (counts, file.finish().map_err(not_written)?)
+    };
     Ok(match format {
         Format::Text => export_text(&counts, &written),
         Format::Json => export_json(&counts, &written),
@@ -103,18 +115,21 @@ pub(super) fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Fail
 }
 
 fn export(
-    ledger: &Ledger,
+    known: &KnownRuns,
     selection: &Selection,
     runs: &[&RunRecord],
-    file: &mut ResultsFile,
+    mut write: impl FnMut(&ResultsLine<'_>) -> Result<(), Failure>,
 ) -> Result<Counts, Failure> {
+    let Some(ledger) = &known.ledger else {
+        return Ok(Counts::default());
+    };
     let inputs: BTreeMap<RunId, &[InputRecord]> =
         runs.iter().map(|run| (run.run, &*run.inputs)).collect();
     let mut counts = Counts::default();
     ledger.export(selection, |row: ExportedRow| {
         counts.add(row.outcome.status);
         let input = inputs.get(&row.run).and_then(|of| of.get(row.file));
-        let line = ResultsLine {
+        write(&ResultsLine {
             // The inputs of pruned runs have no name.
             file: input.and_then(|of| of.name.as_deref()).unwrap_or_default(),
             row: row.row,
@@ -124,8 +139,7 @@ fn export(
             outcome: &row.outcome,
             run: Some(row.run),
             kept: &[],
-        };
-        file.write(&line).map_err(not_written)
+        })
     })?;
     Ok(counts)
 }

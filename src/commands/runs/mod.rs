@@ -10,6 +10,7 @@ use std::slice;
 
 use super::ledger::{ledger_of, refuse_missing};
 use crate::cli::runs::{CopyArgs, RunArg, RunsArgs, RunsCommand};
+use crate::commands;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::lead::RunName;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
@@ -50,7 +51,19 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
             return follow_up::reconcile(&ledger, reconcile, layers, log);
         }
     };
-    console::print(&text?).or_stopped(StoppedBy::Disk)?;
+    let text = text?;
+    match &args.command {
+        None | Some(RunsCommand::List(_) | RunsCommand::Show(_)) => {
+            console::print(&text).or_stopped(StoppedBy::Disk)?;
+        }
+        // The rows have standard output for themselves.
+        Some(RunsCommand::Export(export)) if export.is_printed() => {
+            if !options.log.is_quiet() {
+                console::note(&text);
+            }
+        }
+        _ => commands::confirm(&text, &options)?,
+    }
     Ok(ExitCode::Complete)
 }
 

@@ -39,7 +39,8 @@ SELECT run, name, path, sha256, bytes, columns, rows FROM leadload.inputs ORDER 
 const CAMPAIGNS_NAMED: &str = "
 SELECT runs.id, key, value::bigint FROM leadload.runs, json_each_text(
     CASE WHEN json_typeof(options -> 'campaign_ids') = 'object' THEN options -> 'campaign_ids' END
-) WHERE service = $1 ORDER BY runs.id";
+) WHERE service = $1
+ORDER BY (SELECT max(seq) FROM leadload.starts WHERE run = runs.id)";
 
 const SENDERS_OF: &str = "
 SELECT DISTINCT runs.id FROM leadload.runs JOIN leadload.inputs ON run = runs.id

@@ -13,7 +13,8 @@ use crate::lead::{CampaignId, RunId};
 
 const CAMPAIGNS_NAMED: &str = "
 SELECT runs.id, key, value FROM runs, json_each(options, '$.campaign_ids')
-WHERE service = ?1 AND options IS NOT NULL ORDER BY runs.id";
+WHERE service = ?1 AND options IS NOT NULL
+ORDER BY (SELECT max(seq) FROM starts WHERE run = runs.id)";
 
 const SENDERS: &str = "
 SELECT DISTINCT runs.id FROM runs JOIN inputs ON run = runs.id
