@@ -21,6 +21,34 @@ pub enum ExitCode {
     Busy = 6,
 }
 
+impl ExitCode {
+    /// Every code with what it means, for the help and the manual.
+    pub const MEANINGS: [(ExitCode, &str); 7] = [
+        (ExitCode::Complete, "complete"),
+        (
+            ExitCode::Problems,
+            "complete, but some rows are invalid, rejected, failed or uncertain",
+        ),
+        (
+            ExitCode::Usage,
+            "nothing was sent: fix a flag, the mapping or the list",
+        ),
+        (
+            ExitCode::Service,
+            "stopped by the service; the same command continues",
+        ),
+        (
+            ExitCode::Interrupted,
+            "stopped by a signal or --max-duration; the same command continues",
+        ),
+        (
+            ExitCode::Machine,
+            "stopped by this computer; when that is fixed, the same command continues",
+        ),
+        (ExitCode::Busy, "another run is in progress"),
+    ];
+}
+
 impl From<ExitCode> for std::process::ExitCode {
     fn from(code: ExitCode) -> Self {
         std::process::ExitCode::from(code as u8)

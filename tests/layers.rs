@@ -24,7 +24,11 @@ const LAYERS: [Layer; 37] = [
         "follow_up import report do_not_call settings command_line sandbox options results event intake screen mapping ledger api campaign source signals phone lead exit message private_file paths text",
         "",
     ),
-    ("cli", "sandbox options phone lead rate message text", ""),
+    (
+        "cli",
+        "sandbox options phone lead rate exit message text",
+        "",
+    ),
     (
         "follow_up",
         "import report settings pipeline results ledger api campaign signals phone lead rate open_files exit message text",

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::exit::ExitCode;
 use crate::message::Message;
 use crate::options::{
     ConnectionOptions, Declaration, DeliveryOptions, Format, Given, LedgerOptions, LogOptions,
@@ -35,8 +36,7 @@ pub use version::version;
     max_term_width = 80,
     // Without a line of usage, so that all commands fit on a screen.
     help_template = "{about-with-newline}\n{all-args}{after-help}",
-    after_help = FIRST_STEPS,
-    after_long_help = format!("{FIRST_STEPS}\n\n{ENVIRONMENT}\n\n{EXIT_CODES}")
+    after_help = FIRST_STEPS
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -49,27 +49,34 @@ First steps:
   leadload import contacts.csv --sandbox --campaign 101  try it: nothing is sent
   leadload config init                                   set up your service";
 
-const ENVIRONMENT: &str = "\
-Environment:
-  LEADLOAD_BASE_URL    address of the service
-  LEADLOAD_TOKEN       access token
-  LEADLOAD_TOKEN_FILE  file with the access token
-  LEADLOAD_LEDGER      file or database that records what was sent
-  PGPASSWORD           password of that database
-  LEADLOAD_CONFIG      settings file
-  LEADLOAD_PROFILE     profile in that file
-  HTTPS_PROXY          proxy, also HTTP_PROXY, ALL_PROXY and NO_PROXY
-  NO_COLOR             if set to anything, no colors";
+/// The environment variables that are read, for the help and the manual.
+pub const VARIABLES: [(&str, &str); 9] = [
+    ("LEADLOAD_BASE_URL", "address of the service"),
+    ("LEADLOAD_TOKEN", "access token"),
+    ("LEADLOAD_TOKEN_FILE", "file with the access token"),
+    (
+        "LEADLOAD_LEDGER",
+        "file or database that records what was sent",
+    ),
+    ("PGPASSWORD", "password of that database"),
+    ("LEADLOAD_CONFIG", "settings file"),
+    ("LEADLOAD_PROFILE", "profile in that file"),
+    (
+        "HTTPS_PROXY",
+        "proxy, also HTTP_PROXY, ALL_PROXY and NO_PROXY",
+    ),
+    ("NO_COLOR", "if set to anything, no colors"),
+];
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  complete
-  1  complete, but some rows are invalid, rejected, failed or uncertain
-  2  nothing was sent: fix a flag, the mapping or the list
-  3  stopped by the service; the same command continues
-  4  stopped by a signal or --max-duration; the same command continues
-  5  stopped by this computer; when that is fixed, the same command continues
-  6  another run is in progress";
+fn variables() -> String {
+    let lines = VARIABLES.map(|(name, meaning)| format!("  {name:<19}  {meaning}"));
+    format!("Environment:\n{}", lines.join("\n"))
+}
+
+fn exit_codes() -> String {
+    let lines = ExitCode::MEANINGS.map(|(code, meaning)| format!("  {}  {meaning}", code as u8));
+    format!("Exit codes:\n{}", lines.join("\n"))
+}
 
 const COLUMNS: &str =
     "COL is a column's header, in upper or lower case, or its number, counted from 1.";
@@ -97,7 +104,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Send leads from files of contacts
-    #[command(after_long_help = format!("{COLUMNS}\n\n{IMPORT_EXAMPLES}\n\n{EXIT_CODES}"))]
+    #[command(after_long_help = format!("{COLUMNS}\n\n{IMPORT_EXAMPLES}"))]
     Import(Box<ImportArgs>),
     /// Show what an import would do; sends nothing, needs no token
     #[command(after_long_help = format!("{COLUMNS}\n\n{CHECK_EXAMPLES}"))]
@@ -317,6 +324,16 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     })
 }
 
+/// The manual has sections for what is in these tables.
+fn with_tables(command: clap::Command) -> clap::Command {
+    let (variables, codes) = (variables(), exit_codes());
+    command
+        .after_long_help(format!("{FIRST_STEPS}\n\n{variables}\n\n{codes}"))
+        .mut_subcommand("import", |import| {
+            import.after_long_help(format!("{COLUMNS}\n\n{IMPORT_EXAMPLES}\n\n{codes}"))
+        })
+}
+
 fn is_not_taken(command: &str, key: &str) -> bool {
     let mut not_taken = NOT_TAKEN.iter();
     not_taken.any(|(name, keys)| *name == command && keys.contains(&key))
@@ -325,7 +342,7 @@ fn is_not_taken(command: &str, key: &str) -> bool {
 /// Parses a command line, which begins with the program's
 /// name. Help that was asked for is returned as an error too.
 pub fn parse(args: &[OsString]) -> Result<Command, clap::Error> {
-    let command = command().mut_subcommands(with_short_help);
+    let command = with_tables(command().mut_subcommands(with_short_help));
     let matches = command.try_get_matches_from(args)?;
     let command = Cli::from_arg_matches(&matches)?.command;
     let name = match &command {

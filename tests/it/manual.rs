@@ -3,6 +3,9 @@
 use std::io::Read;
 use std::process::Stdio;
 
+use leadload::exit::ExitCode;
+use leadload::options::Options;
+
 use crate::util::Folder;
 
 fn completions(shell: &str) -> String {
@@ -84,9 +87,35 @@ fn the_manual_has_a_page_for_the_program() {
             "SUBCOMMANDS",
             "EXTRA",
             "VERSION",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "FILES",
         ]
     );
     assert!(page.contains("leadload\\-import(1)"), "{page}");
+}
+
+#[test]
+fn every_page_has_exit_codes_variables_and_files() {
+    let folder = Folder::new();
+    folder.leadload(&["man", "--folder", "pages"]).expect(0);
+    for name in ["leadload.1", "leadload-import.1", "leadload-runs-copy.1"] {
+        let page = folder.read(&format!("pages/{name}")).replace('\\', "");
+        let entry = |name: &str| format!(".TP\nfB{name}fR\n");
+        for (code, meaning) in ExitCode::MEANINGS {
+            let entry = entry(&(code as u8).to_string()) + meaning;
+            assert_eq!(page.matches(&entry).count(), 1, "{entry}: {page}");
+        }
+        let declared = Options::declared().into_iter();
+        let variables = declared.filter_map(|declared| declared.variable);
+        for variable in variables.chain(["LEADLOAD_TOKEN", "PGPASSWORD", "HTTPS_PROXY"]) {
+            assert!(page.contains(&entry(variable)), "{variable}: {page}");
+        }
+        for file in ["config.toml", "ledger.sqlite3", "NAME.results.csv"] {
+            assert!(page.contains(file), "{file}: {page}");
+        }
+        assert!(!page.contains("Exit codes:"), "twice: {page}");
+    }
 }
 
 #[test]
