@@ -33,7 +33,7 @@ documents() {
     cp README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE "$1"
     cp -r docs sample-data "$1"
     cp benches/README.md "$1/benches"
-    cp -r packaging/README.md packaging/Containerfile packaging/systemd "$1/packaging"
+    cp -r packaging/README.md packaging/Containerfile packaging/systemd packaging/prometheus "$1/packaging"
 }
 
 # unix_archive TARGET: the program for TARGET as a .tar.gz, with its manual pages, completions,

@@ -23,6 +23,14 @@ pub enum RunEvent<'a> {
         /// outcome was known then.
         sent: bool,
     },
+    /// The answer about a row has come, or none will come.
+    Answered {
+        row: RowId,
+        http_status: Option<u16>,
+        asks_to_wait: bool,
+        /// What the service calls the request, if it was refused.
+        request_id: Option<&'a str>,
+    },
     Retrying {
         row: RowId,
         attempt: u32,

@@ -170,17 +170,7 @@ impl Client {
                 ..answer
             };
         }
-        let answer = self.presentable(answer);
-        if let (Some(_), Some(request_id)) = (answer.verdict.refusal(), &answer.request_id) {
-            let http_status = answer.http_status.unwrap_or_default();
-            info!(
-                event = "refused",
-                http_status,
-                request_id,
-                "a lead was answered without success (HTTP {http_status}, request id {request_id})"
-            );
-        }
-        answer
+        self.presentable(answer)
     }
 
     /// What the token in use is known by.

@@ -44,6 +44,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return;
         };
         self.schedule.arrive(flight.job.target());
+        (self.events)(RunEvent::Answered {
+            row: flight.job.claim.row,
+            http_status: answer.http_status,
+            asks_to_wait: matches!(answer.verdict, Verdict::RetryLater { .. }),
+            request_id: answer.verdict.refusal().and(answer.request_id.as_deref()),
+        });
         self.observe(&mut flight, &answer);
         let is_excused = self.service.outage.excuses(flight.started);
         self.undecided.epochs.has_others = !self.progress.is_read

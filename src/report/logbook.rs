@@ -97,6 +97,13 @@ impl Logbook {
                     self.log_progress(self.began.elapsed(), tally, progress);
                 }
             }
+            RunEvent::Answered {
+                row,
+                http_status: Some(http_status),
+                request_id: Some(request_id),
+                ..
+            } => log_refusal(*row, *http_status, request_id),
+            RunEvent::Answered { .. } => {}
             RunEvent::Retrying {
                 row,
                 attempt,
@@ -257,6 +264,15 @@ fn log_settled(row: &Row<'_>, outcome: &RowOutcome) {
         attempts,
         "row {row} (line {line}): {status}, {}",
         counted(attempts.into(), "attempt")
+    );
+}
+
+/// Only with an id: by that the service finds what it has refused.
+fn log_refusal(row: RowId, http_status: u16, request_id: &str) {
+    let row = row.0;
+    info!(
+        event = "refused",
+        row, http_status, request_id, "row {row}: HTTP {http_status} (request id {request_id})"
     );
 }
 
@@ -591,6 +607,12 @@ mod tests {
             RunEvent::Recovered {
                 outage: Duration::from_secs(750),
             },
+            RunEvent::Answered {
+                row: RowId(7),
+                http_status: Some(500),
+                asks_to_wait: false,
+                request_id: Some("abc"),
+            },
             RunEvent::Retrying {
                 row: RowId(7),
                 attempt: 2,
@@ -628,6 +650,7 @@ mod tests {
                 r#"{"level":"INFO","event":"held","wait_s":37.0,"reason":"http_429"}"#,
                 r#"{"level":"WARN","event":"outage","since":"1970-01-01T00:00:00Z","reason":"timeout","next_s":5.0}"#,
                 r#"{"level":"WARN","event":"recovered","outage_s":750.0}"#,
+                r#"{"level":"INFO","event":"refused","row":7,"http_status":500,"request_id":"abc"}"#,
                 r#"{"level":"INFO","event":"retrying","row":7,"attempt":2,"after_s":1.5,"reason":"timeout"}"#,
                 r#"{"level":"WARN","event":"campaign_stopped","campaign":102,"stopped_by":"campaign"}"#,
                 r#"{"level":"INFO","event":"progress","rows":1200,"rows_total":10000,"in_flight":3,"allowed_per_s":1.6666666666666667,"elapsed_s":10.0,"left_s":5317.0,"waiting":"refused","created":1180,"duplicate":0,"repeated":0,"already_imported":0,"excluded":0,"suppressed":0,"invalid":0,"rejected":20,"failed":0,"uncertain":0,"ready":0}"#,

@@ -1,6 +1,10 @@
 //! `--metrics-file`, read by a parser that is as strict as Prometheus.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Command;
 
 use crate::util::{Folder, Output, contacts, holds_a_number, scenario, service, wait_until};
 
@@ -21,8 +25,8 @@ fn parsed(text: &str) -> BTreeMap<Sample, f64> {
             let kind = lines.next().unwrap().strip_prefix("# TYPE ").unwrap();
             let (of, kind) = kind.split_once(' ').unwrap();
             assert_eq!(of, name);
-            // A counter never falls; these values begin again with each run, so they are gauges.
-            assert_eq!((kind, name.ends_with("_total")), ("gauge", false), "{name}");
+            let expected = ["gauge", "counter"][usize::from(name.ends_with("_total"))];
+            assert_eq!(kind, expected, "{name}");
             assert!(lines.peek().is_some_and(|line| line.starts_with(name)));
             family = name;
             continue;
@@ -135,7 +139,11 @@ fn a_run_that_is_complete_has_its_figures_in_the_file() {
         ("leadload_rows invalid", 1.0),
         ("leadload_rows failed", 0.0),
         ("leadload_rows_expected", 4.0),
+        ("leadload_known_bad", 0.0),
         ("leadload_requests", 3.0),
+        ("leadload_attempts_total", 3.0),
+        ("leadload_refusals_total", 0.0),
+        ("leadload_waits_total", 0.0),
         ("leadload_in_flight", 0.0),
         ("leadload_run_complete", 1.0),
         ("leadload_exit_code", 1.0),
@@ -151,6 +159,8 @@ fn a_run_that_is_complete_has_its_figures_in_the_file() {
     let times = times.map(|time| found[time]);
     assert!(times[0] > 1.7e9 && times[1] >= times[0], "{times:?}");
     assert_eq!(found[SUCCESS], times[1], "some bad rows are no failure");
+    let answered = found["leadload_last_answer_timestamp_seconds"];
+    assert!(times[0] <= answered && answered <= times[1], "{answered}");
     let text = folder.read("leadload.prom");
     assert!(!holds_a_number(&text) && !text.contains("Name"), "{text}");
     assert_eq!(job(&folder, "leadload.prom"), ["", "leads.csv"]);
@@ -532,5 +542,90 @@ fn a_check_writes_none() {
         let of_profile = folder.leadload(&[]).args(command);
         of_profile.args("--config config.toml").expect(0);
         assert_eq!(folder.names(), ["config.toml", "leads.csv"]);
+    }
+}
+
+#[test]
+fn refusals_waits_and_known_bad_rows_have_series_of_their_own() {
+    let folder = Folder::with_leads(&(contacts(2) + "x,Bob\n"));
+    let service = scenario(
+        "[[rule]]\nphone_number = '+447911000000'\nattempts = [1]\n\
+         reply = { status = 429, headers = { Retry-After = '1' } }\n",
+    );
+    folder.import_leads(&service, &FILE).expect(1);
+    let found = metrics(&folder);
+    assert_eq!(found["leadload_attempts_total"], 3.0);
+    assert_eq!(found["leadload_refusals_total"], 1.0);
+    assert_eq!(found["leadload_waits_total"], 1.0);
+    assert_eq!(found["leadload_known_bad"], 0.0);
+    let skip = [&FILE[..], &["--known-bad", "skip"]].concat();
+    folder.import_leads(&service, &skip).expect(0);
+    assert_eq!(metrics(&folder)["leadload_known_bad"], 1.0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_can_no_longer_be_written_is_an_error_under_quiet_too_and_ends_no_import() {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = service();
+    // No temporary file can be beside a file with this name, whoever writes it.
+    let name = "x".repeat(247) + ".prom";
+    let earlier = "# HELP leadload_run_info The version.\n";
+    folder.write(&name, earlier);
+    for _ in 0..2 {
+        let args = ["--metrics-file", &name, "--quiet"];
+        let output = folder.import_leads(&service, &args).expect(0);
+        let error = format!("error: cannot write the metrics file `{name}`: ");
+        assert_eq!(
+            output.stderr.matches(&error).count(),
+            1,
+            "{}",
+            output.stderr
+        );
+        assert_eq!(folder.read(&name), earlier);
+    }
+    // Where nothing was written before, the name may be wrong.
+    std::fs::remove_file(folder.path(&name)).unwrap();
+    let args = ["--metrics-file", &name];
+    folder.import_leads(&service, &args).expect(5);
+}
+
+#[test]
+fn rules_for_alerts_are_about_series_that_there_are_and_all_are_documented() {
+    let read = |name| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    let rules = read("packaging/prometheus/leadload.rules.yml").unwrap();
+    let page = read("docs/metrics.md").unwrap();
+    let words = rules.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+    let series = words.filter(|word| word.starts_with("leadload_"));
+    let alerts = rules
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- alert: "));
+    let names: Vec<&str> = series.chain(alerts).collect();
+    assert!(names.len() > 7, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+}
+
+/// What Prometheus itself says, where its tool is installed (Debian: `prometheus`).
+#[test]
+fn prometheus_accepts_the_metrics_and_the_rules() {
+    let folder = Folder::with_leads(&contacts(1));
+    folder.import_leads(&service(), &FILE).expect(0);
+    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/prometheus");
+    for args in [
+        ["check", "metrics", ""],
+        ["check", "rules", "leadload.rules.yml"],
+        ["test", "rules", "leadload.rules.test.yml"],
+    ] {
+        let mut promtool = Command::new("promtool");
+        promtool.args(args.iter().filter(|arg| !arg.is_empty()));
+        promtool.stdin(File::open(folder.path("leadload.prom")).unwrap());
+        match promtool.current_dir(rules).output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return eprintln!("left out: there is no promtool");
+            }
+            found => assert!(found.as_ref().unwrap().status.success(), "{found:?}"),
+        }
     }
 }

@@ -213,7 +213,7 @@ fn the_request_id_of_a_refusal_stands_in_the_results_and_in_the_log() {
             errors[0].ends_with(&format!("no such street {id}")),
             "{errors:?}"
         );
-        output.tells("(HTTP 422, request id 7f3a-[token]-81bc)");
+        output.tells("row 1: HTTP 422 (request id 7f3a-[token]-81bc)");
     }
 }
 

@@ -29,7 +29,11 @@ pub(super) struct Figures {
     pub(super) updated: Timestamp,
     pub(super) counts: Counts,
     pub(super) rows_expected: Option<u64>,
+    pub(super) known_bad: u64,
     pub(super) requests: u64,
+    pub(super) refusals: u64,
+    pub(super) waits: u64,
+    pub(super) last_answer: Option<Timestamp>,
     pub(super) in_flight: usize,
     pub(super) allowed: Option<f64>,
     pub(super) waiting: Option<&'static str>,
@@ -51,7 +55,7 @@ impl Figures {
             .all()
             .map(|(status, rows)| (status.as_str(), rows));
         let waits = WAITS_FOR.map(|reason| (reason, u64::from(self.waiting == Some(reason))));
-        let families: [(&str, &str, Samples); 14] = [
+        let families: [(&str, &str, Samples); 19] = [
             (
                 "run_info",
                 "The version of leadload, as a label.",
@@ -94,6 +98,11 @@ impl Figures {
                 each("status", rows),
             ),
             (
+                "known_bad",
+                "Invalid and rejected rows that are known from earlier runs and were left alone.",
+                one(Some(self.known_bad)),
+            ),
+            (
                 "rows_expected",
                 "Rows of all inputs.",
                 one(self.rows_expected),
@@ -102,6 +111,26 @@ impl Figures {
                 "requests",
                 "Requests for leads that this command has started.",
                 one(Some(self.requests)),
+            ),
+            (
+                "attempts_total",
+                "Attempts to create a lead, by this command.",
+                one(Some(self.requests)),
+            ),
+            (
+                "refusals_total",
+                "Attempts that the service asked to make again later.",
+                one(Some(self.refusals)),
+            ),
+            (
+                "waits_total",
+                "Waits of all rows that began with a refusal.",
+                one(Some(self.waits)),
+            ),
+            (
+                "last_answer_timestamp_seconds",
+                "When the service last answered about a row, whatever it said.",
+                time(self.last_answer.map(seconds)),
             ),
             (
                 "in_flight",
@@ -126,7 +155,11 @@ impl Figures {
             }
             // Writing to a string does not fail.
             let _ = writeln!(text, "# HELP leadload_{name} {help}");
-            let _ = writeln!(text, "# TYPE leadload_{name} gauge");
+            let kind = match name.ends_with("_total") {
+                true => "counter",
+                false => "gauge",
+            };
+            let _ = writeln!(text, "# TYPE leadload_{name} {kind}");
             for (label, value) in samples {
                 let _ = writeln!(text, "leadload_{name}{{{}{label}}} {value}", self.labels);
             }

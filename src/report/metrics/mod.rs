@@ -9,14 +9,16 @@
 //! - Every label exists from the beginning, with 0, so that alerts need not distinguish 0 from a
 //!   missing sample. Values that are not known are left out.
 //! - A run's number is a value: as a label it would make a new series every night.
-//! - Every family is a gauge: what belongs to a run begins with 0 again in the next one.
+//! - What belongs to a run begins with 0 again in the next one: only what is counted in events is a
+//!   counter, which may do that, and everything else is a gauge.
 //! - The file is written however the command ends. There is one exception, if a run and another
 //!   command use the same file: if the command ends because the run is at work (exit code 6), or
 //!   while it waits for the run, it leaves the run's figures alone.
 //! - Only an empty file or one that leadload has written is replaced, so a mistyped name does not
 //!   destroy a list of contacts.
-//! - If the file cannot be written, that is reported before anything is sent. A later failure is
-//!   reported once, and the run continues.
+//! - If the file cannot be written, that is reported before anything is sent. One that an earlier
+//!   import has written there ends nothing, nor does a later failure: it is a warning, once, and
+//!   at the end an error, since the file then shows a run that seems to go on.
 
 mod figures;
 
@@ -32,6 +34,7 @@ use tracing::warn;
 
 pub use self::figures::job_labels;
 use self::figures::{Earlier, Figures};
+use super::console;
 use super::ended::Ended;
 use super::progress::Progress;
 use super::tally::Tally;
@@ -57,8 +60,10 @@ struct MetricsFile {
     path: PathBuf,
     figures: Figures,
     next: Duration,
-    has_failed: bool,
+    has_warned: bool,
     has_begun: bool,
+    /// Whether nothing may be written there.
+    is_refused: bool,
 }
 
 impl Metrics {
@@ -78,21 +83,20 @@ impl Metrics {
                 ..Figures::default()
             },
             next: Duration::ZERO,
-            has_failed: false,
+            has_warned: false,
             has_begun: false,
+            is_refused: false,
         })))))
     }
 
-    /// Writes the file for the first time. If that fails because the file is not ours, nothing
-    /// is written to it from then on. `is_taken` knows the paths of other outputs.
+    /// Writes the file for the first time. If that fails, nothing is written from then on, unless it
+    /// is a file of an earlier import. `is_taken` knows the paths of other outputs.
     pub fn begin(&self, is_taken: impl Fn(&Path) -> bool) -> Result<(), Failure> {
         let Some(file) = &self.0 else {
             return Ok(());
         };
         let begun = file.borrow_mut().begin(is_taken);
-        if begun.is_err() {
-            file.borrow_mut().has_failed = true;
-        }
+        file.borrow_mut().is_refused = begun.is_err();
         begun
     }
 
@@ -108,12 +112,32 @@ impl Metrics {
 
     /// Takes an event, and writes the file when it is due.
     pub(super) fn note(&self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
-        let (Some(file), RunEvent::Pulse(pulse)) = (&self.0, event) else {
+        let Some(file) = &self.0 else {
             return;
         };
         let mut file = file.borrow_mut();
         let figures = &mut file.figures;
+        let pulse = match event {
+            RunEvent::Pulse(pulse) => pulse,
+            RunEvent::Held { .. } => {
+                figures.waits += 1;
+                return;
+            }
+            RunEvent::Answered {
+                http_status,
+                asks_to_wait,
+                ..
+            } => {
+                figures.refusals += u64::from(*asks_to_wait);
+                if http_status.is_some() {
+                    figures.last_answer = Some(Timestamp::now());
+                }
+                return;
+            }
+            _ => return,
+        };
         figures.counts = tally.counts;
+        figures.known_bad = tally.known_bad;
         figures.rows_expected = progress.total();
         figures.requests = pulse.requests;
         figures.in_flight = pulse.in_flight;
@@ -121,7 +145,9 @@ impl Metrics {
         figures.waiting = progress.waits_for();
         if pulse.elapsed >= file.next {
             file.next = pulse.elapsed + EVERY;
-            file.write_or_warn();
+            if let Err(error) = file.write() {
+                file.warn(&error);
+            }
         }
     }
 
@@ -132,6 +158,7 @@ impl Metrics {
         let mut file = file.borrow_mut();
         let figures = &mut file.figures;
         figures.counts = ended.tally.counts;
+        figures.known_bad = ended.tally.known_bad;
         figures.rows_expected = ended.rows_total;
         figures.requests = ended.requests;
         figures.stopped_by = ended.stop.as_ref().map(|stop| stop.by());
@@ -165,7 +192,11 @@ impl MetricsFile {
         check_place(&path)?;
         // Read only now, since another run may have written the file while this one waited.
         self.figures.earlier_success = self.earlier().last_success;
-        self.write().map_err(|error| unwritable(&path, &error))?;
+        let is_ours = fs::metadata(&path).is_ok_and(|found| found.len() > 0);
+        match self.write() {
+            Err(error) if is_ours => self.warn(&error),
+            written => written.map_err(|error| unwritable(&path, &error))?,
+        }
         self.has_begun = true;
         Ok(())
     }
@@ -191,20 +222,20 @@ impl MetricsFile {
     }
 
     fn end(&mut self, exit_code: ExitCode) {
-        // The failure was reported, and the file there is not ours.
-        if self.has_failed && exit_code == ExitCode::Usage {
+        // That was reported.
+        if self.is_refused {
             return;
         }
         let figures = &mut self.figures;
         figures.exit_code = Some(exit_code);
         (figures.in_flight, figures.waiting) = (0, None);
-        self.write_or_warn();
+        if let Err(error) = self.write() {
+            console::error(&unwritable(&self.path, &error).message());
+        }
     }
 
-    fn write_or_warn(&mut self) {
-        if let Err(error) = self.write()
-            && !std::mem::replace(&mut self.has_failed, true)
-        {
+    fn warn(&mut self, error: &io::Error) {
+        if !std::mem::replace(&mut self.has_warned, true) {
             let path = self.path.display();
             warn!(
                 event = "warning",
@@ -282,6 +313,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use super::*;
     use crate::event::{Pause, Pulse};
+    use crate::lead::{ErrorCode, RowId};
     use crate::rate::{Pace, Rate};
     use crate::report::RowTotal;
 
@@ -312,7 +344,11 @@ mod tests {
             updated: "2026-11-21T03:10:32.5Z".parse().unwrap(),
             counts: Tally::midway().counts,
             rows_expected: Some(10_000),
+            known_bad: 12,
             requests: 1234,
+            refusals: 30,
+            waits: 2,
+            last_answer: Some("2026-11-21T03:10:31Z".parse().unwrap()),
             in_flight: 3,
             allowed: Some(1.5),
             waiting: Some("outage"),
@@ -371,6 +407,7 @@ mod tests {
             earlier_success: Some(7.0),
             run: Some(RunId(7)),
             rows_expected: Some(7),
+            last_answer: Some(Timestamp::UNIX_EPOCH),
             allowed: Some(1.5),
             exit_code: Some(ExitCode::Usage),
             ..Figures::default()
@@ -390,6 +427,34 @@ mod tests {
             .collect();
         let documented: Vec<_> = documented.iter().map(|(n, t)| (n.as_str(), *t)).collect();
         assert_eq!(documented, types);
+    }
+
+    #[test]
+    fn refusals_waits_and_answers_are_counted_from_events() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("leadload.prom");
+        let metrics = Metrics::new(Some(&path), String::new()).unwrap();
+        let answered = |http_status: Option<u16>| RunEvent::Answered {
+            row: RowId(1),
+            http_status,
+            asks_to_wait: http_status == Some(429),
+            request_id: None,
+        };
+        let held = RunEvent::Held {
+            wait: Duration::from_secs(1),
+            why: ErrorCode::Http(429),
+        };
+        let note = |event| metrics.note(&event, &Tally::midway(), &Progress::default());
+        note(answered(None));
+        let last_answer = || metrics.0.as_ref().unwrap().borrow().figures.last_answer;
+        assert_eq!(last_answer(), None);
+        note(answered(Some(429)));
+        note(held);
+        note(answered(Some(429)));
+        note(answered(Some(200)));
+        assert!(last_answer().is_some());
+        let file = metrics.0.as_ref().unwrap().borrow();
+        assert_eq!((file.figures.refusals, file.figures.waits), (2, 1));
     }
 
     #[test]
