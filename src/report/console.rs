@@ -48,6 +48,7 @@ impl Write for Stdout {
     }
 }
 
+/// Writes a text to [standard output](Stdout).
 pub fn print(text: &str) -> io::Result<()> {
     Stdout.write_all(text.as_bytes())
 }

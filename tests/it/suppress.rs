@@ -500,3 +500,14 @@ fn forgetting_a_number_leaves_it_on_the_list() {
     is_not_called(&calm, 0);
     assert_eq!(before, 3);
 }
+
+#[test]
+fn under_quiet_nothing_is_said_of_a_change_and_the_list_is_printed() {
+    let folder = Folder::new();
+    for command in ["add", "remove"] {
+        let changed = suppress(&folder, &[command, "--number", STOP, "-q"]);
+        assert_eq!((&*changed.stdout, &*changed.stderr), ("", ""), "{command}");
+    }
+    stop(&folder);
+    suppress(&folder, &["list", "-q"]).shows(STOP);
+}
