@@ -50,7 +50,7 @@ First steps:
   leadload config init                                   set up your service";
 
 /// The environment variables that are read, for the help and the manual.
-pub const VARIABLES: [(&str, &str); 9] = [
+pub const VARIABLES: [(&str, &str); 10] = [
     ("LEADLOAD_BASE_URL", "address of the service"),
     ("LEADLOAD_TOKEN", "access token"),
     ("LEADLOAD_TOKEN_FILE", "file with the access token"),
@@ -59,6 +59,7 @@ pub const VARIABLES: [(&str, &str); 9] = [
         "file or database that records what was sent",
     ),
     ("PGPASSWORD", "password of that database"),
+    ("PGPASSFILE", "file with that password [default: ~/.pgpass]"),
     ("LEADLOAD_CONFIG", "settings file"),
     ("LEADLOAD_PROFILE", "profile in that file"),
     (

@@ -2,8 +2,10 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
+use directories::BaseDirs;
 use secrecy::SecretString;
 use tracing::warn;
 
@@ -12,6 +14,7 @@ use crate::api::{BaseUrl, Proxy};
 use crate::ledger::ServerPlace;
 use crate::message::Message;
 use crate::options::{Form, Given, Options, TokenSource, in_home};
+use crate::private_file::others_can;
 use crate::text::nearest;
 
 /// What the names of all variables begin with that only this program has.
@@ -24,6 +27,9 @@ const LEADLOAD_LEDGER: &str = "LEADLOAD_LEDGER";
 
 /// The password of the ledger's database, as PostgreSQL's own programs take it.
 const PGPASSWORD: &str = "PGPASSWORD";
+
+/// The file with the passwords of databases, as PostgreSQL's own programs take it.
+const PGPASSFILE: &str = "PGPASSFILE";
 
 /// One layer for each variable. An empty variable counts as not set.
 pub fn environment() -> Vec<Layer> {
@@ -76,6 +82,32 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
         layers.push(Layer::new(Origin::Environment(PGPASSWORD), options));
     }
     layers
+}
+
+/// What is in the password file. One that others can read is not used, as by PostgreSQL's own
+/// programs, and warned of.
+pub(super) fn password_file() -> Option<String> {
+    let named = env::var_os(PGPASSFILE).filter(|name| !name.is_empty());
+    let path = named.map(PathBuf::from).or_else(usual_password_file)?;
+    let content = fs::read(&path).ok()?;
+    if let Some(what) = others_can(&path) {
+        warn!(
+            event = "warning",
+            "others can {what} the password file {}, so it is not used; protect it with `chmod 600`",
+            path.display()
+        );
+        return None;
+    }
+    Some(String::from_utf8_lossy(&content).into_owned())
+}
+
+fn usual_password_file() -> Option<PathBuf> {
+    let folders = BaseDirs::new()?;
+    Some(if cfg!(windows) {
+        folders.config_dir().join(r"postgresql\pgpass.conf")
+    } else {
+        folders.home_dir().join(".pgpass")
+    })
 }
 
 /// Warns of variables that have almost the name of one that is read.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::environment::password_file;
 use super::state::state_folder;
 use crate::ledger::{LedgerPlace, ServerPlace};
 use crate::message::Message;
@@ -34,7 +35,8 @@ pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> 
         let of_address = of_address.filter(|given| given.text() == file.as_os_str());
         let password = of_address.or(options.ledger.database_password.as_ref());
         let password = password.map(|given| (**given).clone());
-        let server = ServerPlace::parse(&text, password)?;
+        let mut server = ServerPlace::parse(&text, password)?;
+        server.find_password(password_file);
         return Ok(LedgerPlace::Server(Box::new(server)));
     }
     let text = text.to_lowercase();

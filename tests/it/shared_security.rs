@@ -1,6 +1,7 @@
 //! Passwords, certificates and rights of a ledger on a server.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::cluster::{Cluster, Database};
 use crate::relay::Authority;
@@ -78,6 +79,16 @@ fn a_password_comes_from_variables_alone_and_is_shown_nowhere() {
     check(import(&["--ledger", &in_query]), 2);
     let missing = check(import(&["--ledger", &bare]), 5);
     missing.tells("PGPASSWORD");
+    let from_file = |mode: u32| {
+        let file = folder.home().join(".pgpass");
+        let line = format!("127.0.0.1:{}:*:grace:{SECRET}\n", database.port);
+        fs::write(&file, line).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        import(&["--ledger", &bare])
+    };
+    check(from_file(0o600), 0);
+    check(from_file(0o644), 5).tells("others can read the password file");
+    check(from_file(0o600).env("PGPASSFILE", "nowhere"), 5).tells("~/.pgpass");
     let wrong = check(import(&["--ledger", &bare]).env("PGPASSWORD", "other"), 5);
     wrong.tells("check the name and the password of `grace`");
     folder.write(

@@ -133,6 +133,7 @@ impl Folder {
             "LEADLOAD_TOKEN_FILE",
             "LEADLOAD_LEDGER",
             "PGPASSWORD",
+            "PGPASSFILE",
             "LEADLOAD_CONFIG",
             "LEADLOAD_PROFILE",
             "XDG_CONFIG_HOME",

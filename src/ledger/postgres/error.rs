@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use super::place::ServerPlace;
+use super::place::{GIVE_PASSWORD, ServerPlace};
 use crate::ledger::LedgerError;
 use crate::message::ASK_SETUP;
 
@@ -103,20 +103,18 @@ impl LedgerError {
                 format!("check the name and the password of `{user}`")
             }
             Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
-                "give the password in the variable PGPASSWORD, or with the whole address in LEADLOAD_LEDGER".to_owned()
+                GIVE_PASSWORD.to_owned()
             }
             Some(&SqlState::INVALID_CATALOG_NAME) => {
                 format!("create it with `createdb {database}`, or name another one")
             }
-            Some(&SqlState::INSUFFICIENT_PRIVILEGE) if !why.contains("database") => {
-                format!("let `{user}` own the schema `leadload` and all that is in it")
-            }
-            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => format!(
-                "let its owner run `GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\"`, or let `{user}` own the schema `leadload`"
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) if !why.contains("database") => format!(
+                "make `{user}` a member of the role that owns the schema `leadload`: `GRANT OWNER TO \"{user}\"` with that role's name. To read alone, `GRANT USAGE ON SCHEMA leadload TO \"{user}\"; GRANT SELECT ON ALL TABLES IN SCHEMA leadload TO \"{user}\"` is enough"
             ),
-            None if why.contains("password missing") => {
-                "give the password in the variable PGPASSWORD, or with the whole address in LEADLOAD_LEDGER".to_owned()
-            }
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => format!(
+                "let its owner run `GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\"`, or `CREATE SCHEMA leadload AUTHORIZATION \"{user}\"`"
+            ),
+            None if why.contains("password missing") => GIVE_PASSWORD.to_owned(),
             None if has_no_tls(error) => {
                 "let the server use TLS (`ssl = on` in its settings); on this computer `sslmode` can be left out".to_owned()
             }

@@ -52,6 +52,7 @@ mod history;
 mod ledger;
 mod outputs;
 mod pace;
+mod password_file;
 mod place;
 #[cfg(test)]
 #[cfg(unix)]

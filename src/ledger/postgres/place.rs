@@ -12,6 +12,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 use url::{Host, Url};
 
+use super::password_file::password_for;
 use crate::message::Message;
 use crate::options::Value;
 
@@ -103,7 +104,7 @@ fn wrong(what: &str, hint: &str) -> Message {
     Message::new(format!("the address of the ledger {what}"), hint)
 }
 
-const FORM: &str = "write it like `postgresql://user@host:5432/database`";
+const FORM: &str = "write it like `postgresql://user@host:5432/database`, with one host";
 
 impl ServerPlace {
     /// Whether a text is meant to be such an address.
@@ -178,6 +179,12 @@ impl ServerPlace {
             return Err(password_in_address());
         }
         let host = host.ok_or_else(|| wrong("names no host", FORM))?;
+        if matches!(&host, ServerHost::Name(name) if name.contains(',')) {
+            return Err(wrong(
+                "names several hosts",
+                "name one that always leads to the server that takes changes",
+            ));
+        }
         let user = user.ok_or_else(|| wrong("names no user", FORM))?;
         let tls = trust(&host, mode, root)?;
         Ok(ServerPlace {
@@ -200,6 +207,22 @@ impl ServerPlace {
             address.push_str(setting);
         }
         address
+    }
+
+    /// Takes the password that a password file has for this server, unless there is one already.
+    pub fn find_password(&mut self, file: impl FnOnce() -> Option<String>) {
+        if self.has_password() {
+            return;
+        }
+        let host = match &self.host {
+            ServerHost::Name(name) => name.as_str(),
+            // As PostgreSQL's own programs call it.
+            ServerHost::Socket(_) => "localhost",
+        };
+        let port = self.port.to_string();
+        let connection: [&str; 4] = [host, &port, &self.database, &self.user];
+        let password = file().and_then(|file| password_for(connection, &file));
+        self.password = password.map(SecretString::from);
     }
 
     /// How to connect.
@@ -319,10 +342,13 @@ fn lease_of(text: &str) -> Result<Duration, Message> {
     })
 }
 
+/// Where a password may be.
+pub(super) const GIVE_PASSWORD: &str = "give the password in the variable PGPASSWORD, in PostgreSQL's password file (`~/.pgpass`), or with the whole address in LEADLOAD_LEDGER";
+
 fn password_in_address() -> Message {
     wrong(
         "has a password in it, which others can read on the command line and in the settings file",
-        "put the whole address into the variable LEADLOAD_LEDGER, or the password alone into PGPASSWORD",
+        GIVE_PASSWORD,
     )
 }
 
@@ -498,10 +524,32 @@ mod tests {
             ("postgresql://ada@h/leads?sslmode=on", "`sslmode`"),
             ("postgresql://ada@h/leads?lease=1ms", "`lease`"),
             ("postgresql://ada@h/leads?port=0", "port"),
+            ("postgresql://ada@h,i/leads", "names several hosts"),
+            ("postgresql://ada@/leads?host=h,i", "names several hosts"),
+            ("postgresql://ada@h:5432,i:5432/leads", "with one host"),
             ("postgresql://ada@h/leads?sslkey=a", "not known"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_password_file_gives_the_password_that_nothing_else_gives() {
+        let found = |address: &str, given: Option<&str>| {
+            let given = given.map(|given| SecretString::from(given.to_owned()));
+            let mut place = ServerPlace::parse(address, given).unwrap();
+            let file = "db.example:5432:ada:ada:of a name\nlocalhost:5433:leads:ada:of a socket\n";
+            place.find_password(|| Some(file.to_owned()));
+            place.password.map(|found| found.expose_secret().to_owned())
+        };
+        let (name, socket) = (
+            "postgresql://ada@db.example",
+            "postgresql://ada@%2Frun%2Fpg/leads?port=5433",
+        );
+        assert_eq!(found(name, None).as_deref(), Some("of a name"));
+        assert_eq!(found(socket, None).as_deref(), Some("of a socket"));
+        assert_eq!(found(name, Some("given")).as_deref(), Some("given"));
+        assert_eq!(found("postgresql://bob@db.example", None), None);
     }
 }
