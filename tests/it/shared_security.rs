@@ -131,6 +131,54 @@ fn a_role_that_owns_the_schema_alone_is_enough() {
 }
 
 #[test]
+fn colleagues_with_the_roles_of_the_page_share_one_ledger_and_an_auditor_only_reads_it() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let database = cluster.new_database();
+    let Database { name, port, .. } = &database;
+    let page = include_str!("../../docs/shared-ledger.md");
+    let blocks = page.split("```sql\n").skip(1);
+    let blocks: Vec<&str> = blocks
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect();
+    let [senders, auditor] = blocks[..] else {
+        panic!("{blocks:?}");
+    };
+    let senders = senders.replace("CREATE DATABASE leads;", "");
+    let senders = senders.replace("leads", name);
+    database.sql(&senders);
+    let (_, bob) = senders.split_once("TO leadload;").unwrap();
+    database.sql(&bob.replace("bob", "cleo"));
+
+    let folder = Folder::with_leads(&rows(0, 3));
+    let service = scenario("");
+    let logged_in = |role: &str, run: Run| {
+        let url = format!("postgresql://{role}@127.0.0.1:{port}/{name}");
+        run.env("LEADLOAD_LEDGER", &url)
+    };
+    logged_in("bob", folder.import_leads(&service, &[])).expect(0);
+    database.sql(auditor);
+    logged_in("cleo", folder.import_leads(&service, &[])).expect(0);
+    assert_eq!(service.stats().created, 3);
+    let prune = ["runs", "prune", "--older-than", "0s"];
+    logged_in("cleo", folder.leadload(&prune)).expect(0);
+    for args in [
+        &["check", "leads.csv", "--campaign", "101"][..],
+        &["runs", "list"],
+        &["runs", "show", "1"],
+        &["runs", "export", "--results", "audit.csv"],
+        &["runs", "copy", "--to", "copy.sqlite3"],
+        &["suppress", "list"],
+    ] {
+        logged_in("auditor", folder.leadload(args)).expect(0);
+    }
+    let refused = folder.import_leads(&service, &[]);
+    let refused = logged_in("auditor", refused).expect(5);
+    refused.tells("`GRANT OWNER TO \"auditor\"`");
+}
+
+#[test]
 fn a_missing_database_is_no_outage() {
     let Some(database) = Cluster::database() else {
         return;
