@@ -116,6 +116,8 @@ mod stops;
 mod summary;
 mod suppress;
 mod suppression;
+#[cfg(unix)]
+mod ten_nights;
 mod terminal;
 mod test_to;
 mod time_up;
@@ -123,6 +125,8 @@ mod tokens;
 mod totals;
 mod transcript;
 mod undo;
+#[cfg(unix)]
+mod units;
 mod util;
 mod variables;
 mod web_security;

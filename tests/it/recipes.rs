@@ -24,8 +24,8 @@ const ADDRESS: &str = "http://127.0.0.1:8088";
 const RUN: &str = "1-dwxnb";
 
 /// A command of a page.
-struct Command {
-    text: String,
+pub struct Command {
+    pub text: String,
     /// The lines of the page (from 0) with its output; `None` for a line of a script.
     shown: Option<std::ops::Range<usize>>,
     /// The exit codes it may end with; empty if the page does not say.
@@ -36,7 +36,7 @@ struct Command {
 const LIST: &str = "csv ";
 
 /// The commands of a page.
-fn commands(page: &str) -> Vec<Command> {
+pub fn commands(page: &str) -> Vec<Command> {
     let lines: Vec<&str> = page.lines().map(str::trim_start).collect();
     let mut commands: Vec<Command> = Vec::new();
     let mut block = None;
@@ -97,16 +97,16 @@ fn code_in(line: &str) -> i32 {
 }
 
 /// How a command ended.
-struct Ended {
-    output: String,
-    exit_code: i32,
+pub struct Ended {
+    pub output: String,
+    pub exit_code: i32,
 }
 
 /// Runs all commands in one shell, so that each finds what the earlier ones have left.
-fn run(folder: &Folder, commands: &[&Command], base_url: &str) -> Vec<Ended> {
+pub fn run(folder: &Folder, commands: &[&str], base_url: &str) -> Vec<Ended> {
     let mut script = String::from("exec 2>&1\n");
     for command in commands {
-        let mut typed = command.text.replace(ADDRESS, base_url);
+        let mut typed = command.replace(ADDRESS, base_url);
         if let (Some(list), true) = (typed.strip_prefix("cat > "), typed.contains(RUN)) {
             // The letters are random: those of the rejects that are replaced are put in.
             let name = list.split_whitespace().next().unwrap();
@@ -140,7 +140,8 @@ fn run(folder: &Folder, commands: &[&Command], base_url: &str) -> Vec<Ended> {
 fn walk_through(page: &Path, folder: &Folder, before: &[Command], chosen: &[Command]) {
     let name = page.file_name().unwrap().to_string_lossy();
     let text = read(page);
-    let typed: Vec<&Command> = before.iter().chain(chosen).collect();
+    let typed = before.iter().chain(chosen);
+    let typed: Vec<&str> = typed.map(|command| command.text.as_str()).collect();
     let service = scenario("any_token = true");
     let ended = run(folder, &typed, &service.base_url());
     assert_eq!(ended.len(), typed.len(), "{name}: the shell ended early");
@@ -190,15 +191,15 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn docs(name: &str) -> PathBuf {
+pub fn docs(name: &str) -> PathBuf {
     root().join("docs").join(name)
 }
 
-fn packaged(name: &str) -> PathBuf {
+pub fn packaged(name: &str) -> PathBuf {
     root().join("packaging").join(name)
 }
 
-fn read(page: &Path) -> String {
+pub fn read(page: &Path) -> String {
     std::fs::read_to_string(page).unwrap()
 }
 
@@ -238,9 +239,18 @@ fn uploading_a_list() {
     recipe("upload.md");
 }
 
+/// A settings file for all profiles that sets no limit, so that leads take no time.
+pub fn without_limit(folder: &Folder) {
+    let settings = folder.config();
+    std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    std::fs::write(settings, "rate = \"none\"\n").unwrap();
+}
+
 #[test]
 fn every_night() {
-    recipe("nightly.md");
+    let folder = folder_with_lists();
+    without_limit(&folder);
+    recipe_in(&folder, "nightly.md");
 }
 
 #[test]
@@ -381,71 +391,6 @@ fn anchors(page: &str) -> impl Iterator<Item = String> {
         });
         letters.collect()
     })
-}
-
-/// The unit file runs the command of the page, with the same flags.
-#[test]
-fn the_unit_runs_the_command_of_the_page() {
-    let unit = std::fs::read_to_string(packaged("systemd/leadload-import.service")).unwrap();
-    let line = unit.lines().find_map(|l| l.strip_prefix("ExecStart="));
-    let command = line.unwrap();
-    let page = std::fs::read_to_string(docs("nightly.md")).unwrap();
-    let (same, log) = command.split_once(" --log-format").unwrap();
-    assert!(page.contains(&format!("\n{same} --quiet")), "{same}");
-    assert_eq!(log, " json --format json -v");
-
-    let folder = Folder::new();
-    folder.write("all-contacts.csv", "phone\n+447700900401\n+447700900402\n");
-    folder.write("do-not-call.csv", "phone\n+447700900499\n");
-    let service = scenario("");
-    let args: Vec<&str> = command.split(' ').skip(1).collect();
-    folder.leadload(&args).at(&service).expect(0);
-    assert_eq!(service.stats().created, 2);
-}
-
-/// The CronJob runs the same command as the page.
-#[test]
-fn kubernetes_runs_the_command_of_the_unit() {
-    let page = std::fs::read_to_string(docs("kubernetes.md")).unwrap();
-    let (_, args) = page.split_once("args: [import, ").unwrap();
-    let (args, _) = args.split_once(']').unwrap();
-    let args = args.replace('"', "").replace(", ", " ");
-    let unit = std::fs::read_to_string(packaged("systemd/leadload-import.service")).unwrap();
-    assert!(
-        unit.contains(&format!("=leadload import {args}\n")),
-        "{args}"
-    );
-}
-
-/// If systemd is installed it checks the unit files itself.
-#[test]
-#[cfg(target_os = "linux")]
-fn systemd_takes_the_units() {
-    let folder = Folder::new();
-    let names = [
-        "leadload-import.service",
-        "leadload-import.timer",
-        "leadload-import-failed.service",
-    ];
-    for name in names {
-        let unit = std::fs::read_to_string(packaged("systemd").join(name)).unwrap();
-        // systemd requires the program to exist, but it need not be installed.
-        let program = format!("ExecStart={}", env!("CARGO_BIN_EXE_leadload"));
-        let unit = unit.replace("ExecStart=leadload", &program);
-        folder.write(name, unit);
-    }
-    let verified = std::process::Command::new("systemd-analyze")
-        .arg("verify")
-        .args(names)
-        .current_dir(folder.path(""))
-        .output();
-    let Ok(output) = verified else {
-        return;
-    };
-    // systemd may also complain about other units of this machine.
-    let said = String::from_utf8(output.stderr).unwrap();
-    let of_ours: Vec<&str> = said.lines().filter(|l| l.contains("leadload")).collect();
-    assert!(of_ours.is_empty(), "{said}");
 }
 
 /// All files that the container image is built from exist.
