@@ -51,14 +51,14 @@ const LAYERS: [Layer; 37] = [
     ),
     (
         "settings",
-        "command_line options pipeline results intake mapping ledger api campaign source phone lead rate message private_file paths shell text",
+        "command_line options pipeline results intake mapping ledger api campaign source phone lead rate exit message private_file paths shell text",
         "",
     ),
     ("command_line", "options lead shell text", ""),
     ("sandbox", "options api rate", ""),
     (
         "options",
-        "pipeline intake mapping api source phone rate message text",
+        "pipeline intake mapping api source phone rate exit message text",
         "",
     ),
     (

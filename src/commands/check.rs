@@ -7,7 +7,9 @@ use super::ended::report;
 use super::{questions, save_mapping};
 use crate::campaign::CampaignBook;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::import::{MovedName, Request, campaign_list, dry_run, inputs, moved_names, remember};
+use crate::import::{
+    Guards, MovedName, Request, campaign_list, dry_run, inputs, moved_names, remember,
+};
 use crate::intake::{Batch, Intake};
 use crate::options::Format;
 use crate::report::{
@@ -68,19 +70,24 @@ async fn check(
         Some((ledger, rules)) => moved_names(ledger, *rules, settings, intake, &book).await?,
         None => Vec::new(),
     };
+    let mut warnings = request.warnings.clone();
+    let guards = Guards::new(settings, intake, &book, &mut warnings).await?;
     let page = report.is_some().then(|| PageNotes::new(&intake.inputs));
     let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
     let memory = remembered.memory;
     let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
+    guards.refuse_invalid(&found.tally)?;
     let mut ended = inputs::ended(settings, intake, &found.tally, terminal.time.seconds());
     let written = writer.finish(RunEnd::WHOLE);
     ended.written = written.map_err(OutputError::while_writing)?;
     ended.rows_total = Some(found.tally.counts.total());
     // A check always reads all rows, but what it finds may stop an import.
     ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
-    ended.exit_code = found.tally.exit_code(ended.stop.as_ref());
+    ended.exit_code = found
+        .tally
+        .exit_code(ended.stop.as_ref(), settings.problems_exit);
     ended.campaign_names = looked_up.names;
-    warn_of_what_import_would_refuse(settings, found.ready(), &looked_up.lookup, &moved);
+    warn_of_what_import_would_refuse(&guards, found.ready(), &looked_up.lookup, &moved);
     let saved = to_save.as_ref();
     if let Some(saved) = saved {
         saved.write().or_stopped(StoppedBy::Usage)?;
@@ -114,7 +121,7 @@ fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
 }
 
 fn warn_of_what_import_would_refuse(
-    settings: &ImportSettings,
+    guards: &Guards,
     ready: u64,
     lookup: &Lookup,
     moved: &[MovedName],
@@ -134,14 +141,7 @@ fn warn_of_what_import_would_refuse(
             "an import would send nothing without `--again`: {what}"
         );
     }
-    if let Some(most) = &settings.options.delivery.max_new
-        && ready > **most
-    {
-        let most = **most;
-        warn!(
-            event = "warning",
-            "an import would send nothing: {} are new, and `--max-new {most}` allows fewer",
-            counted(ready, "lead")
-        );
+    if let Some(too_many) = guards.too_many_new(ready) {
+        warn!(event = "warning", "{too_many}");
     }
 }

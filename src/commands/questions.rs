@@ -48,7 +48,7 @@ pub(super) async fn plan(
             None
         };
         let Some(answer) = answer else {
-            let intake = inputs::protect(planned?, &settings).await?;
+            let intake = inputs::protect(planned?, &settings, &mut request.warnings).await?;
             return Ok((settings, intake));
         };
         request.add_answer(answer);

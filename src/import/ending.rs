@@ -107,7 +107,9 @@ impl Ending<'_> {
     }
 
     fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
-        ended.exit_code = ended.tally.exit_code(stop.as_ref());
+        ended.exit_code = ended
+            .tally
+            .exit_code(stop.as_ref(), self.import.settings.problems_exit);
         let line = &self.import.request.line;
         let is_in_doubt = ended.tally.counts.of(Status::Uncertain) > 0 && !ended.sandbox;
         let run = ended.run.filter(|_| is_in_doubt);

@@ -13,6 +13,10 @@ use crate::mapping::MarkKind;
 use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
 
+/// The key of runs whose inputs are rejects, all or some of them. Earlier versions left it out, and
+/// it identifies nothing.
+pub const REJECTS: &str = "rejects";
+
 /// The options that identify a run, in words, as `runs show` prints them: how
 /// each input is read, and the options that are declared as part of the identity.
 pub fn options(
@@ -32,6 +36,10 @@ pub fn options(
     if reading.doubts && reading.region.is_some() {
         // If the user sets a rule for numbers, no number is held back because of its country.
         options.insert("doubtful_numbers".into(), json!("held back"));
+    }
+    let mut mappings = intake.inputs.iter().map(|planned| &planned.mapping);
+    if mappings.any(|mapping| mapping.rejects_form.is_some()) {
+        options.insert(REJECTS.into(), json!(true));
     }
     for (declared, field) in settings.options.fields() {
         if declared.is_identity {
@@ -86,12 +94,10 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
 /// A digest of the options and of the content of the inputs.
 pub fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
     let mut known_by = options.clone();
-    // The ids identify the run, not the names: the service may rename a campaign tomorrow.
+    known_by.remove(REJECTS);
+    let (campaign, _) = campaigns(options);
+    known_by.insert("campaign".into(), campaign);
     let ids = known_by.remove("campaign_ids").unwrap_or_default();
-    let name = known_by["campaign"].as_str();
-    if let Some(id) = name.and_then(|name| ids.get(name)) {
-        known_by.insert("campaign".into(), json!(id.to_string()));
-    }
     if !known_by["campaign_column"].is_null() {
         known_by.insert("campaign_ids".into(), ids);
     }
@@ -111,6 +117,16 @@ pub fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32
     digest.finalize().into()
 }
 
+/// The campaign and the column with the campaigns of rows. The ids identify a run, not the names: the
+/// service may rename a campaign tomorrow.
+pub fn campaigns(options: &Map<String, Value>) -> (Value, Value) {
+    let option = |key| options.get(key).cloned().unwrap_or_default();
+    let (campaign, ids) = (option("campaign"), option("campaign_ids"));
+    let id = campaign.as_str().and_then(|name| ids.get(name));
+    let id = id.map(|id| json!(id.to_string()));
+    (id.unwrap_or(campaign), option("campaign_column"))
+}
+
 /// The options that differ from those of another run: name, value there, value here.
 pub fn differences<'a>(
     there: &'a Value,
@@ -118,7 +134,7 @@ pub fn differences<'a>(
 ) -> Vec<(&'a str, &'a Value, &'a Value)> {
     here.iter()
         // Whether doubtful numbers are held back follows from the region and the rule.
-        .filter(|(name, _)| !matches!(name.as_str(), "campaign_ids" | "doubtful_numbers"))
+        .filter(|(name, _)| !matches!(name.as_str(), "campaign_ids" | "doubtful_numbers" | REJECTS))
         .map(|(name, value)| {
             (
                 name.as_str(),
@@ -203,6 +219,9 @@ mod tests {
         let later =
             known_by(r#"{"region":"GB","only":null,"campaign_column":null,"campaign":"7"}"#);
         assert_eq!(now, later);
+        let rejects =
+            known_by(r#"{"campaign":"7","campaign_column":null,"region":"GB","rejects":true}"#);
+        assert_eq!(now, rejects);
         let other = known_by(r#"{"campaign":"7","campaign_column":null,"region":"DE"}"#);
         assert_ne!(now, other);
     }

@@ -7,6 +7,7 @@ use std::thread;
 
 use tracing::warn;
 
+use super::guards::{earlier_runs, refuse_too_few_rows};
 use super::warnings::Warnings;
 use super::{rejects, service};
 use crate::command_line::CommandLine;
@@ -15,14 +16,16 @@ use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::ledger::{Ledger, ListPosition};
 use crate::message::{ASK_SETUP, Message};
 use crate::options::{LogFormat, Options, Progress, texts};
-use crate::report::{CampaignNames, DoubtError, Ended, InDoubt, ListNotes, RowTotal, Show, Tally};
+use crate::report::{
+    CampaignNames, DoubtError, Ended, InDoubt, ListMapping, ListNotes, RowTotal, Show, Tally,
+};
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
 };
 use crate::screen::{MarkedColumn, SuppressionList, SuppressionLists};
 use crate::settings::{ImportSettings, Layers, ReadingSettings, form_choice};
 use crate::source::{Fingerprint, Input, SourceError};
-use crate::text::{counted, grouped, printable, shown_name};
+use crate::text::{counted, printable, shown_name};
 
 /// The request of a command that reads lists.
 pub struct Request {
@@ -110,21 +113,29 @@ pub async fn plan(
             suppression: Arc::default(),
             allow_duplicates: settings.allow_duplicates,
             once: settings.once,
+            earlier: Arc::default(),
         };
-        refuse_too_few_rows(&intake, settings.min_rows)?;
+        if let Some(least) = &settings.min_rows {
+            refuse_too_few_rows(&intake, least)?;
+        }
         intake.look_ahead()?;
         Ok::<_, Failure>(intake)
     })
     .await
 }
 
-/// Reads the do-not-call lists: those that are given, and the one that the ledger keeps.
-pub async fn protect(mut intake: Intake, settings: &ImportSettings) -> Result<Intake, Failure> {
+/// Reads the do-not-call lists, those that are given and the one that the ledger keeps, and what the
+/// ledger knows of earlier runs of the inputs.
+pub async fn protect(
+    mut intake: Intake,
+    settings: &ImportSettings,
+    warnings: &mut Warnings,
+) -> Result<Intake, Failure> {
     // Not earlier: after a question the inputs may be planned again.
     intake.inputs.iter().for_each(warn_of_new_columns);
     intake.marked.columns.iter().for_each(warn_of_marks);
     let (paths, ledger) = (settings.reading.suppress.clone(), settings.ledger.clone());
-    service::on_a_thread(move || {
+    let reading = service::on_a_thread(move || {
         let region = intake.region.as_ref().map(|given| given.region);
         let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
         let mut lists = lists.or_stopped(StoppedBy::Usage)?;
@@ -136,12 +147,17 @@ pub async fn protect(mut intake: Intake, settings: &ImportSettings) -> Result<In
         if let Some(ledger) = ledger {
             let all = ledger.suppressed_after(ListPosition::default())?;
             lists.kept.add(&all);
+            intake.earlier = earlier_runs(&ledger, &intake)?.into();
         }
         lists.marked = Arc::clone(&intake.marked);
         intake.suppression = Arc::new(lists);
         Ok::<_, Failure>(intake)
-    })
-    .await
+    });
+    let intake = reading.await?;
+    if let Some(changed) = ListMapping::warning(&intake) {
+        warnings.add_always(changed);
+    }
+    Ok(intake)
 }
 
 pub fn refuse_doubtful(intake: &Intake) -> Result<(), Failure> {
@@ -164,30 +180,6 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Refuses an export that is empty or almost empty. This does not apply to rejects.
-fn refuse_too_few_rows(intake: &Intake, least: u64) -> Result<(), Failure> {
-    let mut inputs = intake.inputs.iter();
-    if least == 0 || inputs.all(|planned| planned.mapping.rejects_form.is_some()) {
-        return Ok(());
-    }
-    let rows = intake.count_new_rows(least)?;
-    if rows >= least {
-        return Ok(());
-    }
-    let (has, least) = (counted(rows, "data row"), grouped(least));
-    let message = Message::new(
-        format!(
-            "the input has {has}, but `--min-rows` requires at least {least}, so nothing was sent"
-        ),
-        format!("find out why the list is so short; if it is complete, use `--min-rows {rows}`"),
-    );
-    let on_page = message.on_page(
-        format!("The list has {has}. On this computer a list must have at least {least}, so nothing is sent"),
-        "Find out why the list is so short. If it is complete, ask the person who set up leadload on this computer.",
-    );
-    Err(Failure::new(StoppedBy::Usage, on_page).of_rows(rows))
 }
 
 pub async fn fingerprints(intake: &Intake) -> Result<Vec<Fingerprint>, Failure> {
@@ -369,7 +361,7 @@ pub fn ended<'a>(
         tally,
         inputs: intake.names(),
         stop: None,
-        exit_code: tally.exit_code(None),
+        exit_code: tally.exit_code(None, settings.problems_exit),
         requests: 0,
         rows_total: None,
         elapsed_s,

@@ -13,6 +13,7 @@
 pub mod campaign_list;
 pub mod dry_run;
 mod ending;
+mod guards;
 mod identity;
 pub mod inputs;
 mod moved_names;
@@ -28,10 +29,11 @@ mod test_lead;
 mod warnings;
 mod work_time;
 
+pub use guards::Guards;
 pub use inputs::Request;
 pub use moved_names::{MovedName, moved_names};
 pub use observer::Observer;
-pub use prepared::{Concern, Import, Prepared, refuse_more_than_allowed, results_file};
+pub use prepared::{Concern, Import, Prepared, results_file};
 pub use record::{PlannedRun, Record, SentBefore, await_turn, pace};
 pub use rejects::{columns_digest, run_of_rejects};
 pub use remembered::{Remembered, remember};

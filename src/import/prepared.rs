@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::campaign_list::{self, CampaignList};
+use super::guards::Guards;
 use super::inputs::Request;
 use super::record::{PlannedRun, Record};
 use super::service::Reached;
@@ -21,7 +22,6 @@ use crate::results::{
     KnownOutputs, OutputError, OutputPaths, ReportFile, Writer, has_results_header,
 };
 use crate::settings::{ImportSettings, Service};
-use crate::text::{counted, grouped};
 
 /// An import whose inputs are planned.
 pub struct Import {
@@ -45,6 +45,7 @@ pub struct Prepared {
     pub reached: Reached,
     pub planned: Option<PlannedRun>,
     pub campaign_list: CampaignList,
+    pub guards: Guards,
     /// Whether rows name their campaigns.
     pub has_names: bool,
     /// What the user has to agree to before anything is sent.
@@ -103,6 +104,13 @@ impl Prepared {
         }
         let looking_up = campaign_list.book(&names, campaign, intake, patience);
         let book = looking_up.await?;
+        let Import {
+            request,
+            settings,
+            intake,
+            ..
+        } = &mut import;
+        let guards = Guards::new(settings, intake, &book, &mut request.warnings).await?;
         let planned = match record {
             Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
             None => None,
@@ -120,6 +128,7 @@ impl Prepared {
             reached,
             planned,
             campaign_list,
+            guards,
             has_names: !names.is_empty(),
             concerns: new.into_iter().chain(moved).collect(),
         })
@@ -204,26 +213,6 @@ pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
         None => Ok(()),
         Some(name) => Err(results_file(name)),
     }
-}
-
-/// Refuses an import of more leads than `--max-new` allows.
-pub fn refuse_more_than_allowed(settings: &ImportSettings, ready: u64) -> Result<(), Failure> {
-    let most = settings.options.delivery.max_new.as_deref().copied();
-    let Some(most) = most.filter(|most| ready > *most) else {
-        return Ok(());
-    };
-    let (leads, most) = (counted(ready, "lead"), grouped(most));
-    let message = Message::new(
-        format!("{leads} would be sent, but `--max-new` allows {most}, so none was"),
-        format!(
-            "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
-        ),
-    );
-    let message = message.on_page(
-        format!("{leads} would be sent, but the settings of leadload allow {most} at a time, so none was."),
-        "Look whether this is the right list. The person who set up leadload can raise the limit.",
-    );
-    Err(Failure::new(StoppedBy::Usage, message))
 }
 
 /// A results file in place of a list: each of its rows has a phone number, also those of people who

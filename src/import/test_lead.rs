@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
 use super::campaign_list::{self, CampaignList};
+use super::guards::Guards;
 use super::inputs::{self, Request};
 use super::prepared::refuse_results_files;
 use super::record::{asked_pause, pace};
@@ -68,8 +69,9 @@ impl TestLead {
             return Err(campaign_list::no_campaign());
         }
         let number = number(&settings)?;
+        let mut warnings = request.warnings.clone();
         let intake = inputs::plan(&settings.reading, surveyed).await?;
-        let intake = inputs::protect(intake, &settings).await?;
+        let intake = inputs::protect(intake, &settings, &mut warnings).await?;
         refuse_results_files(&intake)?;
         if let Some(listing) = intake.suppression.find(number) {
             return Err(on_a_list(listing));
@@ -79,6 +81,7 @@ impl TestLead {
         let names = campaign_list::names_in(&intake).await?;
         let campaign = settings.reading.campaign.as_ref();
         let book = campaign_list.book(&names, campaign, &intake, None).await?;
+        Guards::new(&settings, &intake, &book, &mut warnings).await?;
         let remembered = remember(&settings).await?;
         let mut batches = intake.start(book, Purpose::Sending, remembered.memory);
         let form = LeadForm {

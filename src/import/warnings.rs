@@ -3,6 +3,7 @@
 use tracing::warn;
 
 use crate::message::Message;
+use crate::report::ALWAYS;
 
 /// Warnings in the order in which they came up. Each is logged too.
 #[derive(Debug, Clone, Default)]
@@ -10,14 +11,24 @@ pub struct Warnings(Vec<Message>);
 
 impl Warnings {
     pub(super) fn add(&mut self, warning: Message) {
-        match &warning.hint {
-            Some(hint) => warn!(event = "warning", "{}: {hint}", warning.what),
-            None => warn!(event = "warning", "{}", warning.what),
-        }
+        warn!(event = "warning", "{}", sentence(&warning));
+        self.0.push(warning);
+    }
+
+    /// Adds a warning that is logged under `--quiet` too.
+    pub(super) fn add_always(&mut self, warning: Message) {
+        warn!(target: ALWAYS, event = "warning", "{}", sentence(&warning));
         self.0.push(warning);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Message> {
         self.0.iter()
+    }
+}
+
+fn sentence(warning: &Message) -> String {
+    match &warning.hint {
+        Some(hint) => format!("{}: {hint}", warning.what),
+        None => warning.what.clone(),
     }
 }

@@ -38,6 +38,7 @@ use std::thread;
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
 use crate::lead::{RowId, RowOutcome};
+use crate::ledger::RunRecord;
 use crate::phone::{PhoneNumber, PhoneRules, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, MarkedNumbers, SuppressionLists};
 use crate::source::{RowBatch, SourceError};
@@ -100,6 +101,8 @@ pub struct Intake {
     pub suppression: Arc<SuppressionLists>,
     pub allow_duplicates: bool,
     pub once: Once,
+    /// The complete runs of the lists at the paths of the inputs, the last one first.
+    pub earlier: Arc<[RunRecord]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +126,11 @@ impl Intake {
     pub fn names(&self) -> Vec<&str> {
         let inputs = self.inputs.iter();
         inputs.map(|planned| planned.input.name()).collect()
+    }
+
+    pub fn has_only_rejects(&self) -> bool {
+        let mut inputs = self.inputs.iter();
+        inputs.all(|planned| planned.mapping.rejects_form.is_some())
     }
 
     /// Reads all inputs to the end and returns the names (not ids) in their campaign columns, with

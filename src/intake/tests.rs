@@ -33,6 +33,7 @@ fn intake(text: &str, region: Option<&str>, phones: PhoneRules) -> Intake {
         suppression: Arc::default(),
         allow_duplicates: false,
         once: Once::default(),
+        earlier: Arc::default(),
     };
     intake.look_ahead().unwrap();
     intake

@@ -117,6 +117,11 @@ impl RunRecord {
         starts.max().unwrap_or_default()
     }
 
+    /// Its number and its day, for a sentence.
+    pub fn in_sentence(&self) -> String {
+        format!("run {} of {}", self.run, self.began_at.strftime("%Y-%m-%d"))
+    }
+
     /// Whether all its leads were made with this token, so that they are in its account.
     pub fn was_sent_with(&self, token: &str) -> bool {
         self.token.as_deref() == Some(token)

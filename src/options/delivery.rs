@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::Given;
 use super::declare::options;
+use super::value::Bound;
 use crate::api::wire::VariablesShape;
+use crate::exit::ExitCode;
 use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::pipeline::ConcurrencyChoice;
 use crate::rate::RateChoice;
@@ -39,9 +41,11 @@ options! {
         #[arg(long, value_name = "DURATION")]
         timeout: Given<Duration> => Delivery { default: Some("60s") };
 
-        /// Send nothing if more than N rows would be sent
-        #[arg(long, value_name = "N")]
-        max_new: Given<u64> => List;
+        /// Send nothing if more rows would be sent
+        ///
+        /// P%: of the rows of the last complete run of the list at this path.
+        #[arg(long, value_name = "N|P%")]
+        max_new: Given<Bound> => List;
 
         /// Send one lead to this number, and nothing else
         ///
@@ -105,6 +109,10 @@ options! {
         /// Send although the ledger is new and results of earlier runs lie beside the list
         #[arg(long, action = clap::ArgAction::SetTrue)]
         new_ledger: bool => Command;
+
+        /// Exit code of a complete run with rows that have problems [default: 1]
+        #[arg(long, value_name = "CODE")]
+        problems_exit: Given<ExitCode> => Delivery { default: Some("1") };
 
         /// Wait for another run to end, instead of stopping with exit code 6
         #[arg(long, action = clap::ArgAction::SetTrue)]

@@ -25,7 +25,9 @@ pub use field::{Field, Wrong, in_home};
 pub use given::{Given, texts};
 pub use output::{LogOptions, OutputOptions};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
-pub use value::{Constant, Delimiter, Form, Format, LogFormat, Progress, TokenSource, Value};
+pub use value::{
+    Bound, Constant, Delimiter, Form, Format, LogFormat, Progress, TokenSource, Value,
+};
 
 use std::ffi::OsString;
 use std::path::Path;

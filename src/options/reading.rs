@@ -6,7 +6,7 @@ use clap::ValueHint;
 
 use super::Given;
 use super::declare::options;
-use super::value::{Constant, Delimiter, Value};
+use super::value::{Bound, Constant, Delimiter, Value};
 use crate::mapping::{ColumnChoice, EmptyCells, HiddenRows, Unclear, VarNames};
 use crate::phone::{KindChoice, PhoneRule, Region};
 use crate::source::Encoding;
@@ -39,8 +39,16 @@ options! {
         limit: Given<u64> => List { is_identity: true };
 
         /// Send nothing if the input has fewer data rows; does not apply to rejects
-        #[arg(long, value_name = "N")]
-        min_rows: Given<u64> => List;
+        ///
+        /// P%: of the rows of the last complete run of the list at this path.
+        #[arg(long, value_name = "N|P%")]
+        min_rows: Given<Bound> => List;
+
+        /// Send nothing if more rows are invalid
+        ///
+        /// P%: of the rows of the input. Rows that --known-bad skips do not count.
+        #[arg(long, value_name = "N|P%")]
+        max_invalid: Given<Bound> => List;
     }
 }
 

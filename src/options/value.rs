@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 use secrecy::SecretString;
 
 use crate::api::wire::VariablesShape;
+use crate::exit::ExitCode;
 use crate::intake::{KnownBad, OnUncertain, Once};
 use crate::mapping::{ColumnChoice, EmptyCells, HiddenRows, Unclear, VarNames};
 use crate::phone::{KindChoice, LineKind, PhoneRule, Region};
@@ -163,6 +164,66 @@ impl Value for u64 {
             false => "write a whole number of at most 19 digits, such as `500`",
         };
         text.parse().map_err(|_| hint.into())
+    }
+}
+
+/// How many rows there must or may be: a number, or a share of some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    Rows(u64),
+    /// In thousandths of a percent.
+    Share(u64),
+}
+
+impl Bound {
+    /// A hundred percent.
+    const WHOLE: u128 = 100_000;
+
+    /// No list has more than ten times the rows that it should have and is right.
+    const LARGEST: u64 = 1_000_000;
+
+    /// The fewest rows that are not below the bound, if it is a share of `all`.
+    pub fn at_least(self, all: u64) -> u64 {
+        self.rows(all, |rows| rows.div_ceil(Bound::WHOLE))
+    }
+
+    /// The most rows that are not above the bound, if it is a share of `all`.
+    pub fn at_most(self, all: u64) -> u64 {
+        self.rows(all, |rows| rows / Bound::WHOLE)
+    }
+
+    fn rows(self, all: u64, rounded: impl Fn(u128) -> u128) -> u64 {
+        match self {
+            Bound::Rows(rows) => rows,
+            Bound::Share(share) => {
+                let rows = rounded(u128::from(all) * u128::from(share));
+                u64::try_from(rows).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+impl Value for Bound {
+    fn parse(text: &str) -> Result<Bound, String> {
+        // Not what else a number is parsed from, such as a phone number with its plus.
+        let number = |digits: &str| {
+            let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u64>().ok().filter(|_| is_plain)
+        };
+        let Some(share) = text.trim().strip_suffix('%') else {
+            let rows = number(text.trim()).map(Bound::Rows);
+            return rows
+                .ok_or("write a whole number such as `500`, or a share such as `90%`".into());
+        };
+        let share = share.trim_end();
+        let (whole, thousandths) = share.split_once('.').unwrap_or((share, ""));
+        let share = match whole.is_empty() || thousandths.len() > 3 {
+            true => None,
+            false => number(&format!("{whole}{thousandths:0<3}")),
+        };
+        let share = share.filter(|share| *share <= Bound::LARGEST);
+        let share = share.map(Bound::Share);
+        share.ok_or("write a share from `0%` to `1000%`, such as `90%` or `0.5%`".into())
     }
 }
 
@@ -375,6 +436,10 @@ macro_rules! words {
 }
 
 words! {
+    ExitCode {
+        Complete = "0", "As if no row had a problem";
+        Problems = "1", "Some rows have problems";
+    }
     VarNames {
         Snake = "snake", "`Customer Name` → `customer_name`";
         AsIs = "as-is", "Unchanged";
@@ -429,6 +494,8 @@ words! {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn refuses<T: Value>(texts: &[&str]) {
@@ -453,6 +520,52 @@ mod tests {
             assert_eq!(Value::parse(text), Ok(Constant { name, value }));
         }
         refuses::<Constant>(&["=x", "x"]);
+    }
+
+    #[test]
+    fn a_bound_is_a_number_of_rows_or_a_share_with_up_to_three_decimals() {
+        for (text, bound) in [
+            ("0", Bound::Rows(0)),
+            (" 500 ", Bound::Rows(500)),
+            ("90%", Bound::Share(90_000)),
+            ("0.5 %", Bound::Share(500)),
+            ("12.345%", Bound::Share(12_345)),
+            ("1000%", Bound::Share(1_000_000)),
+        ] {
+            assert_eq!(Value::parse(text), Ok(bound), "{text}");
+        }
+        refuses::<Bound>(&[
+            "",
+            "-1",
+            "+5",
+            "%",
+            "-5%",
+            ".5%",
+            "1.2345%",
+            "1,5%",
+            "1000.001%",
+            "1e2%",
+            "90%%",
+            "many",
+        ]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_share_bounds_exactly_the_rows_that_are_fewer_or_more(
+            share in 0..=Bound::LARGEST,
+            all in 0..=10_000_000_000_u64,
+            rows in 0..=100_u64,
+        ) {
+            let bound = Bound::Share(share);
+            let (least, most) = (bound.at_least(all), bound.at_most(all));
+            // Rows around the bound, where an error of rounding would show.
+            for rows in [rows, least, least.saturating_sub(1), most, most + 1] {
+                let (is, said) = (u128::from(rows) * 100_000, u128::from(all) * u128::from(share));
+                prop_assert_eq!(rows < least, is < said);
+                prop_assert_eq!(rows > most, is > said);
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::list_mapping::ListMapping;
 use crate::intake::{GivenRegion, Intake, PlannedInput};
 use crate::phone::Region;
 use crate::screen::{Completed, Evidence, LaterColumns};
@@ -135,6 +136,7 @@ pub struct ListNotes {
     pub footers: Vec<(usize, FooterLine)>,
     /// Rows with nothing but white space in their cells, which are not counted.
     pub blank_rows: u64,
+    pub(super) mapping: ListMapping,
     pub(super) countries: Countries,
     /// In which other columns rows without a number have one, if they do.
     pub(super) elsewhere: Option<String>,
@@ -151,6 +153,7 @@ impl ListNotes {
         ListNotes {
             footers: footers.collect(),
             blank_rows: blank_rows(&intake.inputs),
+            mapping: ListMapping::of(intake),
             countries: Countries::of(intake),
             elsewhere: elsewhere(intake),
             later_columns: later_columns(intake),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::countries::Countries;
 use super::doubt::DoubtError;
 use super::ended::Ended;
+use super::list_mapping::ListMapping;
 use super::stop_text::stop_text;
 use crate::exit::Failure;
 use crate::lead::Counts;
@@ -37,6 +38,7 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
         "rows": tally.counts.total(),
         "rows_total": ended.rows_total,
         "counts": tally.counts,
+        "mapping": ended.list_notes.mapping,
         "stopped_at": stopped_at(ended),
         "known_bad": tally.known_bad,
         "footer_rows": ended.list_notes.footers.len(),
@@ -78,6 +80,7 @@ pub fn json_failure(failure: &Failure) -> String {
         "rows": 0,
         "rows_total": failure.rows_total,
         "counts": Counts::default(),
+        "mapping": ListMapping::default(),
         "stopped_at": [],
         "known_bad": 0,
         "footer_rows": 0,

@@ -26,6 +26,9 @@ use crate::lead::RunId;
 use crate::options::LogFormat;
 use crate::text::printable_lines;
 
+/// The target of warnings that are logged under `--quiet` too.
+pub const ALWAYS: &str = concat!(env!("CARGO_CRATE_NAME"), "::always");
+
 /// Writes log lines, above the progress bar if there is one. Clones share the bar.
 #[derive(Debug, Clone)]
 pub struct Log {
@@ -91,7 +94,9 @@ where
         .with_ansi(false)
         .log_internal_errors(false)
         .with_writer(writer);
-    let ours = Targets::new().with_target(env!("CARGO_CRATE_NAME"), level);
+    let ours = Targets::new()
+        .with_target(env!("CARGO_CRATE_NAME"), level)
+        .with_target(ALWAYS, level.max(Level::WARN));
     match format {
         LogFormat::Text => registry()
             .with(lines.fmt_fields(debug_fn(write_message)).with_filter(ours))

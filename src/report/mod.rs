@@ -26,6 +26,7 @@ mod follow_up;
 mod json;
 mod kinds;
 mod later_columns;
+mod list_mapping;
 mod listeners;
 mod log;
 mod logbook;
@@ -70,8 +71,9 @@ pub use follow_up::{
 };
 pub use json::{json_failure, json_summary};
 pub use later_columns::by_line;
+pub use list_mapping::ListMapping;
 pub use listeners::Listeners;
-pub use log::Log;
+pub use log::{ALWAYS, Log};
 use logbook::Logbook;
 pub use logbook::{log_check, log_end, log_failure, log_import};
 pub use metrics::{Metrics, job_labels};

@@ -164,12 +164,19 @@ impl Tally {
         groups.map(|((status, code), group)| (*status, *code, group))
     }
 
-    pub fn exit_code(&self, stop: Option<&Stop>) -> ExitCode {
+    /// How the command ends: with `on_problems` if it is complete and rows have problems.
+    pub fn exit_code(&self, stop: Option<&Stop>, on_problems: ExitCode) -> ExitCode {
         match stop {
             Some(stop) => stop.by().exit_code(),
-            None if self.has_problems() => ExitCode::Problems,
+            None if self.has_problems() => on_problems,
             None => ExitCode::Complete,
         }
+    }
+
+    /// The rows with this status, known bad ones aside.
+    pub fn rows_of(&self, status: Status) -> u64 {
+        let groups = self.groups.iter().filter(|((of, _), _)| *of == status);
+        groups.map(|(_, group)| group.rows).sum()
     }
 
     pub fn has_problems(&self) -> bool {

@@ -8,6 +8,7 @@ use super::check::rate;
 use super::layers::settled;
 use super::{Layers, ReadingSettings, Service, ledger_place};
 use crate::api::wire::LeadForm;
+use crate::exit::ExitCode;
 use crate::ledger::LedgerPlace;
 use crate::options::{DeliveryOptions, Options};
 use crate::pipeline::Policy;
@@ -25,6 +26,8 @@ pub struct ImportSettings {
     pub rate: RateChoice,
     pub policy: Policy,
     pub timeout: Duration,
+    /// How a complete run ends whose rows have problems.
+    pub problems_exit: ExitCode,
     pub ledger: Option<LedgerPlace>,
     /// The options that these settings come from, with defaults.
     pub options: Options,
@@ -44,6 +47,7 @@ impl ImportSettings {
             rate: rate(delivery)?,
             policy: policy(delivery)?,
             timeout: settled(&delivery.timeout)?,
+            problems_exit: settled(&delivery.problems_exit)?,
             given: layers.given(),
             options,
         })

@@ -11,7 +11,7 @@ use super::{Layers, Origin};
 use crate::campaign::CampaignChoice;
 use crate::intake::{GivenRegion, KnownBad, Once};
 use crate::mapping::MappingSpec;
-use crate::options::{Given, Options, Progress, ReadingOptions, texts};
+use crate::options::{Bound, Given, Options, Progress, ReadingOptions, texts};
 use crate::phone::{LineKinds, PhoneRules, Region};
 use crate::results::{OutputChoice, OutputChoices};
 use crate::source::FormChoice;
@@ -20,7 +20,7 @@ use crate::source::FormChoice;
 #[derive(Debug, Clone)]
 pub struct ReadingSettings {
     pub limit: Option<u64>,
-    pub min_rows: u64,
+    pub min_rows: Option<Given<Bound>>,
     pub phones: PhoneRules,
     /// The country of numbers in national form, for rows that name no country.
     pub region: Option<GivenRegion>,
@@ -83,7 +83,7 @@ impl ReadingSettings {
         let allow_duplicates = delivery.allow_duplicates == Some(true);
         Ok(ReadingSettings {
             limit: reading.limit.as_deref().copied(),
-            min_rows: reading.min_rows.as_deref().copied().unwrap_or(0),
+            min_rows: reading.min_rows.clone(),
             phones: numbers.phones,
             region: numbers.region,
             doubted: layers.region_of_run(),

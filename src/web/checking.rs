@@ -15,7 +15,7 @@ use crate::campaign::CampaignBook;
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, Found};
-use crate::import::{Warnings, inputs, remember, service};
+use crate::import::{Guards, Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, ListLabel, Status};
 use crate::report::{Estimate, Lookup, Preview, ToCorrect};
@@ -28,6 +28,7 @@ pub struct Checked {
     pub settings: ImportSettings,
     pub intake: Intake,
     book: CampaignBook,
+    pub guards: Guards,
     pub found: Found,
     pub to_correct: ToCorrect,
     pub preview: Preview,
@@ -131,13 +132,14 @@ async fn check(
     let surveyed = surveyed(job, record, &mut request).await?;
     let settings = request.settings()?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
-    let intake = inputs::protect(intake, &settings).await?;
+    let intake = inputs::protect(intake, &settings, &mut request.warnings).await?;
     let remembered = remember(&settings).await?;
     let service = site.service(&request.layers).ok();
     let looked_up = campaign_list::look_up(service, &settings, &intake).await?;
     let LookedUp { ids, lookup, .. } = looked_up;
     let ids = ids.unwrap_or(remembered.campaign_ids);
     let book = CampaignBook::new(settings.reading.campaign.clone(), ids);
+    let guards = Guards::new(&settings, &intake, &book, &mut request.warnings).await?;
     let mut to_correct = ToCorrect::default();
     let mut preview = Preview::default();
     let inputs = Arc::clone(&intake.inputs);
@@ -160,6 +162,7 @@ async fn check(
         doubt: doubt.map(Trouble::of_doubt),
         settings,
         book,
+        guards,
         found,
         to_correct,
         preview,

@@ -238,7 +238,7 @@ async fn prepare(
     let mut settings = request.settings()?;
     settings.policy.awaits_token = is_of_others(&request.layers);
     let intake = inputs::plan(&settings.reading, surveyed).await?;
-    let intake = inputs::protect(intake, &settings).await?;
+    let intake = inputs::protect(intake, &settings, &mut request.warnings).await?;
     observer.count_rows(&intake).await?;
     let import = Import {
         request,

@@ -8,7 +8,7 @@ use tracing::warn;
 use crate::commands::ask::{Cancelled, Terminal, note};
 use crate::exit::Failure;
 use crate::import::dry_run::{self, Found};
-use crate::import::{Concern, Import, PlannedRun, Prepared, inputs, refuse_more_than_allowed};
+use crate::import::{Concern, Import, PlannedRun, Prepared, inputs};
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
 
@@ -32,8 +32,9 @@ impl Prepared {
         if !is_quiet {
             console::note(&opening_lines(&self.import.intake, width, false));
         }
-        if !self.import.is_watched && !self.has_names && settings.options.delivery.max_new.is_none()
-        {
+        let (reading, delivery) = (&settings.options.reading, &settings.options.delivery);
+        let is_bounded = delivery.max_new.is_some() || reading.max_invalid.is_some();
+        if !self.import.is_watched && !self.has_names && !is_bounded {
             return Ok(None);
         }
         for Concern { failure, question } in &self.concerns {
@@ -77,8 +78,7 @@ impl Prepared {
         overview: &Overview<'_>,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
-        let settings = &self.import.settings;
-        refuse_more_than_allowed(settings, found.ready())?;
+        self.guards.refuse(&found.tally)?;
         if !asks {
             return Ok(());
         }

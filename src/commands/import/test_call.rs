@@ -37,7 +37,7 @@ fn report(test: &TestLead, sent: TestSent, elapsed_s: f64) -> Result<ExitCode, F
     let TestSent { single, tally } = sent;
     let Single { outcome, stop, .. } = single;
     let ended = Ended {
-        exit_code: tally.exit_code(stop.as_ref()),
+        exit_code: tally.exit_code(stop.as_ref(), ExitCode::Problems),
         stop,
         requests: 1,
         in_doubt: InDoubt::default(),

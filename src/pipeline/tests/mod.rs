@@ -254,6 +254,7 @@ fn prepare_known(
         suppression: Arc::default(),
         allow_duplicates: policy.form.allow_duplicates,
         once: Once::Campaign,
+        earlier: Arc::default(),
     };
     let campaign = CampaignChoice::Id(CampaignId(campaign));
     let mut received = intake.start(

@@ -40,6 +40,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
         once: Once::Campaign,
+        earlier: Arc::default(),
     }
 }
 

@@ -8,7 +8,6 @@ use maud::{Markup, html};
 use super::campaign::ASKING;
 use super::{checked, not_changed, screen, waiting};
 use crate::campaign::Campaign;
-use crate::import::refuse_more_than_allowed;
 use crate::lead::Status;
 use crate::report::CampaignNames;
 use crate::source::Content;
@@ -350,7 +349,7 @@ pub async fn send(
         return Ok(not_changed(&visit, &job, "send", &NotChanged::Stale));
     }
     let checked = checked(&visit.patiently(), &job).await?;
-    if let Err(failure) = refuse_more_than_allowed(&checked.settings, checked.ready()) {
+    if let Err(failure) = checked.guards.refuse(&checked.found.tally) {
         job.state().sending = SendState::Failed(Trouble::of(&failure));
         return Ok(see_other(&visit.job_path(job.id, "send")));
     }
