@@ -112,6 +112,10 @@ fn the_json_summary_has_every_name_and_adds_up() {
         json!({
             "run": 1, "complete": true, "exit_code": 1, "stopped_by": null,
             "rows": 3, "rows_total": 3, "counts": counts(1, 1, 1), "stopped_at": [], "known_bad": 0,
+            "mapping": {
+                "phone": "phone", "variables": ["name"], "new_variables": [],
+                "missing_variables": []
+            },
             "footer_rows": 0, "blank_rows": 0,
             "countries": {
                 "region": null, "region_from": null, "region_columns": [], "completed": [],

@@ -33,6 +33,7 @@ mod doubt;
 mod faults;
 mod fixed_rejects;
 mod footers;
+mod guards;
 mod help;
 mod hidden_rows;
 mod import;

@@ -61,6 +61,33 @@ fn a_limit_of_the_settings_is_said_before_the_list_is_sent() {
 }
 
 #[test]
+fn a_list_outside_the_bounds_of_the_settings_is_not_sent() {
+    let list = contacts(2) + "x,Bad\n";
+    for (bound, said) in [
+        (
+            "max_invalid = '10%'",
+            "1 of 3 rows is not usable, but the settings of leadload allow 0, so nothing is sent",
+        ),
+        (
+            "max_new = 1",
+            "2 leads would be sent, but the settings of leadload allow 1 at a time",
+        ),
+    ] {
+        let folder = Folder::new();
+        let settings = format!("min_rows = '50%'\n{bound}");
+        let (visitor, service) = start(&folder, &settings);
+        let screen = press(&visitor, &columns(&visitor, "leads.csv", &list), "continue");
+        let send = visitor.get(&format!("{}/send", screen.list()));
+        says(
+            &send,
+            "leadload does not know how many people this list usually has",
+        );
+        says(&visitor.send(&send.form("send")), said);
+        assert_eq!(service.stats().lead_requests, 0);
+    }
+}
+
+#[test]
 fn the_preview_shows_the_number_with_the_cell_that_it_is_made_of() {
     let folder = Folder::new();
     let (visitor, _service) = start(&folder, "");
