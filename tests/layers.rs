@@ -31,7 +31,7 @@ const LAYERS: [Layer; 37] = [
     ),
     (
         "follow_up",
-        "import report settings pipeline results ledger api campaign signals phone lead rate open_files exit message text",
+        "import report settings pipeline results ledger api campaign signals phone lead open_files exit message text",
         "",
     ),
     (

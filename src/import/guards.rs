@@ -49,7 +49,7 @@ pub(super) fn earlier_runs(
     };
     let mut runs = ledger.runs()?;
     runs.retain(is_of_these);
-    runs.sort_by_key(|run| Reverse(run.run));
+    runs.sort_by_key(|run| Reverse(run.last_start()));
     Ok(runs)
 }
 

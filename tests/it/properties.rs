@@ -392,6 +392,7 @@ fn taken_in(bytes: &[u8], choice: &FormChoice) -> Vec<(u64, u64)> {
         suppression: Arc::new(SuppressionLists::default()),
         allow_duplicates: false,
         once: Once::Campaign,
+        earlier: Arc::new([]),
     };
     let mut rows = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread()
