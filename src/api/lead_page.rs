@@ -82,11 +82,7 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
     let phones = others.into_iter().flatten().chain([lead]);
     let phones = phones.filter_map(|of| {
         let phone = text(of.get("phone_number").or(of.get("phone"))?)?;
-        // Services hide digits behind such characters.
-        if phone.contains(['*', 'x', 'X', '•', '…']) {
-            return None;
-        }
-        Some(digits(&phone)).filter(|digits| !digits.is_empty())
+        Some(digits(&phone)).filter(|digits| !digits.is_empty() && !is_masked(&phone))
     });
     let made = lead.get("created_at").and_then(read_time);
     Some(ListedLead {
@@ -101,6 +97,14 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
             ..made
         }),
     })
+}
+
+/// Whether the service hides digits of a number. One with an extension (`x4`, `ext. 4`, `;ext=4`) shows
+/// them all, and is another number than the one without: leads are sent without extensions.
+fn is_masked(phone: &str) -> bool {
+    let phone = phone.to_ascii_lowercase();
+    let hides = |(_, rest): (&str, &str)| rest.contains('x') || digits(rest).is_empty();
+    phone.contains(['*', '•', '…']) || phone.split_once('x').is_some_and(hides)
 }
 
 /// A time of the service by the clock of this computer. If the other one is ahead or behind, that is
@@ -208,6 +212,33 @@ mod tests {
         assert!(page.leads[0].has_number(number("+447911000001")));
         assert!(page.leads[0].has_number(number("+447911000009")));
         assert!(!read(&json!([{ "id": 1 }])).leads[0].has_any_number());
+    }
+
+    #[test]
+    fn a_number_with_an_extension_is_another_one_and_a_masked_one_is_none() {
+        let listed = |phone: &str| {
+            read(&json!([{ "id": 1, "phone_number": phone }]))
+                .leads
+                .remove(0)
+        };
+        for phone in [
+            "+12025550123x4",
+            "+1 202 555 0123 ext. 4",
+            "+12025550123;ext=4",
+        ] {
+            let lead = listed(phone);
+            assert!(lead.has_any_number(), "{phone}");
+            assert!(!lead.has_number(number("+12025550123")), "{phone}");
+        }
+        for phone in [
+            "+1202*****23",
+            "+1202xxxxx23",
+            "+1202555012X",
+            "+1202…23",
+            "•••23",
+        ] {
+            assert!(!listed(phone).has_any_number(), "{phone}");
+        }
     }
 
     #[test]
