@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::api::verdict::FatalCause;
 use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
+use crate::ledger::RunRecord;
 use crate::phone::PhoneNumber;
 use crate::pipeline::{Calls, Stopped};
 
@@ -28,9 +29,47 @@ pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> b
     since(lead, answered).is_some_and(|late| late > DOUBT)
 }
 
+/// Whether a lead was made before the run began. Its time is compared by the clock of its answer, so
+/// it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly.
+pub(super) fn is_older(lead: &ListedLead, run: &RunRecord) -> bool {
+    let made = lead.made.filter(|made| made.has_zone);
+    made.is_some_and(|made| run.began_at.duration_since(made.at) > SLOWEST)
+}
+
 fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
     let made = lead.made.filter(|made| made.has_zone)?;
     Some(made.at.duration_since(answered?))
+}
+
+/// Reads the pages of a list, as long as `take` wants more.
+pub(super) async fn each_page(
+    calls: &Calls,
+    query: LeadQuery,
+    mut take: impl FnMut(Vec<ListedLead>) -> bool,
+) -> Result<Result<(), NotDone>, Stopped> {
+    let mut page = None;
+    for _ in 0..MOST_PAGES {
+        let called = calls
+            .make(
+                async |client| {
+                    let page = page.clone().unwrap_or_else(|| client.lead_list(query));
+                    client.lead_page(page).await
+                },
+                |_| Ok(()),
+            )
+            .await?;
+        let listed = match called.result {
+            Ok(listed) => listed,
+            Err(not_done) => return Ok(Err(not_done)),
+        };
+        let wants_more = take(listed.leads);
+        match listed.next {
+            Some(next) if wants_more => page = Some(next),
+            _ => return Ok(Ok(())),
+        }
+    }
+    let text = format!("the list of leads has more than {MOST_PAGES} pages");
+    Ok(Err(NotDone::unreadable(text)))
 }
 
 /// The leads that a campaign lists for a number, from all pages, as far as they are `meant`.
@@ -48,29 +87,12 @@ pub(super) async fn listed_for(
         number: Some(number),
     };
     let mut found = Vec::new();
-    let mut page = None;
-    for _ in 0..MOST_PAGES {
-        let called = calls
-            .make(
-                async |client| {
-                    let page = page.clone().unwrap_or_else(|| client.lead_list(query));
-                    client.lead_page(page).await
-                },
-                |_| Ok(()),
-            )
-            .await?;
-        let listed = match called.result {
-            Ok(listed) => listed,
-            Err(not_done) => return Ok(Err(not_done)),
-        };
-        found.extend(listed.leads.into_iter().filter(&is_meant));
-        match listed.next {
-            Some(next) => page = Some(next),
-            None => return Ok(Ok(found)),
-        }
-    }
-    let text = format!("the list of leads has more than {MOST_PAGES} pages");
-    Ok(Err(NotDone::unreadable(text)))
+    let take = |leads: Vec<ListedLead>| {
+        found.extend(leads.into_iter().filter(&is_meant));
+        true
+    };
+    let read = each_page(calls, query, take).await?;
+    Ok(read.map(|()| found))
 }
 
 /// The leads with this number in a campaign. Of one without a campaign it is not known that it is in
@@ -84,27 +106,6 @@ pub(super) async fn leads_with(
         lead.has_number(number) && lead.campaign.is_none_or(|of| of == campaign)
     };
     listed_for(calls, campaign, number, is_meant).await
-}
-
-/// The first page of the leads of a campaign.
-pub(super) async fn first_page(
-    calls: &Calls,
-    campaign: CampaignId,
-) -> Result<Vec<ListedLead>, Stopped> {
-    let query = LeadQuery {
-        campaign,
-        number: None,
-    };
-    let called = calls
-        .make(
-            async |client| client.lead_page(client.lead_list(query)).await,
-            |_| Ok(()),
-        )
-        .await?;
-    match called.result {
-        Ok(page) => Ok(page.leads),
-        Err(not_done) => Err(refused(not_done)),
-    }
 }
 
 /// Why a list that is needed cannot be read.

@@ -9,9 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lookup::{first_page, listed_for, refused, was_made_before};
+use super::lookup::{each_page, is_older, listed_for, refused, was_made_before};
 use super::target::Target;
-use crate::api::{ListedLead, NotDone};
+use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowId};
 use crate::ledger::UndoRow;
@@ -25,14 +25,23 @@ struct Evidence<'a> {
     by_id: BTreeMap<&'a str, Vec<&'a UndoRow>>,
     /// Whether a lead of the run is listed.
     is_ours: bool,
-    /// Rows whose ids are listed with another number or in another campaign.
-    others: BTreeSet<RowId>,
+    listed: ListedRows,
+}
+
+/// Rows whose ids were listed.
+#[derive(Debug, Default)]
+pub(super) struct ListedRows {
+    pub(super) all: BTreeSet<RowId>,
+    /// With another number or in another campaign.
+    pub(super) others: BTreeSet<RowId>,
+    /// With a time before the run.
+    pub(super) older: BTreeSet<RowId>,
 }
 
 impl Evidence<'_> {
     /// Whether the leads may be removed, whatever else is listed.
     fn is_enough(&self) -> bool {
-        self.is_ours || self.target.is_own_token && self.others.is_empty()
+        self.is_ours || self.target.is_own_token && self.listed.others.is_empty()
     }
 
     fn add(&mut self, listed: &[ListedLead]) {
@@ -40,15 +49,20 @@ impl Evidence<'_> {
             let Some(rows) = self.by_id.get(lead.id.as_str()) else {
                 continue;
             };
+            let ids = rows.iter().map(|row| row.row);
+            self.listed.all.extend(ids.clone());
             if rows.iter().any(|row| is_lead_of(self.target, row, lead)) {
-                self.is_ours = true;
+                match is_older(lead, &self.target.run) {
+                    true => self.listed.older.extend(ids),
+                    false => self.is_ours = true,
+                }
                 continue;
             }
             for row in rows {
                 let is_elsewhere = lead.campaign.is_some_and(|of| of != row.campaign);
                 let is_another = lead.has_any_number() && !lead.has_number(row.number);
                 if is_elsewhere || is_another {
-                    self.others.insert(row.row);
+                    self.listed.others.insert(row.row);
                 }
             }
         }
@@ -62,8 +76,7 @@ pub(super) fn is_lead_of(target: &Target, row: &UndoRow, lead: &ListedLead) -> b
 }
 
 /// Reads the list of leads, and makes sure that those that are to be removed are in the account of the
-/// token. `plan` has all rows that undoing the run is about. Returns the rows whose leads were listed
-/// with another number or campaign.
+/// token. `plan` has all rows that undoing the run is about. Returns those whose leads were listed.
 ///
 /// # Errors
 ///
@@ -72,7 +85,7 @@ pub(super) fn is_lead_of(target: &Target, row: &UndoRow, lead: &ListedLead) -> b
 pub(super) async fn refuse_strangers(
     target: &Target,
     plan: &[UndoRow],
-) -> Result<BTreeSet<RowId>, Failure> {
+) -> Result<ListedRows, Failure> {
     let campaigns: BTreeSet<CampaignId> = plan.iter().map(|row| row.campaign).collect();
     target.refuse_other_account(&campaigns)?;
     let to_remove = plan.iter().filter(|row| row.outcome.is_none());
@@ -87,15 +100,15 @@ pub(super) async fn refuse_strangers(
         target,
         by_id,
         is_ours: false,
-        others: BTreeSet::new(),
+        listed: ListedRows::default(),
     };
     gather(&rows, &campaigns, &mut evidence)
         .await
         .map_err(|why| stopped_failure(&why))?;
     if rows.is_empty() || evidence.is_enough() {
-        return Ok(evidence.others);
+        return Ok(evidence.listed);
     }
-    Err(target.other_account(&match evidence.others.is_empty() {
+    Err(target.other_account(&match evidence.listed.others.is_empty() {
         false => "the service lists leads with the ids of this run, but with other numbers or in other campaigns".to_owned(),
         true => format!(
             "not all of run {} was surely sent with this token, and the service lists none of its leads with their numbers and times",
@@ -104,7 +117,8 @@ pub(super) async fn refuse_strangers(
     }))
 }
 
-/// Reads the list of each campaign once, and looks single leads up until enough is known.
+/// Reads the list of each campaign, as far as that takes no more calls than to look each lead up, and
+/// looks single leads up until enough is known.
 async fn gather(
     rows: &[&UndoRow],
     campaigns: &BTreeSet<CampaignId>,
@@ -112,7 +126,21 @@ async fn gather(
 ) -> Result<(), Stopped> {
     let calls = &evidence.target.calls;
     for campaign in campaigns {
-        evidence.add(&first_page(calls, *campaign).await?);
+        let query = LeadQuery {
+            campaign: *campaign,
+            number: None,
+        };
+        let mut pages = 0;
+        let take = |leads: Vec<ListedLead>| {
+            evidence.add(&leads);
+            pages += 1;
+            pages < rows.len() && evidence.listed.all.len() < rows.len()
+        };
+        match each_page(calls, query, take).await? {
+            Err(not_done) if pages == 0 => return Err(refused(not_done)),
+            // What is not listed so far is looked up before it is removed.
+            _ => {}
+        }
     }
     for row in samples(rows) {
         if evidence.is_enough() {

@@ -1,4 +1,5 @@
-//! Looks the uncertain rows of a run up in the service's list of leads.
+//! Looks the rows of a run up in the service's list of leads of which it is not known whether they are
+//! leads, or which.
 //!
 //! A lead that may be older than the run is a duplicate, never created: undoing the run would remove
 //! it. And a row counts as not taken only if the list has had time to show its lead, shows another
@@ -13,23 +14,28 @@ use super::lookup::{is_later_than, leads_with, refused, was_made_before};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
-use crate::lead::{CampaignId, Counts, ErrorCode, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{Attempted, LeadAt, Ledger, Record, SEVERAL_TOKENS};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
 
-/// How long the list may take to show a lead.
+/// How long the list may take to show a lead; and how long after its last attempt one may be made, if
+/// the time-out of the run is not known.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
 /// How looking the rows of a run up has ended.
 #[derive(Debug)]
 pub struct Reconciled {
     pub run: RunId,
-    /// The rows that were uncertain, as they are now.
+    /// The rows that were to be looked up, as they are now.
     pub counts: Counts,
     /// How many of them were looked up.
     pub looked_up: u64,
+    /// Duplicates among them that still have no id.
+    pub without_id: u64,
+    /// What was found.
+    pub(super) found: BTreeMap<RowId, RowOutcome>,
     /// Those that cannot be decided.
     pub undecided: Undecided,
     pub requests: u64,
@@ -63,7 +69,8 @@ impl Undecided {
 
 impl Reconciled {
     pub fn exit_code(&self) -> ExitCode {
-        let open = self.counts.of(Status::Uncertain) + self.counts.of(Status::Failed);
+        let open = [Status::Uncertain, Status::Failed].map(|status| self.counts.of(status));
+        let open = open.iter().sum::<u64>() + self.without_id;
         match &self.stopped {
             Some(failure) => failure.stopped_by.exit_code(),
             None if open == 0 => ExitCode::Complete,
@@ -72,28 +79,39 @@ impl Reconciled {
     }
 }
 
-/// Looks all uncertain rows up. `done` is told after each row how many are done, of how many.
+/// Looks all rows up for which that may help. `done` is told after each row how many are done, of how
+/// many. A dry run records nothing of it.
 ///
 /// The first interrupt lets nothing more start, a second one ends at once.
 pub async fn reconcile(
-    target: Target,
+    target: &Target,
     interrupts: Interrupts,
     mut done: impl FnMut(u64, u64),
 ) -> Result<Reconciled, Failure> {
     let run = target.run.run;
     let ledger = &target.calls.ledger;
     let rows = ledger
-        .with(move |ledger| ledger.uncertain_rows(run))
+        .with(move |ledger| ledger.rows_to_look_up(run))
         .await?;
     let made = ledger.with(move |ledger| ledger.leads_made(run)).await?;
     let campaigns: BTreeSet<CampaignId> = rows.iter().map(|(row, _)| row.campaign).collect();
     target.refuse_other_account(&campaigns)?;
+    let mut counts = Counts::default();
+    for (row, _) in &rows {
+        counts.add(row.outcome.status);
+    }
+    (0..target.on_their_way).for_each(|_| counts.add(Status::Uncertain));
+    let without_id = counts.of(Status::Duplicate);
     let work = Work {
-        allows_duplicates: allows_duplicates(&target),
+        allows_duplicates: allows_duplicates(target),
         made: made.into_iter().map(|lead| (lead.campaign, lead)).collect(),
         shown: RefCell::default(),
-        found: RefCell::new(Found::default()),
-        target: &target,
+        found: RefCell::new(Found {
+            counts,
+            without_id,
+            ..Found::default()
+        }),
+        target,
     };
     // Two rows of one number must not be given the same lead.
     let at_once = if work.allows_duplicates { 1 } else { AT_ONCE };
@@ -106,15 +124,12 @@ pub async fn reconcile(
         .make_all(looking, at_once, interrupts, |count| done(count, total))
         .await;
     let found = work.found.into_inner();
-    let mut counts = found.counts;
-    let looked_up = counts.total();
-    for _ in counts.total()..total {
-        counts.add(Status::Uncertain);
-    }
     Ok(Reconciled {
         run,
-        counts,
-        looked_up,
+        counts: found.counts,
+        looked_up: found.looked_up,
+        without_id: found.without_id,
+        found: found.outcomes,
         undecided: found.undecided,
         requests: target.calls.requests(),
         again_at: found.again_at,
@@ -130,7 +145,11 @@ fn allows_duplicates(target: &Target) -> bool {
 
 #[derive(Debug, Default)]
 struct Found {
+    /// All rows, as they are now.
     counts: Counts,
+    looked_up: u64,
+    without_id: u64,
+    outcomes: BTreeMap<RowId, RowOutcome>,
     undecided: Undecided,
     again_at: Option<Timestamp>,
 }
@@ -159,17 +178,21 @@ impl Work<'_> {
         let calls = &self.target.calls;
         let number = row.number;
         let listed = leads_with(calls, row.campaign, number).await?;
-        let listed = match listed {
+        let mut listed = match listed {
             Ok(listed) => listed,
             // The service has answered others.
             Err(NotDone::NoAnswer { .. }) => {
                 let mut found = self.found.borrow_mut();
                 found.undecided.unanswered += 1;
-                found.counts.add(Status::Uncertain);
+                found.looked_up += 1;
                 return Ok(());
             }
             Err(not_done) => return Err(refused(not_done)),
         };
+        if self.target.is_dry_run {
+            // The ledger does not know what was found for other rows.
+            listed.retain(|lead| !self.is_found(&lead.id));
+        }
         let known = calls
             .ledger
             .with(move |ledger| ledger.leads_of(&[number]))
@@ -179,14 +202,15 @@ impl Work<'_> {
             .into_iter()
             .filter(|lead| lead.service == *service)
             .collect();
-        let outcome = match judge(&row, attempted, &listed, &known) {
+        let within = self.target.run.timeout().unwrap_or(LATE);
+        let outcome = match judge(&row, attempted, within, &listed, &known) {
             Some(outcome) => self.accepted(&row, outcome).await?,
+            // The service has said itself that it has a lead.
+            None if row.outcome.status == Status::Duplicate => None,
             None => self.not_there(&row, attempted).await?,
         };
-        let status = outcome
-            .as_ref()
-            .map_or(Status::Uncertain, |outcome| outcome.status);
-        if let Some(outcome) = outcome {
+        self.note(&row, outcome.as_ref());
+        if let Some(outcome) = outcome.filter(|_| !self.target.is_dry_run) {
             let token = self.has_no_leads().then(|| self.target.token.clone());
             let settling = move |ledger: &mut Ledger| {
                 if let Some(token) = token {
@@ -196,8 +220,23 @@ impl Work<'_> {
             };
             calls.ledger.with(settling).await?;
         }
-        self.found.borrow_mut().counts.add(status);
         Ok(())
+    }
+
+    fn is_found(&self, lead_id: &str) -> bool {
+        let found = self.found.borrow();
+        let mut ids = found.outcomes.values().map(|row| row.lead_id.as_deref());
+        ids.any(|id| id == Some(lead_id))
+    }
+
+    fn note(&self, row: &Record, outcome: Option<&RowOutcome>) {
+        let mut found = self.found.borrow_mut();
+        found.looked_up += 1;
+        let Some(outcome) = outcome else { return };
+        let before = row.outcome.status;
+        found.counts.change(before, outcome.status);
+        found.without_id -= u64::from(before == Status::Duplicate);
+        found.outcomes.insert(row.row, outcome.clone());
     }
 
     /// What is found counts only in the run's account, and only with times that can be trusted.
@@ -297,10 +336,11 @@ impl Work<'_> {
 }
 
 /// What the listed leads of a row's number in its campaign say of the row; `None` if nothing.
-/// `known` is what the ledger has of them.
+/// A lead may be made `within` this time after its last attempt. `known` is what the ledger has of them.
 fn judge(
     row: &Record,
     attempted: Option<Attempted>,
+    within: SignedDuration,
     listed: &[ListedLead],
     known: &[LeadAt],
 ) -> Option<RowOutcome> {
@@ -308,17 +348,22 @@ fn judge(
         let mut known = known.iter().map(|known| &known.record);
         known.find(|known| known.outcome.lead_id.as_ref() == Some(&lead.id))
     };
+    // Another run may also have been told of a lead that it did not make.
+    let is_made_elsewhere = |lead: &ListedLead| {
+        let mut known = known.iter().map(|known| &known.record.outcome);
+        known.any(|by| by.status == Status::Created && by.lead_id.as_ref() == Some(&lead.id))
+    };
     // The lead of another row of this run is that row's.
     let is_of_another_row =
         |lead: &&ListedLead| holder(lead).is_some_and(|by| by.run == row.run && by.row != row.row);
     let listed: Vec<&ListedLead> = listed.iter().filter(|l| !is_of_another_row(l)).collect();
     let is_new = |lead: &&&ListedLead| {
         let since = lead.made.filter(|made| made.has_zone);
-        // A time long after the last attempt is that of another clock, or another zone.
-        let is_younger = since
-            .zip(attempted)
-            .is_some_and(|(made, at)| made.at > at.first && made.at.duration_since(at.last) < LATE);
-        is_younger && holder(lead).is_none()
+        // A later time is that of another lead, another clock, or another zone.
+        let is_younger = since.zip(attempted).is_some_and(|(made, at)| {
+            made.at > at.first && made.at.duration_since(at.last) < within
+        });
+        is_younger && !is_made_elsewhere(lead)
     };
     let created = listed.iter().find(is_new);
     let (status, lead) = match created {
@@ -337,7 +382,7 @@ fn looked_up(row: &Record, status: Status, lead_id: Option<String>) -> RowOutcom
     RowOutcome {
         lead_id,
         attempts: row.outcome.attempts,
-        settled_at: Some(Timestamp::now()),
+        settled_at: row.outcome.settled_at.or(Some(Timestamp::now())),
         ..RowOutcome::not_sent(
             status,
             Some(ErrorCode::AnswerLost),

@@ -22,6 +22,8 @@ pub struct Wanted {
     /// What the ledger calls the service.
     pub address: String,
     pub settings: FollowUpSettings,
+    /// Whether nothing is done, so that the ledger is not changed either.
+    pub is_dry_run: bool,
 }
 
 /// A run while it is not sent, and its own service. With a ledger in a file, nothing else is sent to
@@ -35,7 +37,10 @@ pub struct Target {
     pub is_own_token: bool,
     /// What the token is known by.
     pub token: Arc<str>,
-    _lock: SenderLock,
+    pub is_dry_run: bool,
+    /// Rows of a process that was cut off whose requests may still be on their way.
+    pub on_their_way: u64,
+    _lock: Option<SenderLock>,
     /// It runs until this is dropped, if it is the service.
     _reached: service::Reached,
 }
@@ -54,6 +59,7 @@ impl Target {
             run,
             address,
             settings,
+            is_dry_run,
         } = wanted;
         let FollowUpSettings {
             service: named,
@@ -61,10 +67,14 @@ impl Target {
             timeout,
         } = settings;
         let most = open_files::requests_that_fit(1, matches!(named, Service::Sandbox))?;
-        let opening = service::on_a_thread(move || open(&place, run, &address));
+        let opening = service::on_a_thread(move || open(&place, run, &address, is_dry_run));
         let (record, ledger, service, lock) = opening.await?;
         let is_sent = async |at_work: &AtWork| Err(busy(at_work.to_string()));
         let mut ledger = await_turn(ledger, run, is_sent).await?;
+        let on_their_way = match is_dry_run {
+            true => 0,
+            false => ledger.expire_claims(run)?,
+        };
         let rate = pace(&mut ledger, service, &rate)?;
         let reached = service::reach(&named, timeout).await?;
         let client: Client = reached.client.clone();
@@ -73,9 +83,11 @@ impl Target {
         Ok(Target {
             is_own_token: record.was_sent_with(&token),
             token,
-            calls: Calls::new(client, ledger, service, rate, most),
+            calls: Calls::new(client, ledger, (!is_dry_run).then_some(service), rate, most),
             run: record,
             campaigns,
+            is_dry_run,
+            on_their_way,
             _lock: lock,
             _reached: reached,
         })
@@ -117,18 +129,28 @@ impl Target {
     }
 }
 
-type Opened = (RunRecord, Ledger, ServiceId, SenderLock);
+type Opened = (RunRecord, Ledger, ServiceId, Option<SenderLock>);
 
-/// Opens the ledger and takes the right to send, without waiting for it.
-fn open(place: &LedgerPlace, run: RunId, address: &str) -> Result<Opened, Failure> {
-    let mut ledger = Ledger::open(place)?;
-    let found = ledger.runs()?.into_iter().find(|found| found.run == run);
-    let Some(record) = found else {
-        return Err(Failure::usage(
+/// Opens the ledger and takes the right to send, without waiting for it. What a killed start has left
+/// is cleaned up, as a start of the run would. A dry run changes nothing, so it needs no such right.
+fn open(
+    place: &LedgerPlace,
+    run: RunId,
+    address: &str,
+    is_dry_run: bool,
+) -> Result<Opened, Failure> {
+    let none = || {
+        Failure::usage(
             format!("there is no run {run} in the ledger `{place}`"),
             "`leadload runs` lists them",
-        ));
+        )
     };
+    let mut ledger = match is_dry_run {
+        true => Ledger::read(place)?.ok_or_else(none)?,
+        false => Ledger::open(place)?,
+    };
+    let found = ledger.runs()?.into_iter().find(|found| found.run == run);
+    let record = found.ok_or_else(none)?;
     if record.service != address {
         let message = Message::new(
             format!(
@@ -147,10 +169,20 @@ fn open(place: &LedgerPlace, run: RunId, address: &str) -> Result<Opened, Failur
         return Err(Failure::new(StoppedBy::Usage, on_page));
     }
     let service = ledger.service(address)?;
-    let Some(lock) = ledger.try_lock_sender(service)? else {
-        return Err(busy(ledger.who_sends(service)?));
+    let lock = match is_dry_run {
+        true => None,
+        false => ledger.try_lock_sender(service)?,
     };
-    ledger.recover(service)?;
+    let is_busy = match is_dry_run {
+        true => record.is_at_work,
+        false => lock.is_none(),
+    };
+    if is_busy {
+        return Err(busy(ledger.who_sends(service)?));
+    }
+    if !is_dry_run {
+        ledger.recover(service)?;
+    }
     Ok((record, ledger, service, lock))
 }
 

@@ -1,5 +1,5 @@
 //! Removes the leads of a run from the service again: those that it created and that have an id, and
-//! nothing else.
+//! nothing else. Before that, rows are looked up that may be leads.
 //!
 //! # Promises
 //!
@@ -11,20 +11,21 @@
 //!    the service turned out not to have the call before anything was removed.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, mpsc};
 
-use super::lookup::listed_for;
-use super::ownership::{is_lead_of, refuse_strangers};
+use super::lookup::{is_older, listed_for};
+use super::ownership::{ListedRows, is_lead_of, refuse_strangers};
+use super::reconcile::reconcile;
 use super::target::{Target, busy};
 use super::undone::Undone;
 use crate::api::verdict::FatalCause;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::Failure;
-use crate::lead::{CampaignId, ErrorCode, RowId};
+use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::{RunState, UndoCounts, UndoOutcome, UndoRow, UndoStatus};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
@@ -39,25 +40,47 @@ pub struct Undo {
     target: Target,
     /// All rows that this is about: those with an outcome are left as they are.
     plan: Vec<UndoRow>,
-    /// Rows whose leads have another number at the service by now.
-    changed: BTreeSet<RowId>,
+    listed: ListedRows,
 }
 
+/// Why leads with an id are not removed, though the service might do it.
+const CHANGED: &str = "the service has another number or campaign for this lead";
+const OLDER: &str = "the service lists this lead as older than the run";
+
 impl Undo {
-    /// Finds out what is to be removed, and whether these leads are the run's. Removes nothing.
-    pub async fn prepare(target: Target) -> Result<Undo, Failure> {
+    /// Looks up what may have arrived, and finds out what is to be removed, and whether these leads are
+    /// the run's. Removes nothing. `done` is told how many rows are looked up, of how many.
+    ///
+    /// Who has enough of it drops it: what was looked up stays known.
+    pub async fn prepare(mut target: Target, done: impl FnMut(u64, u64)) -> Result<Undo, Failure> {
+        let nobody = Interrupts::new(mpsc::channel(1).1);
+        let looked_up = reconcile(&target, nobody, done).await?;
+        if let Some(failure) = looked_up.stopped {
+            return Err(failure);
+        }
+        // All that is known of its leads was found with this token.
+        let had_leads = target.run.token.as_deref() != Some("");
+        target.is_own_token |= !had_leads && !looked_up.found.is_empty();
         let run = target.run.run;
-        let plan = target
-            .calls
-            .ledger
-            .with(move |ledger| ledger.undo_plan(run));
-        let mut undo = Undo {
-            plan: plan.await?,
+        let ledger = &target.calls.ledger;
+        let mut plan = ledger.with(move |ledger| ledger.undo_plan(run)).await?;
+        if target.is_dry_run {
+            // The ledger does not know it.
+            let found = |row: UndoRow| match looked_up.found.get(&row.row) {
+                Some(outcome) => row.found(outcome),
+                None => Some(row),
+            };
+            plan = plan.into_iter().filter_map(found).collect();
+        }
+        let listed = refuse_strangers(&target, &plan).await?;
+        for row in plan.iter_mut().filter(|row| row.outcome.is_none()) {
+            row.outcome = listed.objection(row);
+        }
+        Ok(Undo {
             target,
-            changed: BTreeSet::new(),
-        };
-        undo.changed = refuse_strangers(&undo.target, &undo.plan).await?;
-        Ok(undo)
+            plan,
+            listed,
+        })
     }
 
     fn to_remove(&self) -> impl Iterator<Item = &UndoRow> {
@@ -184,20 +207,9 @@ impl Undo {
         }
         // That may have changed while it waited.
         alone = alone.filter(|_| !progress.get().has_removed);
-        let outcome = if self.changed.contains(&row.row) {
-            outcome(
-                UndoStatus::Kept,
-                None,
-                "the service has another number or campaign for this lead",
-            )
-        } else if !self.is_surely_ours(&row).await? {
-            outcome(
-                UndoStatus::Unknown,
-                None,
-                "the lead was not surely made with this token, and the service does not list it with its number and time",
-            )
-        } else {
-            self.asked_to_remove(&row, progress).await?
+        let outcome = match self.objection(&row).await? {
+            Some(outcome) => outcome,
+            None => self.asked_to_remove(&row, progress).await?,
         };
         if outcome.status.is_removed() {
             progress.set(Progress {
@@ -213,20 +225,37 @@ impl Undo {
         Ok(())
     }
 
-    /// With another token than the run's, only a lead that the service lists as the run's is removed.
-    async fn is_surely_ours(&self, row: &UndoRow) -> Result<bool, Stopped> {
-        if self.target.is_own_token {
-            return Ok(true);
+    /// Why a lead is not removed, though it has an id: one that is older than the run is not the run's,
+    /// and with another token only one is removed that the service lists as the run's.
+    async fn objection(&self, row: &UndoRow) -> Result<Option<UndoOutcome>, Stopped> {
+        let is_own_token = self.target.is_own_token;
+        let objection = self.listed.objection(row);
+        if objection.is_some() || is_own_token && self.listed.all.contains(&row.row) {
+            return Ok(objection);
+        }
+        let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
+        let calls = &self.target.calls;
+        let found = listed_for(calls, row.campaign, row.number, has_its_id).await?;
+        let found = found.unwrap_or_default();
+        let is_older = |lead: &ListedLead| is_older(lead, &self.target.run);
+        if found.iter().any(is_older) {
+            return Ok(Some(outcome(UndoStatus::Kept, None, OLDER)));
         }
         let planned = self.plan.binary_search_by_key(&row.row, |row| row.row);
-        let Some(planned) = planned.ok().and_then(|at| self.plan.get(at)) else {
-            return Ok(false);
+        let planned = planned.ok().and_then(|at| self.plan.get(at));
+        let is_listed = |planned| {
+            found
+                .iter()
+                .any(|lead| is_lead_of(&self.target, planned, lead))
         };
-        let is_meant = |lead: &ListedLead| {
-            Some(&lead.id) == row.lead_id.as_ref() && is_lead_of(&self.target, planned, lead)
-        };
-        let found = listed_for(&self.target.calls, row.campaign, row.number, is_meant).await?;
-        Ok(found.is_ok_and(|found| !found.is_empty()))
+        if is_own_token || planned.is_some_and(is_listed) {
+            return Ok(None);
+        }
+        Ok(Some(outcome(
+            UndoStatus::Unknown,
+            None,
+            "the lead was not surely made with this token, and the service does not list it with its number and time",
+        )))
     }
 
     async fn asked_to_remove(
@@ -304,6 +333,18 @@ impl Undo {
             ),
             (false, _) => outcome(UndoStatus::Gone, status, "it was not there any more"),
         })
+    }
+}
+
+impl ListedRows {
+    /// Why the lead of a row is not removed, by the lists that were read.
+    fn objection(&self, row: &UndoRow) -> Option<UndoOutcome> {
+        let why = match row.row {
+            row if self.others.contains(&row) => CHANGED,
+            row if self.older.contains(&row) => OLDER,
+            _ => return None,
+        };
+        Some(outcome(UndoStatus::Kept, None, why))
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Undone {
 pub struct OpenRows {
     /// The service has refused to remove the lead, or has not answered: it may be asked once more.
     pub again: u64,
-    /// The answer to the row was lost: it may be looked up.
+    /// The answer to the row was lost, and the service does not list its lead so far.
     pub uncertain: u64,
     /// Leads that somebody has to look at: they may be older than the run, were changed, or have no id.
     pub by_hand: u64,
@@ -43,7 +43,7 @@ impl OpenRows {
             UndoStatus::Kept => outcome.http_status.is_some(),
             UndoStatus::Unknown => row.was_asked,
         };
-        *match outcome.may_be_looked_up() {
+        *match row.may_be_looked_up() {
             _ if was_asked => &mut self.again,
             true => &mut self.uncertain,
             false => &mut self.by_hand,

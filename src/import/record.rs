@@ -151,10 +151,12 @@ impl Record {
         let service = settings.service.clone();
         let form = settings.policy.form;
         let options = identity::options(&service, settings, intake, book);
+        let mut recorded = options.clone();
+        recorded.insert("timeout".into(), settings.timeout.as_secs_f64().into());
         let mut new = NewRun {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
-            options: Value::Object(options.clone()),
+            options: Value::Object(recorded),
             defaults: defaults(&settings.given, intake),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             sending: Sending {

@@ -35,9 +35,13 @@ impl Counts {
         self.0[status as usize] += 1;
     }
 
-    /// A row that was counted under one status is counted under another one.
+    /// A row that was counted under one status is counted under another one. It is also found where
+    /// a later start of its run has counted it, if another run has settled the number meanwhile.
     pub fn change(&mut self, from: Status, to: Status) {
-        self.0[from as usize] = self.0[from as usize].saturating_sub(1);
+        let counted_as = [from, Status::AlreadyImported];
+        if let Some(status) = counted_as.into_iter().find(|status| self.of(*status) > 0) {
+            self.0[status as usize] -= 1;
+        }
         self.add(to);
     }
 }
@@ -61,6 +65,16 @@ impl<'de> Deserialize<'de> for Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_that_changes_is_counted_once_whatever_a_later_start_has_counted_it_as() {
+        for counted_as in [Status::Uncertain, Status::AlreadyImported] {
+            let mut counts = Counts::default();
+            counts.add(counted_as);
+            counts.change(Status::Uncertain, Status::Duplicate);
+            assert_eq!((counts.total(), counts.of(Status::Duplicate)), (1, 1));
+        }
+    }
 
     #[test]
     fn counts_are_read_as_they_are_written() {

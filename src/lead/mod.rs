@@ -101,6 +101,13 @@ impl RowOutcome {
         self.status == Status::Failed && self.error_code.is_some_and(ErrorCode::is_refusal)
     }
 
+    /// Whether the service may have a lead of the row whose id is not known: its list of leads may
+    /// tell.
+    pub fn may_be_looked_up(&self) -> bool {
+        let is_lost = self.error_code == Some(ErrorCode::AnswerLost) && self.lead_id.is_none();
+        self.status == Status::Uncertain || self.status == Status::Duplicate && is_lost
+    }
+
     /// The outcome of a row that cannot be sent as it is.
     pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
         RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))

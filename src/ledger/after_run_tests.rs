@@ -726,7 +726,7 @@ fn expire(subject: &Subject) {
 fn expire(_: &Subject) {}
 
 #[test]
-fn an_uncertain_row_is_known_with_the_times_of_its_attempts() {
+fn a_row_that_may_be_looked_up_is_known_with_the_times_of_its_attempts() {
     each(|mut subject| {
         let attempted = |first, last| {
             Some(Attempted {
@@ -734,27 +734,46 @@ fn an_uncertain_row_is_known_with_the_times_of_its_attempts() {
                 last: at(last),
             })
         };
-        for (first, last) in [(10, 20), (15, 40)] {
-            let mut group = settlements([1], &uncertain());
+        for (row, outcome, (first, last)) in [
+            (1, uncertain(), (10, 20)),
+            (1, uncertain(), (15, 40)),
+            (3, lost_duplicate(), (50, 60)),
+        ] {
+            let mut group = settlements([row], &outcome);
             group.settlements[0].attempted = attempted(first, last);
-            subject.commit(RUN, claims([1]));
+            subject.commit(RUN, claims([row]));
             if let Ledger::Server(_) = subject.ledger {
                 // A settlement is of the sender that has claimed the row.
                 group.settlements[0].claim.sender = subject.ledger.lease().permits().unwrap();
             }
             subject.commit(RUN, group);
         }
-        subject.send(RUN, &[(2, id(2))]);
+        // Of these nothing is to be found out: one has an id, the other was never in doubt.
+        let with_id = RowOutcome {
+            lead_id: id(4).lead_id,
+            ..lost_duplicate()
+        };
+        let duplicate = RowOutcome::not_sent(Status::Duplicate, None, None);
+        subject.send(RUN, &[(2, id(2)), (4, with_id), (5, duplicate)]);
         subject.end(RUN);
-        let rows = subject.ledger.uncertain_rows(RUN).unwrap();
-        let rows: Vec<_> = rows
+        let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
+        let brief: Vec<_> = rows
             .iter()
             .map(|(row, times)| (row.row.0, *times))
             .collect();
-        assert_eq!(rows, [(1, attempted(10, 40))]);
+        assert_eq!(brief, [(1, attempted(10, 40)), (3, attempted(50, 60))]);
+        // They are kept until the row is decided.
+        subject.ledger.reconcile(&rows[1].0, &id(3)).unwrap();
+        let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
+        assert_eq!(rows.len(), 1);
+        let counts = subject.ledger.counts_of(RUN).unwrap();
+        assert_eq!(
+            (counts.of(Status::Created), counts.of(Status::Duplicate)),
+            (2, 2)
+        );
         let made = subject.ledger.leads_made(RUN).unwrap();
         assert_eq!(made.len(), 1);
-        assert_eq!(made[0].row, RowId(2));
+        assert_eq!(made[0].row, RowId(3));
     });
 }
 
@@ -767,21 +786,34 @@ fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_
         };
         subject.commit(RUN, group);
         if let Ledger::Server(_) = subject.ledger {
-            assert_eq!(subject.ledger.uncertain_rows(RUN).unwrap(), []);
+            assert_eq!(subject.ledger.rows_to_look_up(RUN).unwrap(), []);
             #[cfg(unix)]
             subject
                 ._keeps
                 .downcast_ref::<super::cluster::Database>()
                 .unwrap()
                 .sql("UPDATE leadload.senders SET until = to_timestamp(1700000030)");
-        } else {
-            subject.ledger.recover(subject.service).unwrap();
         }
-        let rows = subject.ledger.uncertain_rows(RUN).unwrap();
+        // Reading finds the same as is written afterwards.
+        let before = subject.ledger.rows_to_look_up(RUN).unwrap();
+        let counted = |subject: &Subject| subject.ledger.runs().unwrap()[0].counts;
+        assert_eq!(counted(&subject).of(Status::Uncertain), 1);
+        assert_eq!(subject.ledger.counts_of(RUN).unwrap(), Counts::default());
+        let unknown = [(1, Some(UndoStatus::Unknown))];
+        assert_eq!(brief(&subject.ledger.undo_plan(RUN).unwrap()), unknown);
+        for _ in 0..2 {
+            subject.ledger.recover(subject.service).unwrap();
+            subject.ledger.expire_claims(RUN).unwrap();
+            assert_eq!(counted(&subject).of(Status::Uncertain), 1);
+        }
+        assert_eq!(brief(&subject.ledger.undo_plan(RUN).unwrap()), unknown);
+        let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
         let [(row, Some(times))] = &rows[..] else {
             panic!("{rows:?}");
         };
         assert_eq!(row.row, RowId(1));
+        assert_eq!(before[0].0.outcome.status, Status::Uncertain);
+        assert_eq!(before[0].1.map(|times| times.first), Some(times.first));
         assert_eq!(times.first, at(10));
         match subject.ledger {
             Ledger::Server(_) => assert_eq!(times.last, at(30)),
@@ -803,7 +835,7 @@ fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_
         }
         subject.commit(RUN, group);
         subject.ledger.recover(subject.service).unwrap();
-        let times = subject.ledger.uncertain_rows(RUN).unwrap()[0].1.unwrap();
+        let times = subject.ledger.rows_to_look_up(RUN).unwrap()[0].1.unwrap();
         assert_eq!((times.first, times.last), (at(10), last));
     });
 }
@@ -814,7 +846,7 @@ fn what_the_service_has_of_uncertain_rows_is_counted_and_known() {
         let rows = [1, 2, 3, 4].map(|row| (row, uncertain()));
         subject.send(RUN, &rows);
         subject.end(RUN);
-        let found = subject.ledger.uncertain_rows(RUN).unwrap();
+        let found = subject.ledger.rows_to_look_up(RUN).unwrap();
         let record = |at: usize| found[at].0.clone();
         let failed = RowOutcome::not_sent(Status::Failed, Some(ErrorCode::AnswerLost), None);
         let outcomes = [
@@ -855,6 +887,60 @@ fn what_the_service_has_of_uncertain_rows_is_counted_and_known() {
         let later = subject.begin(77);
         let reply = subject.ledger.commit(later, &claims([3])).unwrap();
         assert!(reply.refused.is_empty());
+    });
+}
+
+#[test]
+fn a_row_that_a_later_start_has_counted_as_imported_before_is_counted_once() {
+    each(|mut subject| {
+        let rows = [1, 2, 3].map(|row| (row, uncertain()));
+        subject.send(RUN, &rows);
+        let mut counts = Counts::default();
+        (0..3).for_each(|_| counts.add(Status::AlreadyImported));
+        let ending = Ending {
+            complete: true,
+            counts,
+            ..Ending::default()
+        };
+        subject.ledger.end(RUN, 1, &ending, at(1)).unwrap();
+        subject.ledger.recover(subject.service).unwrap();
+        for (row, _) in subject.ledger.rows_to_look_up(RUN).unwrap() {
+            subject.ledger.reconcile(&row, &lost_duplicate()).unwrap();
+        }
+        let counts = subject.ledger.counts_of(RUN).unwrap();
+        assert_eq!((counts.total(), counts.of(Status::Duplicate)), (3, 3));
+    });
+}
+
+#[test]
+fn what_was_created_and_what_was_claimed_before_a_kill_is_in_the_plan_to_undo() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1)), (2, id(2))]);
+        subject.commit(RUN, claims([3]));
+        let reading = Ledger::read(&subject.place).unwrap().unwrap();
+        let planned = [(1, None), (2, None), (3, Some(UndoStatus::Unknown))];
+        assert_eq!(brief(&reading.undo_plan(RUN).unwrap()), planned);
+    });
+}
+
+#[test]
+fn the_longest_timeout_of_all_starts_is_known() {
+    each(|mut subject| {
+        let mut run = new_run(subject.service, 79);
+        let mut begun = RUN;
+        for (said, longest) in [(60.0, 60), (90.5, 90), (10.0, 90)] {
+            run.options = serde_json::json!({ "timeout": said });
+            run.expected = subject.ledger.predecessors(&run).unwrap().latest;
+            if let Ledger::Server(_) = subject.ledger {
+                expire(&subject);
+            }
+            begun = subject.ledger.begin(&run, at(1)).unwrap().unwrap().run;
+            let runs = subject.ledger.runs().unwrap();
+            let record = runs.iter().find(|known| known.run == begun).unwrap();
+            assert_eq!(record.timeout().map(|time| time.as_secs()), Some(longest));
+        }
+        assert_ne!(begun, RUN);
+        assert_eq!(subject.ledger.runs().unwrap()[0].timeout(), None);
     });
 }
 

@@ -148,9 +148,16 @@ pub struct Settlement {
     /// The digest of its cells, if it was rejected.
     #[serde(skip)]
     pub cells: Option<CellsDigest>,
-    /// When its attempts were, if it is uncertain.
+    /// When its attempts were, if that is known.
     #[serde(skip)]
     pub attempted: Option<Attempted>,
+}
+
+impl Settlement {
+    /// When it was sent, if somebody who looks it up needs to know.
+    pub(super) fn attempts_to_keep(&self) -> Option<Attempted> {
+        self.attempted.filter(|_| self.outcome.may_be_looked_up())
+    }
 }
 
 /// When a row was sent: by this the service's list of leads tells whether its lead is older.
@@ -160,6 +167,19 @@ pub struct Attempted {
     pub first: Timestamp,
     /// No attempt was later.
     pub last: Timestamp,
+}
+
+impl Attempted {
+    /// The times of attempts that are known from two places.
+    pub(super) fn together(one: Option<Attempted>, other: Option<Attempted>) -> Option<Attempted> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(Attempted {
+                first: one.first.min(other.first),
+                last: one.last.max(other.last),
+            }),
+            (one, other) => one.or(other),
+        }
+    }
 }
 
 /// A row that cannot be sent as it is.

@@ -156,6 +156,15 @@ impl Ledger {
         }
     }
 
+    /// Claims of a run without an outcome become uncertain, when no request for them can be on its way
+    /// any more; returns how many are left. In a file, [`Ledger::recover`] does that.
+    pub fn expire_claims(&mut self, run: RunId) -> Result<u64, LedgerError> {
+        match self {
+            Ledger::File(_) => Ok(0),
+            Ledger::Server(ledger) => ledger.expire_claims(run),
+        }
+    }
+
     /// What [`Ledger::begin`] would find now.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
         of_kind!(self, ledger => ledger.predecessors(run))
@@ -453,12 +462,13 @@ impl Ledger {
         of_kind!(self, ledger => ledger.undo_rows(run))
     }
 
-    /// The uncertain rows of a run, in order, each with the time of its attempts if that is known.
-    pub fn uncertain_rows(
+    /// The rows of a run whose leads may be looked up, in order, each with the time of its attempts
+    /// if that is known. Claims without an outcome that nobody is working at are among them.
+    pub fn rows_to_look_up(
         &self,
         run: RunId,
     ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
-        of_kind!(self, ledger => ledger.uncertain_rows(run))
+        of_kind!(self, ledger => ledger.rows_to_look_up(run))
     }
 
     /// The latest lead of each campaign that the run has made.
@@ -466,7 +476,7 @@ impl Ledger {
         of_kind!(self, ledger => ledger.leads_made(run))
     }
 
-    /// Records what the service has of an uncertain row. In a file, call it only while nothing is
+    /// Records what the service has of a row that was looked up. In a file, call it only while nothing is
     /// sent; on a server a row that is being sent stays.
     pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
         of_kind!(self, ledger => ledger.reconcile(row, outcome))

@@ -1,6 +1,6 @@
 //! What the ledger knows about a run and the processes that worked on it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::UndoRecord;
@@ -120,6 +120,12 @@ impl RunRecord {
     /// Its number and its day, for a sentence.
     pub fn in_sentence(&self) -> String {
         format!("run {} of {}", self.run, self.began_at.strftime("%Y-%m-%d"))
+    }
+
+    /// The longest time-out of its requests; `None` if it was pruned, or an older version has sent it.
+    pub fn timeout(&self) -> Option<SignedDuration> {
+        let seconds = self.options.as_ref()?.get("timeout")?.as_f64()?;
+        SignedDuration::try_from_secs_f64(seconds).ok()
     }
 
     /// Whether all its leads were made with this token, so that they are in its account.

@@ -20,7 +20,8 @@ pub struct NewRun {
     /// A digest of everything that makes a run the same run.
     pub identity: Sha256,
     /// The same in words: an object of names and values. `campaign` is the campaign
-    /// as the user gave it, `campaign_ids` an object of campaign names and their ids.
+    /// as the user gave it, `campaign_ids` an object of campaign names and their ids, and
+    /// `timeout` that of its requests, in seconds, which is not part of the identity.
     pub options: Value,
     /// The defaults for a rejects file of this run, as JSON.
     pub defaults: String,
@@ -34,6 +35,21 @@ pub struct NewRun {
     pub lists: Vec<ListRecord>,
     /// The files that this start will write, with absolute paths.
     pub outputs: Vec<(PathBuf, OutputKind)>,
+}
+
+impl NewRun {
+    /// Its options, with the longest `timeout` of its starts: so long after its last attempt the service
+    /// may still make a lead.
+    pub(super) fn options_after(&self, earlier: Option<&Value>) -> Value {
+        const KEY: &str = "timeout";
+        let mut options = self.options.clone();
+        let seconds = |of: &Value| of.get(KEY).and_then(Value::as_f64);
+        let earlier = earlier.filter(|earlier| seconds(earlier) > seconds(&options));
+        if let (Some(earlier), Some(all)) = (earlier, options.as_object_mut()) {
+            all.insert(KEY.to_owned(), earlier[KEY].clone());
+        }
+        options
+    }
 }
 
 /// What matters of a run to others that send to the same service at the same time.

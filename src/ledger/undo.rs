@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::lead::{CampaignId, RowId};
+use crate::lead::{CampaignId, RowId, RowOutcome, Status};
 use crate::phone::PhoneNumber;
 
 /// Why a lead is not removed, and a row is not known to have one.
@@ -67,13 +67,6 @@ pub struct UndoOutcome {
     pub settled_at: Option<Timestamp>,
 }
 
-impl UndoOutcome {
-    /// Whether its row is uncertain, so that looking it up may help.
-    pub fn may_be_looked_up(&self) -> bool {
-        self.error.as_deref() == Some(MAY_HAVE_ARRIVED)
-    }
-}
-
 /// A row of a run that is undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoRow {
@@ -87,6 +80,40 @@ pub struct UndoRow {
     pub was_asked: bool,
     /// `None` while its lead is to be removed.
     pub outcome: Option<UndoOutcome>,
+}
+
+impl UndoRow {
+    /// Whether looking the row up may tell whether there is a lead.
+    pub fn may_be_looked_up(&self) -> bool {
+        let why = self.outcome.as_ref().and_then(|row| row.error.as_deref());
+        match why {
+            Some(MAY_HAVE_ARRIVED) => true,
+            Some(PERHAPS_OLDER) => self.lead_id.is_none(),
+            _ => false,
+        }
+    }
+
+    /// The row of a plan as it is when the ledger knows what was found of it; `None` if the service
+    /// has no lead.
+    pub fn found(self, found: &RowOutcome) -> Option<UndoRow> {
+        let why = match found.status {
+            Status::Created => None,
+            Status::Duplicate => Some(PERHAPS_OLDER.to_owned()),
+            _ => return None,
+        };
+        let outcome = why.map(|why| UndoOutcome {
+            status: UndoStatus::Unknown,
+            http_status: None,
+            error: Some(why),
+            settled_at: None,
+        });
+        Some(UndoRow {
+            lead_id: found.lead_id.clone(),
+            made_at: found.settled_at,
+            outcome,
+            ..self
+        })
+    }
 }
 
 /// What is known of undoing a run.

@@ -1,7 +1,8 @@
 //! Other calls of the service at the pace of runs: deleting leads, and looking them up.
 //!
 //! Each of these calls may be repeated without harm. Every attempt passes the [`RateController`] and
-//! is on record in the ledger before it starts, so that it counts for later runs even after a kill.
+//! is on record in the ledger before it starts, so that it counts for later runs even after a kill;
+//! only those of a command that changes nothing are not.
 //! Until an answer was understood, and after each wait that the service asks for, one goes alone.
 //!
 //! An attempt without a usable answer is made again, a few times. While no
@@ -77,7 +78,8 @@ impl From<LedgerError> for Stopped {
 pub struct Calls {
     client: Client,
     pub ledger: LedgerThread,
-    service: ServiceId,
+    /// Where its requests are recorded; `None` while the ledger is only read.
+    recorded: Option<ServiceId>,
     rate: RefCell<RateController>,
     throttle: RefCell<Throttle>,
     /// Whether an answer was understood since the beginning, or since the last wait.
@@ -100,18 +102,19 @@ pub struct Calls {
 
 impl Calls {
     /// The first of them waits as long as the service has asked an earlier process to wait. No
-    /// more than `most` are under way at once.
+    /// more than `most` are under way at once. Without a service to record them for, the ledger is not
+    /// changed.
     pub fn new(
         client: Client,
         ledger: Ledger,
-        service: ServiceId,
+        recorded: Option<ServiceId>,
         rate: RateController,
         most: usize,
     ) -> Calls {
         Calls {
             client,
             ledger: LedgerThread::new(ledger),
-            service,
+            recorded,
             rate: RefCell::new(rate),
             throttle: RefCell::default(),
             is_understood: Cell::new(false),
@@ -239,9 +242,12 @@ impl Calls {
         call: &impl AsyncFn(&Client) -> Called<T>,
         before: impl FnOnce(&mut Ledger) -> Result<(), LedgerError> + Send + 'static,
     ) -> Result<Called<T>, Stopped> {
-        let (service, limits) = (self.service, self.rate.borrow().limits().to_vec());
+        let (recorded, limits) = (self.recorded, self.rate.borrow().limits().to_vec());
         let reserved = self.ledger.with(move |ledger| {
             before(ledger)?;
+            let Some(service) = recorded else {
+                return Ok(None);
+            };
             let at = ledger.reserve_start(service, &limits)?;
             let now = StartsInSecond {
                 second: Timestamp::now().as_second(),
@@ -382,10 +388,10 @@ impl Calls {
         self.warn_of("the service asks to wait", wait);
         self.rate.borrow_mut().limiter.hold(now + wait);
         self.is_understood.set(false);
-        let (Some(wait), ErrorCode::Http(http_status)) = (hint, why) else {
+        let (Some(service), Some(wait), ErrorCode::Http(http_status)) = (self.recorded, hint, why)
+        else {
             return Ok(());
         };
-        let service = self.service;
         let asked = RecentUse {
             starts: Vec::new(),
             pause: Some(AskedPause::asked_now(wait, http_status)),

@@ -39,7 +39,7 @@ pub struct FollowUps {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Removes the leads of the run. The user has agreed to so many.
+    /// Removes the leads of the run. The user has agreed to so many at most.
     Undo {
         leads: u64,
     },
@@ -180,7 +180,10 @@ async fn attempt(
         let turn = take_turn(site).await?;
         let target = Target::open(wanted(site, run.run)?).await?;
         let prepared = match work.task {
-            Task::Undo { .. } => Work::Undo(Undo::prepare(target).await?),
+            Task::Undo { leads } => {
+                let show = |done, total| work.shows(done, total);
+                Work::Undo(Undo::prepare(target, show).await?, leads)
+            }
             Task::LookUp => Work::LookUp(target),
         };
         Ok::<_, Failure>((turn, prepared))
@@ -191,10 +194,10 @@ async fn attempt(
         prepared = opening => prepared?,
     };
     match prepared {
-        Work::Undo(undo) => undo_leads(site, run, work, undo, interrupts).await,
+        Work::Undo(undo, most) => undo_leads(site, run, work, (undo, most), interrupts).await,
         Work::LookUp(target) => {
             let show = |done, total| work.shows(done, total);
-            let found = reconcile(target, interrupts, show).await?;
+            let found = reconcile(&target, interrupts, show).await?;
             let told = what_was_found(&found);
             found.stopped.map_or(Ok(told), Err)
         }
@@ -210,7 +213,8 @@ async fn take_turn(site: &Site) -> Result<SemaphorePermit<'_>, Failure> {
 }
 
 enum Work {
-    Undo(Undo),
+    /// With how many leads it may remove.
+    Undo(Undo, u64),
     LookUp(Target),
 }
 
@@ -230,6 +234,7 @@ fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
         run,
         address: site.service_name(),
         settings,
+        is_dry_run: false,
     })
 }
 
@@ -237,11 +242,11 @@ async fn undo_leads(
     site: &Site,
     run: &RunRecord,
     work: &FollowUp,
-    undo: Undo,
+    (undo, most): (Undo, u64),
     interrupts: Interrupts,
 ) -> Result<String, Failure> {
     let leads = undo.leads();
-    if work.task != (Task::Undo { leads }) {
+    if leads > most {
         let message = Message::new(
             "meanwhile this list has other leads, so nothing was removed",
             "look how many there are, and choose again",
@@ -268,7 +273,7 @@ fn place(site: &Site, run: &RunRecord) -> PathBuf {
     earlier.or_else(of_job).unwrap_or_else(beside)
 }
 
-/// What became of uncertain rows, in words.
+/// What became of rows that were looked up, in words.
 fn what_was_found(found: &Reconciled) -> String {
     let rows = |status| found.counts.of(status);
     let parts = [

@@ -230,7 +230,7 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
             .collect(),
         body: Some(html! {
             @if let Some(told) = told.filter(|told| !told.is_empty()) { p.told role="status" { (told) } }
-            @if let Some(undo) = &run.undo { (undo::outcome(&run, undo)) h2 { "When it was sent" } }
+            @if let Some(undo) = &run.undo { (undo::outcome(undo)) h2 { "When it was sent" } }
             p.big { (counted(created, "lead")) }
             dl.counts {
                 @for (status, rows) in run.counts.all().filter(|(_, rows)| *rows > 0) {

@@ -24,17 +24,18 @@ pub fn is_offered(visit: &Visit, run: &RunRecord) -> bool {
 }
 
 /// Whether the run may have leads that were not removed.
-fn has_leads(run: &RunRecord) -> bool {
+fn may_have_leads(run: &RunRecord) -> bool {
+    const MAY_BE_LEADS: [Status; 3] = [Status::Created, Status::Duplicate, Status::Uncertain];
     match &run.undo {
         Some(undo) => !undo.counts.all_are_removed(),
-        None => run.counts.of(Status::Created) > 0,
+        None => MAY_BE_LEADS.iter().any(|status| run.counts.of(*status) > 0),
     }
 }
 
 /// The way to the question, where it can be asked; `of` says for a screen reader what is undone.
 pub fn link(visit: &Visit, run: &RunRecord, of: Option<&str>) -> Markup {
     html! {
-        @if is_offered(visit, run) && has_leads(run) {
+        @if is_offered(visit, run) && may_have_leads(run) {
             a.button[of.is_none()] href={ (visit.run_path(run.run)) "/undo" } {
                 "Undo" @if let Some(of) = of { span.unseen { " " (of) } }
             }
@@ -58,12 +59,25 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
     let plan = history::read(&visit, move |ledger| ledger.undo_plan(of)).await;
     let plan = plan.map_err(|trouble| history::failed(&visit, "Undo", &trouble))?;
     let plan = plan.unwrap_or_default();
-    let to_remove: Vec<&UndoRow> = plan.iter().filter(|row| row.outcome.is_none()).collect();
-    let leads = counted(to_remove.len() as u64, "lead");
-    let untouched = plan.len() - to_remove.len();
-    let heading = match to_remove.is_empty() {
-        true => "There is nothing to remove".to_owned(),
-        false => format!("Remove {leads} from {}?", campaigns(&visit, &to_remove)),
+    let is_unsure = |row: &&UndoRow| row.may_be_looked_up();
+    let unsure = plan.iter().filter(is_unsure).count();
+    let known = plan.iter().filter(|row| row.outcome.is_none()).count();
+    let untouched = plan.len() - known - unsure;
+    let (leads, rows) = (counted(known as u64, "lead"), counted(unsure as u64, "row"));
+    let is_removed = |row: &&UndoRow| row.outcome.is_none() || row.may_be_looked_up();
+    let to_remove: Vec<&UndoRow> = plan.iter().filter(is_removed).collect();
+    let from = campaigns(&visit, &to_remove);
+    let (heading, press) = match (known, unsure) {
+        (0, 0) if untouched > 0 => ("No lead is surely of this list".to_owned(), String::new()),
+        (0, 0) => ("There is nothing to remove".to_owned(), String::new()),
+        (0, _) => (
+            format!("Remove what has arrived of {rows} from {from}?"),
+            "Look up and remove".to_owned(),
+        ),
+        _ => (
+            format!("Remove {leads} from {from}?"),
+            format!("Remove {leads}"),
+        ),
     };
     let screen = Screen {
         title: format!("Undo, {}", list_name(&run)),
@@ -78,6 +92,11 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
             @if history::is_unfinished(&run) && !to_remove.is_empty() {
                 p { "The rest of this list isn't sent then." }
             }
+            @if unsure > 0 {
+                p {
+                    "Of " (rows) " it isn't sure that it arrived. The service is asked first, and what this list has added is removed too."
+                }
+            }
             @if untouched > 0 {
                 p.note {
                     (counted(untouched as u64, "row")) " may have arrived, or arrived with an earlier list too. "
@@ -90,7 +109,7 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
                 (form(&visit, &format!("{back}/undo"), html! {
                     input type="hidden" name="leads" value=(to_remove.len());
                     p.buttons {
-                        button.primary type="submit" { "Remove " (leads) } " "
+                        button.primary type="submit" { (press) } " "
                         a.button href=(back) { "Keep them" }
                     }
                 }))
@@ -134,7 +153,7 @@ pub async fn undo(
     begin(visit, id, Task::Undo { leads }).await
 }
 
-/// Begins to look the uncertain rows up.
+/// Begins to look rows up that may have arrived.
 pub async fn look_up(
     visit: Visit,
     Path(id): Path<u64>,
@@ -200,7 +219,7 @@ pub async fn stop(
 }
 
 /// What became of the leads of a run that is undone.
-pub fn outcome(run: &RunRecord, undo: &UndoRecord) -> Markup {
+pub fn outcome(undo: &UndoRecord) -> Markup {
     let counts = &undo.counts;
     let unknown = counts.of(UndoStatus::Unknown);
     let all = UndoStatus::ALL.map(|status| (words(status), counts.of(status)));
@@ -223,8 +242,7 @@ pub fn outcome(run: &RunRecord, undo: &UndoRecord) -> Markup {
         @if unknown > 0 {
             p {
                 "Of " (counted(unknown, "row")) " it isn't sure that there is a lead, or that it came with this list. "
-                @if run.counts.of(Status::Uncertain) > 0 { "Look them up, then press “Undo” again." }
-                @else { "Press “Undo” again. If that changes nothing, look in the service's own screens." }
+                "Press “Undo” again after a while: they are looked up once more. If that changes nothing, look in the service's own screens."
             }
         }
         @if counts.left > 0 { p { "Press “Undo” to remove the others too." } }

@@ -237,6 +237,42 @@ fn undo_waits_until_the_files_of_the_run_are_in_order() {
 }
 
 #[test]
+fn after_a_kill_the_page_knows_what_may_have_arrived_and_removes_it() {
+    for looks_up in [false, true] {
+        let folder = Folder::with_leads(&contacts(15));
+        let service = scenario(&crate::undo::holding_answers());
+        folder.write(
+            "config.toml",
+            "[profiles.test]\nrate = 'none'\nconcurrency = 8\n",
+        );
+        let page = Page::start(&folder, &service);
+        let list = page.prepare(&folder);
+        page.send(&list, &[]);
+        wait_until("all are taken", || service.leads().len() == 15);
+        page.kill();
+        let page = Page::start(&folder, &service);
+        let history = page.session.get("history");
+        let run = history.link("/undo").expect(&history.body);
+        let run = run.strip_suffix("/undo").unwrap().to_owned();
+        let shown = page.session.arrive(&run).1;
+        assert!(shown.says("Look them up"), "{}", shown.body);
+        let question = page.session.get(&format!("{run}/undo"));
+        assert!(question.says("it isn"), "{}", question.body);
+        assert!(!question.says("nothing to remove"), "{}", question.body);
+        assert_eq!(question.field("leads"), "15");
+        if looks_up {
+            let after = pressed(&page, &format!("{run}/look-up"), &[]);
+            assert!(after.says(" arrived."), "{}", after.body);
+            let question = page.session.get(&format!("{run}/undo"));
+            assert!(question.says("Remove 15 leads from"), "{}", question.body);
+        }
+        let after = pressed(&page, &format!("{run}/undo"), &[("leads", "15")]);
+        assert!(after.says("Removed again"), "{}", after.body);
+        assert!(service.leads().is_empty());
+    }
+}
+
+#[test]
 fn rows_that_may_have_arrived_are_looked_up() {
     let folder = Folder::with_leads(&contacts(6));
     let lost = |row, store| {

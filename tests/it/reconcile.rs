@@ -367,6 +367,79 @@ fn counts_of_any_code(folder: &Folder, service: &Sandbox) -> BTreeMap<String, u6
         .collect()
 }
 
+/// The first answer about these rows is lost, so the next one is that the campaign has them.
+fn first_answer_lost(rows: std::ops::Range<usize>) -> String {
+    let lost = |row| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nattempts = [1]\n\
+             reply = {{ then = 'drop', store = true }}\n",
+            number(row)
+        )
+    };
+    rows.map(lost).collect()
+}
+
+#[test]
+fn duplicates_whose_answer_was_lost_get_their_ids() {
+    for (listing, status, code) in [
+        ("", "created", 0),
+        ("lead_times = 'none'", "duplicate", 0),
+        ("list_delay_ms = 600000", "duplicate", 1),
+    ] {
+        let folder = Folder::with_leads(&contacts(8));
+        let service = scenario(&format!("{listing}\n{}", first_answer_lost(2..5)));
+        folder.import_leads(&service, &[]).expect(0);
+        let told = reconcile(&folder, &service, &[]).expect(code).json();
+        assert_eq!(
+            (&told["rows"], &told["counts"][status]),
+            (&3.into(), &3.into())
+        );
+        assert_eq!(
+            told["without_id"],
+            if code == 0 { 0 } else { 3 },
+            "{listing}"
+        );
+        let (made, known) = (leads(&service), known(&folder));
+        for number in (2..5).map(number) {
+            let id = if code == 0 {
+                made[&number].as_str()
+            } else {
+                ""
+            };
+            let (known, known_id) = &known[&number];
+            assert_eq!(
+                (known.as_str(), known_id.as_str()),
+                (status, id),
+                "{listing}"
+            );
+        }
+        let run = ["runs", "show", "last", "--format", "json"];
+        let counts = folder.leadload(&run).expect(0).json()["counts"].clone();
+        let created = if status == "created" { 8 } else { 5 };
+        assert_eq!(counts["created"], created, "{listing}");
+        assert_eq!(counts["duplicate"], 8 - created, "{listing}");
+        // What was found is not looked up once more.
+        let again = reconcile(&folder, &service, &[]).expect(code).json();
+        assert_eq!(again["rows"], if code == 0 { 0 } else { 3 }, "{listing}");
+    }
+}
+
+#[test]
+fn a_lead_that_came_after_the_time_out_of_the_run_is_not_its_own() {
+    for (timeout, status) in [("60s", "created"), ("20s", "duplicate")] {
+        let folder = Folder::with_leads(&contacts(4));
+        let service = scenario(&first_answer_lost(0..1));
+        folder
+            .import_leads(&service, &["--timeout", timeout])
+            .expect(0);
+        let ledger = Connection::open(folder.ledger()).unwrap();
+        let half_a_minute_earlier =
+            "UPDATE attempts SET first_ms = first_ms - 30000, last_ms = last_ms - 30000";
+        ledger.execute_batch(half_a_minute_earlier).unwrap();
+        assert_eq!(counts(&folder, &service, 0)[status], 1, "{timeout}");
+    }
+}
+
 #[test]
 fn with_duplicates_allowed_each_row_gets_a_lead_of_its_own() {
     let list = format!(

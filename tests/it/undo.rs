@@ -496,7 +496,7 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
         lost(2, false, "[1]"),
         lost(3, true, "[1,2,3,4,5,6,7,8,9]"),
     ];
-    let service = scenario(&rules.concat());
+    let service = scenario(&format!("lead_times = 'none'\n{}", rules.concat()));
     folder
         .import_leads(&service, &["--max-attempts", "2"])
         .expect(1);
@@ -516,8 +516,7 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
     output.shows("unknown          2  not known whether a lead of this run is there");
     output.shows(
         "Not removed:\n  \
-         1 uncertain: first `leadload runs reconcile 1`, then the same command\n  \
-         1 not surely this run's, changed since, or without an id: the file says why; use the service's own screens\n",
+         2 not surely this run's, changed since, or without an id: the file says why; use the service's own screens\n",
     );
     assert_eq!(
         statuses(&folder),
@@ -558,23 +557,148 @@ fn the_command_of_an_undone_run_sends_nothing_until_that_is_wanted() {
 }
 
 #[test]
-fn a_run_whose_rows_are_all_uncertain_stays_as_it_is_but_the_list_is_read() {
-    for (calls, code) in [("both", 1), ("none", 3)] {
+fn a_run_whose_rows_are_all_uncertain_is_looked_up_before_its_leads_are_removed() {
+    for (calls, store, code) in [("both", true, 0), ("both", false, 1), ("none", true, 3)] {
         let folder = Folder::with_leads(&contacts(2));
         let service = scenario(&format!(
-            "lead_calls = '{calls}'\n[[rule]]\nreply = {{ then = 'drop', store = true }}"
+            "lead_calls = '{calls}'\n[[rule]]\nreply = {{ then = 'drop', store = {store} }}"
         ));
         folder
             .import_leads(&service, &["--on-uncertain", "hold"])
             .expect(1);
-        undo(&folder, &service, "1", &[]).expect(code);
-        let stats = service.stats();
-        assert_eq!((stats.list_requests, stats.delete_requests), (1, 0));
-        if code == 1 {
-            assert_eq!(statuses(&folder), ["unknown"; 2]);
-        }
+        let output = undo(&folder, &service, "1", &[]).expect(code);
         let run = folder.leadload(&["runs", "show", "1", "--format", "json"]);
-        assert_eq!(json(&run.expect(0))["undo"], serde_json::Value::Null);
+        let is_undone = !json(&run.expect(0))["undo"].is_null();
+        assert_eq!(is_undone, code == 0);
+        match code {
+            0 => assert_eq!(statuses(&folder), ["undone"; 2]),
+            1 => {
+                output.shows("2 uncertain, and not listed by the service so far");
+                assert_eq!(statuses(&folder), ["unknown"; 2]);
+            }
+            _ => assert_eq!(service.stats().list_requests, 1),
+        }
+        assert_eq!(service.leads().is_empty(), code < 3);
+    }
+}
+
+/// The service takes all of 15 people, and does not answer about five of them.
+pub fn holding_answers() -> String {
+    let held = |row| {
+        format!(
+            "[[rule]]\nphone_number = '{}'\nreply = {{ then = 'hang', store = true }}\n",
+            number(row)
+        )
+    };
+    (10..15).map(held).collect()
+}
+
+/// Everything that the ledger in the file holds.
+#[cfg(unix)]
+fn content(folder: &Folder) -> String {
+    let db = Connection::open(folder.ledger()).unwrap();
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+    let mut tables = db.prepare(tables).unwrap();
+    let tables = tables.query_map([], |row| row.get(0)).unwrap();
+    let mut content = String::new();
+    for table in tables {
+        let table: String = table.unwrap();
+        let mut select = db.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = select.column_count();
+        let mut rows = select.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let cells = (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap()));
+            content += &format!("{table}: {}\n", cells.collect::<Vec<_>>().join(" "));
+        }
+    }
+    content
+}
+
+/// After a kill, what the service has of a run is exactly what the undo file calls unknown.
+#[cfg(unix)]
+fn a_killed_run_is_undone(times: &str, ledger: Option<&crate::cluster::Database>) {
+    let with_ledger = |run: Run| match ledger {
+        Some(database) => run.env("LEADLOAD_LEDGER", &database.url()),
+        None => run,
+    };
+    let folder = Folder::with_leads(&contacts(15));
+    let service = scenario(&format!("lead_times = '{times}'\n{}", holding_answers()));
+    let process = with_ledger(folder.import_leads(&service, &["--concurrency", "8"])).start();
+    wait_until("all are taken", || service.leads().len() == 15);
+    kill(process);
+    if let Some(database) = ledger {
+        database.sql("UPDATE leadload.senders SET until = '-infinity'");
+    }
+    let files = folder.names();
+    let before = ledger.is_none().then(|| content(&folder));
+    let dry_run = ["--dry-run", "--format", "json"];
+    let plan = json(&with_ledger(undo(&folder, &service, "last", &dry_run)).expect(0));
+    assert_eq!(ledger.is_none().then(|| content(&folder)), before);
+    assert_eq!(folder.names(), files);
+    assert_eq!(service.leads().len(), 15);
+    let code = i32::from(plan["counts"]["unknown"] != 0);
+    let undone = undo(&folder, &service, "last", &["--format", "json"]);
+    let undone = json(&with_ledger(undone).expect(code));
+    assert_eq!(undone["counts"]["undone"], plan["leads"]);
+    assert_eq!(undone["counts"]["unknown"], plan["counts"]["unknown"]);
+    if times == "microseconds" {
+        assert_eq!(plan["leads"], 15);
+    }
+    let rows = folder.records("leads.undo.csv").into_iter();
+    let unknown: BTreeSet<String> = rows
+        .filter(|row| row["status"] == "unknown")
+        .map(|row| row["phone_number"].clone())
+        .collect();
+    let leads = service.leads().into_iter();
+    let left: BTreeSet<String> = leads.map(|lead| lead.phone_number).collect();
+    assert_eq!(left, unknown, "{times}");
+    let run = folder.leadload(&["runs", "show", "last", "--format", "json"]);
+    let counts = json(&with_ledger(run).expect(0))["counts"].clone();
+    let counted: u64 = counts
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(serde_json::Value::as_u64)
+        .sum();
+    assert_eq!(counted, 15, "{counts}");
+}
+
+#[cfg(unix)]
+#[test]
+fn after_a_kill_the_leads_are_removed_that_the_service_holds_and_a_dry_run_changes_nothing() {
+    for times in ["microseconds", "none"] {
+        a_killed_run_is_undone(times, None);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn after_a_kill_the_same_is_undone_with_a_shared_ledger() {
+    if let Some(database) = Cluster::database() {
+        a_killed_run_is_undone("microseconds", Some(&database));
+    }
+}
+
+#[test]
+fn a_lead_that_is_listed_as_older_than_the_run_is_kept_whatever_clock_the_service_has() {
+    for (clock, is_kept) in [
+        ("lead_times_ahead_s = -120", true),
+        ("lead_times_ahead_s = -120\nlead_times = 'zoneless'", false),
+        ("clock_ahead_s = -7200", false),
+        ("lead_times_ahead_s = -30", false),
+    ] {
+        // More than the list has on a page.
+        let folder = Folder::with_leads(&contacts(120));
+        let service = scenario(clock);
+        folder.import_leads(&service, &[]).expect(0);
+        let plan = undo(&folder, &service, "1", &["--dry-run", "--format", "json"]);
+        let plan = json(&plan.expect(0));
+        let undone = undo(&folder, &service, "1", &["--format", "json"]);
+        let undone = json(&undone.expect(i32::from(is_kept)));
+        let status = if is_kept { "kept" } else { "undone" };
+        assert_eq!(undone["counts"][status], 120, "{clock}");
+        assert_eq!(plan["leads"], if is_kept { 0 } else { 120 }, "{clock}");
+        assert_eq!(service.leads().is_empty(), !is_kept, "{clock}");
     }
 }
 

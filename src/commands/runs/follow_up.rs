@@ -15,7 +15,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::follow_up::{self, Target, Undo, Wanted};
 use crate::import::service;
 use crate::lead::RunId;
-use crate::ledger::{LedgerPlace, RunRecord, this_user_here};
+use crate::ledger::{LedgerPlace, RunRecord, UndoStatus, this_user_here};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
     Log, console, count_bar, leads_to_remove, reconcile_failure_json, reconciled_json,
@@ -24,7 +24,7 @@ use crate::report::{
 use crate::results::UndoFile;
 use crate::settings::{FollowUpSettings, Layers};
 use crate::signals::{self, Interrupts};
-use crate::text::printable;
+use crate::text::{counted, printable};
 
 /// Removes the leads of a run from the service again.
 pub(super) fn undo(
@@ -55,7 +55,7 @@ fn undo_run(
 ) -> Result<ExitCode, Failure> {
     log.name_run(Some(run));
     let options = layers.options();
-    let wanted = wanted(ledger, run, layers)?;
+    let wanted = wanted(ledger, run, layers, args.dry_run)?;
     if let Some(results) = &args.results {
         refuse_place(&KnownRuns::read(ledger)?, results)?;
     }
@@ -65,7 +65,10 @@ fn undo_run(
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
         let preparing = async {
             let target = Target::open(wanted).await?;
-            let undo = Undo::prepare(target).await?;
+            let bar = bar(&options, log, 0);
+            let undo = Undo::prepare(target, |done, total| show(&bar, done, total)).await;
+            bar.finish_and_clear();
+            let undo = undo?;
             let is_asked = undo.leads() > 0 || undo.closes_run();
             if is_asked && !args.yes && !args.dry_run {
                 confirm(&undo, &terminal, options.log.format()).await?;
@@ -138,9 +141,15 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
             "add `--yes` to do it without a question; `--dry-run` shows what would be done",
         ));
     }
-    let question = match undo.leads() {
-        0 => "It has no leads to remove. Close it, so that its command does not go on with it?"
-            .to_owned(),
+    let question = match (undo.leads(), undo.counts().of(UndoStatus::Unknown)) {
+        (0, 0) => {
+            "It has no leads to remove. Close it, so that its command does not go on with it?"
+                .to_owned()
+        }
+        (0, unknown) => format!(
+            "It has no leads that can be removed; of {} it is not known whether this run has made a lead. Close it, so that its command does not go on with it?",
+            counted(unknown, "row")
+        ),
         _ => format!(
             "Remove {}? Calls already made can't be taken back.",
             leads_to_remove(undo)
@@ -159,7 +168,7 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
     }
 }
 
-/// Looks the uncertain rows of a run up.
+/// Looks the rows of a run up that may be leads.
 pub(super) fn reconcile(
     ledger: &LedgerPlace,
     args: &ReconcileArgs,
@@ -187,18 +196,15 @@ fn reconcile_run(
 ) -> Result<ExitCode, Failure> {
     log.name_run(Some(run));
     let options = layers.options();
-    let wanted = wanted(ledger, run, layers)?;
+    let wanted = wanted(ledger, run, layers, false)?;
     service::block_on(async {
         let terminal = Terminal::open("changed");
         let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
         let opening = terminal.or_interrupted(&mut interrupts, Target::open(wanted));
         let target = opening.await?;
         let bar = bar(&options, log, 0);
-        let show = |done, total| {
-            bar.set_length(total);
-            bar.set_position(done);
-        };
-        let reconciled = follow_up::reconcile(target, interrupts, show).await;
+        let show = |done, total| show(&bar, done, total);
+        let reconciled = follow_up::reconcile(&target, interrupts, show).await;
         bar.finish_and_clear();
         let reconciled = reconciled?;
         let text = match options.output.format() {
@@ -217,13 +223,19 @@ fn reconcile_run(
     })
 }
 
-fn wanted(ledger: &LedgerPlace, run: RunId, layers: &Layers) -> Result<Wanted, Failure> {
+fn wanted(
+    ledger: &LedgerPlace,
+    run: RunId,
+    layers: &Layers,
+    is_dry_run: bool,
+) -> Result<Wanted, Failure> {
     let settings = FollowUpSettings::new(layers).or_stopped(StoppedBy::Usage)?;
     Ok(Wanted {
         ledger: ledger.clone(),
         run,
         address: settings.service.to_string(),
         settings,
+        is_dry_run,
     })
 }
 
@@ -256,6 +268,11 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
             )),
         },
     }
+}
+
+fn show(bar: &ProgressBar, done: u64, total: u64) {
+    bar.set_length(total);
+    bar.set_position(done);
 }
 
 /// A bar on standard error, if that is a terminal.

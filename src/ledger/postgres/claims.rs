@@ -150,11 +150,22 @@ fn find() -> String {
 const HOLD_LEASE: &str = "
 SELECT 1 FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
 
+/// When the request of an open claim was sent at the earliest and at the latest: after the claim, and
+/// before the end of its lease; one whose lease is forgotten has lost it more than an hour ago. In
+/// milliseconds since 1970, of a row with the name `of` and its sender `e`.
+pub(super) fn attempt_times(of: &str) -> [String; 2] {
+    let millis = |time: &str| format!("(extract(epoch FROM {time}) * 1000)::bigint");
+    let last = format!(
+        "greatest({of}.claimed_at, coalesce(e.until, clock_timestamp() - interval '1 hour'))"
+    );
+    [millis(&format!("{of}.claimed_at")), millis(&last)]
+}
+
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
-/// been taken, and that stays known even if another claim is released. It was sent after the claim,
-/// and before the end of its lease; one whose lease is forgotten has lost it more than an hour ago.
+/// been taken, and that stays known even if another claim is released.
 pub(super) fn expire(rows: &str) -> String {
     let uncertain = status_code(Status::Uncertain);
+    let [first, last] = attempt_times("x");
     format!(
         "WITH expired AS (
             UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
@@ -164,9 +175,7 @@ pub(super) fn expire(rows: &str) -> String {
             RETURNING s.run, s.row, s.claimed_at, s.sender
         )
         INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
-        SELECT x.run, x.row, (extract(epoch FROM x.claimed_at) * 1000)::bigint,
-            (extract(epoch FROM greatest(x.claimed_at,
-                coalesce(e.until, clock_timestamp() - interval '1 hour'))) * 1000)::bigint
+        SELECT x.run, x.row, {first}, {last}
         FROM expired AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
         WHERE x.claimed_at IS NOT NULL
         ON CONFLICT (run, row) DO UPDATE

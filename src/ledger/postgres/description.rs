@@ -24,7 +24,12 @@ pub(super) async fn describe(client: &Client, run: RunId, new: &NewRun) -> Resul
     let run = run.0.cast_signed();
     let update = "UPDATE leadload.runs SET options = $2::text::json, defaults = $3,
         pruned_at = NULL, completed_at = NULL WHERE id = $1";
-    let options = storable_json(&new.options.to_string());
+    let before = "SELECT options::text FROM leadload.runs WHERE id = $1";
+    let before = client.query_typed_one(before, &[int8(&run)]).await?;
+    let before: Option<String> = before.try_get(0)?;
+    // What cannot be read is replaced.
+    let before = before.and_then(|text| serde_json::from_str(&text).ok());
+    let options = storable_json(&new.options_after(before.as_ref()).to_string());
     let defaults = storable(&new.defaults);
     let values = [int8(&run), text(&options), text(&defaults)];
     client.execute_typed(update, &values).await?;

@@ -12,17 +12,21 @@ use super::record::{Unreadable, get};
 use super::runs::options;
 use super::session::{SNAPSHOT, bytes, int8};
 use super::undo;
-use crate::lead::{CampaignId, RunId, RunTag};
+use crate::lead::{CampaignId, Counts, RunId, RunTag, Status};
 use crate::ledger::coding::{os_text, place};
 use crate::ledger::{
     InputRecord, LedgerError, ListRecord, OutputRecord, RunRecord, ServiceId, Sha256, StartRecord,
     StoredDefaults,
 };
 
+/// The last column has how many rows of a run that was killed were claimed for the first time.
 const RUNS: &str = "
 SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,
     EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()),
-    token, tag
+    token, tag, CASE WHEN completed_at IS NULL
+        AND EXISTS (SELECT 1 FROM leadload.starts WHERE run = runs.id AND ended_at IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp())
+    THEN (SELECT count(*) FROM leadload.sent WHERE run = runs.id AND is_open AND status IS NULL) END
 FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
 
 const STARTS: &str = "
@@ -174,6 +178,9 @@ fn runs_of(
     let runs = runs.iter().map(|row| {
         let run = run_id(row, 0)?;
         let counts: &str = get(row, 6)?;
+        let mut counts: Counts = serde_json::from_str(counts).map_err(|error| error.to_string())?;
+        let uncounted: Option<i64> = get(row, 10)?;
+        (0..uncounted.unwrap_or_default()).for_each(|_| counts.add(Status::Uncertain));
         Ok(RunRecord {
             run,
             tag: tag(get(row, 9)?)?,
@@ -184,7 +191,7 @@ fn runs_of(
             pruned_at: get(row, 5)?,
             token: get(row, 8)?,
             is_at_work: get(row, 7)?,
-            counts: serde_json::from_str(counts).map_err(|error| error.to_string())?,
+            counts,
             undo: None,
             starts: starts_of.remove(&run).unwrap_or_default(),
             inputs: inputs_of.remove(&run).unwrap_or_default(),

@@ -6,14 +6,14 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
 use super::PostgresLedger;
-use super::claims::expire;
+use super::claims::{attempt_times, expire};
 use super::record::{
     COLUMNS, IS_EXPIRED, SENDER, Unreadable, get, record, storable, whole_seconds,
 };
 use super::session::{int2, int8, text, typed};
-use crate::lead::{Counts, RowOutcome, RunId, Status};
+use crate::lead::{Counts, ErrorCode, RowOutcome, RunId, Status};
 use crate::ledger::coding::status_code;
-use crate::ledger::record::{NO_ANSWER_YET, without_answer};
+use crate::ledger::record::{NO_ANSWER, NO_ANSWER_YET, without_answer};
 use crate::ledger::{Attempted, LeadAt, LedgerError, Record};
 use crate::phone::PhoneNumber;
 
@@ -22,33 +22,48 @@ UPDATE leadload.sent SET status = $3, lead_id = $4, http_status = $5, settled_at
     error_code = $7, error = $8, claimed_at = NULL,
     holds = CASE WHEN $3 <= 1 THEN holds END,
     holds_service = CASE WHEN $3 <= 1 THEN holds_service END
-WHERE run = $1 AND row = $2 AND status = $9 AND NOT is_open";
+WHERE run = $1 AND row = $2 AND status = $9 AND lead_id IS NULL AND NOT is_open";
 
 impl PostgresLedger {
-    /// The uncertain rows of a run, in order, each with the time of its attempts if that is known.
-    /// Open claims whose requests cannot be on their way any more become uncertain first.
-    pub fn uncertain_rows(
+    /// The rows of a run whose leads may be looked up, in order, each with the time of its attempts
+    /// if that is known. Open claims whose requests cannot be on their way any more are among them.
+    pub fn rows_to_look_up(
         &self,
         run: RunId,
     ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
         let (id, uncertain) = (run.0.cast_signed(), status_code(Status::Uncertain) as i16);
-        let expire = expire(&format!(
-            "FROM leadload.sent AS open {} WHERE s.run = $1 AND s.is_open
-                AND open.run = s.run AND open.row = s.row AND {}",
-            SENDER.replace("s.", "open."),
-            IS_EXPIRED.replace("s.", "open."),
-        ));
+        let code = ErrorCode::AnswerLost.to_string();
+        let [first, last] = attempt_times("s");
+        let is_known = "s.is_open AND s.claimed_at IS NOT NULL";
         let select = format!(
-            "SELECT {COLUMNS}, a.first_ms, a.last_ms FROM leadload.sent AS s
+            "SELECT {COLUMNS}, s.is_open, least(a.first_ms, CASE WHEN {is_known} THEN {first} END),
+                greatest(a.last_ms, CASE WHEN {is_known} THEN {last} END)
+            FROM leadload.sent AS s {SENDER}
             LEFT JOIN leadload.attempts AS a ON a.run = s.run AND a.row = s.row
-            WHERE s.run = $1 AND s.status = $2 AND NOT s.is_open ORDER BY s.row"
+            WHERE s.run = $1 AND CASE WHEN s.is_open THEN {IS_EXPIRED}
+                ELSE s.status = $2 OR s.status = 1 AND s.error_code = $3 AND s.lead_id IS NULL END
+            ORDER BY s.row"
         );
-        let rows = self.session.transact_long(async |client| {
-            client.execute_typed(&expire, &[int8(&id)]).await?;
-            let values = [int8(&id), int2(&uncertain)];
-            client.query_typed(&select, &values).await
-        })?;
-        self.read_all(&rows, |row| Ok((record(row)?, attempted(row)?)))
+        let values = [int8(&id), int2(&uncertain), text(&code)];
+        let rows = self
+            .session
+            .run_long(async |client| client.query_typed(&select, &values).await)?;
+        self.read_all(&rows, |row| {
+            let mut record = record(row)?;
+            if get(row, 13)? {
+                record.outcome = without_answer(record.outcome.attempts, NO_ANSWER);
+            }
+            Ok((record, attempted(row)?))
+        })
+    }
+
+    /// The run's open claims whose requests cannot be on their way any more become uncertain, and are
+    /// counted so. Returns how many others there are.
+    pub fn expire_claims(&mut self, run: RunId) -> Result<u64, LedgerError> {
+        let left = self
+            .session
+            .transact_long(async |client| expire_claims(client, run).await)?;
+        self.readable(left)
     }
 
     /// The latest lead of each campaign that the run has made.
@@ -89,7 +104,7 @@ impl PostgresLedger {
         })
     }
 
-    /// Records what the service has of an uncertain row. One that is being sent by now stays.
+    /// Records what the service has of a row that was looked up. One that is being sent by now stays.
     pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
         let failed = self
             .session
@@ -104,13 +119,11 @@ async fn reconcile(
     outcome: &RowOutcome,
 ) -> Result<Result<(), String>, tokio_postgres::Error> {
     let (run, row) = (record.run.0.cast_signed(), record.row.0.cast_signed());
-    let select = "SELECT counts::text FROM leadload.runs WHERE id = $1 FOR NO KEY UPDATE";
-    let counts = client.query_typed_one(select, &[int8(&run)]).await?;
-    let mut counts: Counts = match serde_json::from_str(counts.try_get(0)?) {
+    let mut counts = match counts_to_change(client, run).await? {
         Ok(counts) => counts,
-        Err(error) => return Ok(Err(error.to_string())),
+        Err(error) => return Ok(Err(error)),
     };
-    let uncertain = status_code(Status::Uncertain) as i16;
+    let before = status_code(record.outcome.status) as i16;
     let status = status_code(outcome.status) as i16;
     let lead_id = outcome.lead_id.as_deref().map(storable);
     let http_status = outcome.http_status.map(i32::from);
@@ -126,23 +139,71 @@ async fn reconcile(
         typed(&settled_at, Type::TIMESTAMPTZ),
         text(&code),
         text(&error),
-        int2(&uncertain),
+        int2(&before),
     ];
     if client.execute_typed(SETTLE, &values).await? > 0 {
-        counts.change(Status::Uncertain, outcome.status);
+        counts.change(record.outcome.status, outcome.status);
         let known = "DELETE FROM leadload.attempts WHERE run = $1 AND row = $2";
         let key = [int8(&run), int8(&row)];
         client.execute_typed(known, &key).await?;
-        let counts = json!(counts).to_string();
-        let update = "UPDATE leadload.runs SET counts = $2::text::json WHERE id = $1";
-        let values = [int8(&run), text(&counts)];
-        client.execute_typed(update, &values).await?;
+        write_counts(client, run, &counts).await?;
     }
     Ok(Ok(()))
 }
 
+async fn expire_claims(
+    client: &Client,
+    run: RunId,
+) -> Result<Result<u64, String>, tokio_postgres::Error> {
+    let run = run.0.cast_signed();
+    let mut counts = match counts_to_change(client, run).await? {
+        Ok(counts) => counts,
+        Err(error) => return Ok(Err(error)),
+    };
+    // A row that was sent before is counted.
+    let uncounted = format!(
+        "SELECT count(*) FROM leadload.sent AS s {SENDER}
+        WHERE s.run = $1 AND s.status IS NULL AND {IS_EXPIRED}"
+    );
+    let uncounted = client.query_typed_one(&uncounted, &[int8(&run)]).await?;
+    let expire = expire(&format!(
+        "FROM leadload.sent AS open {} WHERE s.run = $1 AND s.is_open
+            AND open.run = s.run AND open.row = s.row AND {}",
+        SENDER.replace("s.", "open."),
+        IS_EXPIRED.replace("s.", "open."),
+    ));
+    client.execute_typed(&expire, &[int8(&run)]).await?;
+    (0..uncounted.try_get::<_, i64>(0)?).for_each(|_| counts.add(Status::Uncertain));
+    write_counts(client, run, &counts).await?;
+    let left = "SELECT count(*) FROM leadload.sent WHERE run = $1 AND is_open";
+    let left = client.query_typed_one(left, &[int8(&run)]).await?;
+    Ok(Ok(left.try_get::<_, i64>(0)?.cast_unsigned()))
+}
+
+/// The counts of a run, which nobody else changes until the transaction ends.
+async fn counts_to_change(
+    client: &Client,
+    run: i64,
+) -> Result<Result<Counts, String>, tokio_postgres::Error> {
+    let select = "SELECT counts::text FROM leadload.runs WHERE id = $1 FOR NO KEY UPDATE";
+    let counts = client.query_typed_one(select, &[int8(&run)]).await?;
+    Ok(serde_json::from_str(counts.try_get(0)?).map_err(|error| error.to_string()))
+}
+
+async fn write_counts(
+    client: &Client,
+    run: i64,
+    counts: &Counts,
+) -> Result<(), tokio_postgres::Error> {
+    let counts = json!(counts).to_string();
+    let update = "UPDATE leadload.runs SET counts = $2::text::json WHERE id = $1";
+    let values = [int8(&run), text(&counts)];
+    client.execute_typed(update, &values).await?;
+    Ok(())
+}
+
 fn attempted(row: &Row) -> Result<Option<Attempted>, Unreadable> {
-    let (first, last): (Option<i64>, Option<i64>) = (get(row, 13)?, get(row, 14)?);
+    let (first, last): (Option<i64>, Option<i64>) = (get(row, 14)?, get(row, 15)?);
     let time = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
     Ok(time(first)
         .zip(time(last))

@@ -62,7 +62,7 @@ WHERE s.run = t.run AND s.row = t.row AND CASE
     ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($12)
 END";
 
-/// Records when uncertain rows were sent, by this start and by earlier ones.
+/// Records when rows that may be looked up were sent, by this start and by earlier ones.
 const RECORD_ATTEMPTS: &str = "
 INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
 SELECT $1, row, first_ms, last_ms FROM unnest($2::bigint[], $3::bigint[], $4::bigint[])
@@ -196,11 +196,10 @@ pub(super) fn statements(
     all
 }
 
-/// When the uncertain rows among these were sent; `None` if there are none.
+/// When those among these rows were sent that may be looked up; `None` if there are none.
 fn attempts(run: i64, settlements: &[Settlement]) -> Option<Statement> {
-    let is_uncertain = |s: &&Settlement| s.outcome.status == Status::Uncertain;
-    let uncertain = settlements.iter().filter(is_uncertain);
-    let attempted = uncertain.filter_map(|s| Some((s.claim.row, s.attempted?)));
+    let kept = |s: &Settlement| Some((s.claim.row, s.attempts_to_keep()?));
+    let attempted = settlements.iter().filter_map(kept);
     // One statement changes no row twice.
     let last: BTreeMap<RowId, Attempted> = attempted.collect();
     let times = |of: fn(&Attempted) -> jiff::Timestamp| -> Vec<i64> {

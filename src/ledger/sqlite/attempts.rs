@@ -4,21 +4,20 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
 use super::{Attempted, Settlement};
-use crate::lead::{RunId, Status};
+use crate::lead::RunId;
 
 const RECORD: &str = "
 INSERT INTO attempts (run, row, first_ms, last_ms) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET first_ms = min(first_ms, excluded.first_ms),
     last_ms = max(last_ms, excluded.last_ms)";
 
-/// Records when an uncertain row was sent, by this start and by earlier ones.
+/// Records when a row that may be looked up was sent, by this start and by earlier ones.
 pub(super) fn record(
     change: &Transaction<'_>,
     run: RunId,
     settled: &Settlement,
 ) -> rusqlite::Result<()> {
-    let is_uncertain = settled.outcome.status == Status::Uncertain;
-    let Some(Attempted { first, last }) = settled.attempted.filter(|_| is_uncertain) else {
+    let Some(Attempted { first, last }) = settled.attempts_to_keep() else {
         return Ok(());
     };
     let row = settled.claim.row.0;

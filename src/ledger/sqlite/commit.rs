@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
-use super::columns::{json, position};
+use super::columns::{Json, json, position};
 use super::{
     CellsDigest, Group, InvalidRow, LedgerError, Reply, ServiceId, Settlement, SqliteLedger,
 };
 use super::{attempts, journal, pace, suppressed};
-use crate::lead::{RowId, RunId, Status};
+use crate::lead::{Counts, RowId, RunId, Status};
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
@@ -121,6 +121,20 @@ fn record_progress(
     };
     let mut record = change.prepare_cached(RECORD_PROGRESS)?;
     Ok(ServiceId(record.query_row(values, |row| row.get(0))?))
+}
+
+/// Changes the counts of a run that is not being sent.
+pub(super) fn change_counts(
+    change: &Transaction<'_>,
+    run: RunId,
+    work: impl FnOnce(&mut Counts),
+) -> rusqlite::Result<()> {
+    let counts = "SELECT counts FROM runs WHERE id = ?1";
+    let Json(mut counts): Json<Counts> = change.query_row(counts, [run.0], |row| row.get(0))?;
+    work(&mut counts);
+    let update = "UPDATE runs SET counts = ?2 WHERE id = ?1";
+    change.execute(update, params![run.0, json(&counts)?])?;
+    Ok(())
 }
 
 fn add_invalid(change: &Transaction<'_>, run: i64, rows: &[InvalidRow]) -> rusqlite::Result<()> {

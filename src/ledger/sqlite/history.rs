@@ -8,11 +8,13 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::columns::{Json, Seconds, all, path};
+use super::recover::uncounted;
+use super::unfiled::open_claims;
 use super::{
     InputRecord, LedgerError, ListRecord, OutputRecord, RunRecord, ServiceId, SqliteLedger,
     StartRecord,
 };
-use crate::lead::{RunId, RunTag};
+use crate::lead::{RunId, RunTag, Status};
 
 /// The latest version of each file.
 const LATEST_OUTPUTS: &str = "
@@ -24,13 +26,14 @@ impl SqliteLedger {
     pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let services = self.services()?;
         // Read before the runs: a run that ends meanwhile is shown as it ended.
-        let mut busy = Vec::new();
+        let (mut busy, mut idle) = (Vec::new(), Vec::new());
         for service in services {
-            if self.is_sender_locked(service)? {
-                busy.push(service);
+            match self.is_sender_locked(service)? {
+                true => busy.push(service),
+                false => idle.push(service),
             }
         }
-        self.reading(|db| runs(db, &busy))
+        self.reading(|db| runs(db, &busy, &idle))
     }
 
     pub(in crate::ledger) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
@@ -39,8 +42,13 @@ impl SqliteLedger {
     }
 }
 
-/// Reads all runs. Those of the `busy` services may be at work.
-fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>> {
+/// Reads all runs. Those of the `busy` services may be at work; what was claimed at the `idle` ones
+/// is uncertain, and counted so before the ledger is cleaned up.
+fn runs(
+    db: &Connection,
+    busy: &[ServiceId],
+    idle: &[ServiceId],
+) -> rusqlite::Result<Vec<RunRecord>> {
     let instant = db.unchecked_transaction()?;
     let select = "SELECT runs.*, address FROM runs JOIN services ON services.id = service
         ORDER BY runs.id";
@@ -57,6 +65,13 @@ fn runs(db: &Connection, busy: &[ServiceId]) -> rusqlite::Result<Vec<RunRecord>>
         let mut runs = runs.iter_mut();
         if let Some(run) = at_work.and_then(|found| runs.find(|run| run.run == found.run)) {
             run.is_at_work = true;
+        }
+    }
+    for service in idle {
+        let rows = uncounted(&open_claims(&instant, *service)?);
+        for run in &mut runs {
+            let rows = rows.get(&run.run).copied().unwrap_or_default();
+            (0..rows).for_each(|_| run.counts.add(Status::Uncertain));
         }
     }
     Ok(runs)

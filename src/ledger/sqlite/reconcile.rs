@@ -1,31 +1,51 @@
 //! Rows that may have been taken, and what the service has of them.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::json;
 
 use super::coding::status_code;
-use super::columns::{Json, all};
+use super::columns::all;
+use super::commit::change_counts;
 use super::record::COLUMNS;
 use super::{Attempted, LedgerError, Record, SqliteLedger, unfiled};
-use crate::lead::{Counts, RowOutcome, RunId, Status};
+use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::LeadAt;
 use crate::phone::PhoneNumber;
 
 impl SqliteLedger {
-    /// The uncertain rows of a run, in order, each with the time of its attempts if that is known.
-    pub fn uncertain_rows(
+    /// The rows of a run whose leads may be looked up, in order, each with the time of its attempts
+    /// if that is known. Claims without an outcome are among them.
+    pub fn rows_to_look_up(
         &self,
         run: RunId,
     ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
+        let services = self.services()?;
+        let select = format!(
+            "SELECT {COLUMNS} FROM sent WHERE run = ?1 AND (status = ?2
+                OR status = ?3 AND error_code = ?4 AND lead_id IS NULL) ORDER BY row"
+        );
+        let values = params![
+            run.0,
+            status_code(Status::Uncertain),
+            status_code(Status::Duplicate),
+            ErrorCode::AnswerLost.to_string(),
+        ];
         self.reading(|db| {
-            let select =
-                format!("SELECT {COLUMNS} FROM sent WHERE run = ?1 AND status = ?2 ORDER BY row");
-            let uncertain = params![run.0, status_code(Status::Uncertain)];
-            let rows: Vec<Record> = all(db, &select, uncertain, Record::read)?;
-            rows.into_iter()
-                .map(|row| Ok((row.clone(), attempted(db, &row)?)))
-                .collect()
+            let snapshot = db.unchecked_transaction()?;
+            let open = unfiled::show(&snapshot, services)?.into_iter();
+            let of_run = open.filter(|(of, _)| *of == run);
+            let open: BTreeMap<RowId, Attempted> = of_run
+                .filter_map(|(_, settled)| Some((settled.claim.row, settled.attempted?)))
+                .collect();
+            let rows: Vec<Record> = all(&snapshot, &select, values, Record::read)?;
+            let rows = rows.into_iter().map(|row| {
+                let known = attempted(&snapshot, &row)?;
+                let times = Attempted::together(known, open.get(&row.row).copied());
+                Ok((row, times))
+            });
+            rows.collect()
         })
     }
 
@@ -36,7 +56,12 @@ impl SqliteLedger {
             "SELECT {COLUMNS}, max(row) FROM sent
             WHERE run = ?1 AND status = 0 AND lead_id IS NOT NULL GROUP BY campaign"
         );
-        self.reading(|db| all(db, &latest, [run.0], Record::read))
+        let services = self.services()?;
+        self.reading(|db| {
+            let snapshot = db.unchecked_transaction()?;
+            unfiled::show(&snapshot, services)?;
+            all(&snapshot, &latest, [run.0], Record::read)
+        })
     }
 
     /// The leads of these numbers in all campaigns of all services, and rows that may be leads, as
@@ -66,18 +91,19 @@ impl SqliteLedger {
         })
     }
 
-    /// Records what the service has of an uncertain row. Call it only while nothing is sent.
+    /// Records what the service has of a row that was looked up. Call it only while nothing is sent.
     pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
         let settle = "UPDATE sent SET status = ?6, lead_id = ?7, http_status = ?8, settled_at = ?9,
                 error_code = ?10, error = ?11
             WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4 AND status = ?5
+                AND lead_id IS NULL
                 AND service = (SELECT service FROM runs WHERE id = ?3)";
         let values = params![
             row.number.key().cast_signed(),
             row.campaign.0,
             row.run.0,
             row.row.0,
-            status_code(Status::Uncertain),
+            status_code(row.outcome.status),
             status_code(outcome.status),
             outcome.lead_id.as_deref().map(super::lead_id::stored),
             outcome.http_status,
@@ -86,16 +112,13 @@ impl SqliteLedger {
             outcome.error,
         ];
         self.changing(|change| {
-            let counts = "SELECT counts FROM runs WHERE id = ?1";
-            let Json(mut counts): Json<Counts> =
-                change.query_row(counts, [row.run.0], |row| row.get(0))?;
             if change.execute(settle, values)? > 0 {
-                counts.change(Status::Uncertain, outcome.status);
+                change_counts(change, row.run, |counts| {
+                    counts.change(row.outcome.status, outcome.status);
+                })?;
             }
             let known = "DELETE FROM attempts WHERE run = ?1 AND row = ?2";
             change.execute(known, params![row.run.0, row.row.0])?;
-            let update = "UPDATE runs SET counts = ?2 WHERE id = ?1";
-            change.execute(update, params![row.run.0, json!(counts).to_string()])?;
             Ok(())
         })
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
+use super::commit::change_counts;
 use super::journal::{Open, Replay, follow};
 use super::{
     Attempted, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, attempts, pace,
     record,
 };
-use crate::lead::{RowId, RunId};
+use crate::lead::{RowId, RunId, Status};
 use crate::ledger::record::{NO_ANSWER, without_answer};
 
 /// No process is sending, so a start without an end was killed.
@@ -59,6 +60,11 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     for (run, settled) in &uncertain {
         attempts::record(change, *run, settled)?;
     }
+    for (run, rows) in uncounted(&uncertain) {
+        change_counts(change, run, |counts| {
+            (0..rows).for_each(|_| counts.add(Status::Uncertain));
+        })?;
+    }
     // A request that was not counted before the kill was for one of these rows.
     let started = StartsInSecond {
         second: Timestamp::now().as_second(),
@@ -99,6 +105,15 @@ pub(super) fn outcomes_of_open(
         Ok((run, settled))
     })
     .collect()
+}
+
+/// How many rows of each run were claimed for the first time, so that no start has counted them.
+pub(super) fn uncounted(open: &[(RunId, Settlement)]) -> BTreeMap<RunId, u64> {
+    let mut rows = BTreeMap::new();
+    for (run, _) in open.iter().filter(|(_, row)| row.outcome.attempts == 1) {
+        *rows.entry(*run).or_default() += 1;
+    }
+    rows
 }
 
 #[cfg(test)]

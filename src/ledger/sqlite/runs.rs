@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::coding::{here, place};
 use super::columns::{Json, PathText, Seconds, all};
@@ -135,7 +135,10 @@ fn insert_run(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite:
 fn describe(step: &Transaction<'_>, run: RunId, new: &NewRun) -> rusqlite::Result<()> {
     let update = "UPDATE runs SET options = ?2, defaults = ?3, pruned_at = NULL,
         completed_at = NULL WHERE id = ?1";
-    let options = new.options.to_string();
+    let before = "SELECT options FROM runs WHERE id = ?1";
+    let before: Option<Json<Value>> = step.query_row(before, [run.0], |row| row.get(0))?;
+    let options = new.options_after(before.as_ref().map(|Json(options)| options));
+    let options = options.to_string();
     step.execute(update, params![run.0, options, new.defaults])?;
     let mut insert = step.prepare(
         "INSERT INTO inputs (run, position, name, path, sha256, bytes, columns, place)

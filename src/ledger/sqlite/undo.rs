@@ -11,13 +11,15 @@ use rusqlite::{Connection, Params, Row, params};
 use super::coding::{REMOVED, status_code};
 use super::columns::{Seconds, all};
 use super::lead_id::StoredLeadId;
-use super::{LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus};
+use super::{
+    LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus, unfiled,
+};
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::record::REMOVED_AGAIN;
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_OLDER};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead.
+/// second request with the first one's lead. The rows of earlier runs are all filed.
 const PLANNED: &str = "
 SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     CASE WHEN s.status <> ?2 OR s.lead_id IS NULL THEN ?4 WHEN o.run IS NOT NULL THEN ?5 END
@@ -26,7 +28,7 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     CASE WHEN s.status = ?3 THEN ?7 WHEN s.status = 1 THEN ?10 WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
     NULL AS settled_at, s.settled_at AS made_at
-FROM sent AS s LEFT JOIN sent AS o
+FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
 WHERE s.run = ?1 AND (s.status = ?2 OR s.status = ?3 OR s.status = 1 AND s.error_code = ?9)
@@ -64,15 +66,14 @@ impl SqliteLedger {
         })
     }
 
-    /// What undoing the run would do, row by row.
+    /// What undoing the run would do, row by row; also of a run that was killed.
     pub fn undo_plan(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
+        let services = self.services()?;
+        let plan = format!("{PLANNED} ORDER BY s.row");
         self.reading(|db| {
-            all(
-                db,
-                &format!("{PLANNED} ORDER BY s.row"),
-                plan_values(run),
-                read,
-            )
+            let snapshot = db.unchecked_transaction()?;
+            unfiled::show(&snapshot, services)?;
+            all(&snapshot, &plan, plan_values(run), read)
         })
     }
 

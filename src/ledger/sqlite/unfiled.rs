@@ -4,11 +4,12 @@
 //! Nothing in the ledger is changed. The rows are copied into a temporary table of this connection.
 //! A temporary view with the name `sent` hides the table of filed rows and combines both.
 
-use rusqlite::Transaction;
+use rusqlite::{Connection, Transaction};
 
 use super::journal::{Replay, follow};
 use super::recover::outcomes_of_open;
-use super::{ServiceId, record};
+use super::{ServiceId, Settlement, record};
+use crate::lead::RunId;
 use crate::ledger::record::NO_ANSWER_YET;
 
 const CREATE: &str = "
@@ -29,12 +30,13 @@ SELECT * FROM main.sent AS filed WHERE NOT EXISTS (
 ";
 
 /// Makes the services' rows visible, as they are in this transaction. A claimed
-/// row without an outcome appears as uncertain: it may have been taken.
+/// row without an outcome appears as uncertain: it may have been taken. Returns these rows.
 pub(super) fn show(
     change: &Transaction<'_>,
     services: impl IntoIterator<Item = ServiceId>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
     change.execute_batch(CREATE)?;
+    let mut all_open = Vec::new();
     for service in services {
         let mut replay = Replay::default();
         follow(change, Some(service), 0, |_, run, entries| {
@@ -46,6 +48,20 @@ pub(super) fn show(
         })?;
         let uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER_YET)?;
         record::store(change, "temp.unfiled", service, &uncertain)?;
+        all_open.extend(uncertain);
     }
-    Ok(())
+    Ok(all_open)
+}
+
+/// The claims of a service that have no outcome, as uncertain rows.
+pub(super) fn open_claims(
+    db: &Connection,
+    service: ServiceId,
+) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
+    let mut replay = Replay::default();
+    follow(db, Some(service), 0, |_, run, entries| {
+        drop(replay.take(run, entries));
+        Ok(true)
+    })?;
+    outcomes_of_open(db, service, replay.open, NO_ANSWER_YET)
 }

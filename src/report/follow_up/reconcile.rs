@@ -1,4 +1,4 @@
-//! What came of looking the uncertain rows of a run up.
+//! What came of looking rows of a run up.
 
 use std::fmt::Write;
 
@@ -23,11 +23,11 @@ pub fn reconciled_text(reconciled: &Reconciled) -> String {
         all if all == total => String::new(),
         some => format!("{} of ", grouped(some)),
     };
-    let rows = counted(total, "uncertain row");
+    let rows = counted(total, "row");
     let mut text = format!("run {run}: {looked_up}{rows} looked up\n");
     for (status, what) in [
         (Status::Created, "found, and made by this run"),
-        (Status::Duplicate, "found, and perhaps older than this run"),
+        (Status::Duplicate, "there, and perhaps older than this run"),
         (Status::Failed, "not there; they may be sent again"),
         (Status::Uncertain, "still uncertain"),
     ] {
@@ -35,6 +35,13 @@ pub fn reconciled_text(reconciled: &Reconciled) -> String {
         if rows > 0 {
             let _ = writeln!(text, "  {:9} {:>9}  {what}", status.as_str(), grouped(rows));
         }
+    }
+    if reconciled.without_id > 0 {
+        let rows = grouped(reconciled.without_id);
+        let _ = writeln!(
+            text,
+            "\nStill without an id: {rows} of the duplicates. The same command looks them up again."
+        );
     }
     text += &why_uncertain(&reconciled.undecided);
     if let Some(at) = reconciled.again_at {
@@ -105,6 +112,7 @@ pub fn reconciled_json(reconciled: &Reconciled, elapsed_s: f64) -> String {
     let mut object = ended.json();
     object["rows"] = reconciled.counts.total().into();
     object["counts"] = found_counts(|status| reconciled.counts.of(status));
+    object["without_id"] = reconciled.without_id.into();
     object["again_at"] = json!(reconciled.again_at);
     line(&object)
 }
@@ -122,11 +130,12 @@ pub fn reconcile_failure_json(
         Status::Uncertain => uncertain,
         _ => 0,
     });
+    object["without_id"] = 0.into();
     object["again_at"] = Value::Null;
     line(&object)
 }
 
-/// Rows that were uncertain, by what they are now.
+/// Rows that were to be looked up, by what they are now.
 fn found_counts(of: impl Fn(Status) -> u64) -> Value {
     use Status::{Created, Duplicate, Failed, Uncertain};
     let all = [Created, Duplicate, Failed, Uncertain];

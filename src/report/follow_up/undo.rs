@@ -9,7 +9,6 @@ use super::super::runs_json::undo_counts;
 use super::Ended;
 use crate::exit::Failure;
 use crate::follow_up::{OpenRows, Undo, Undone};
-use crate::lead::RunId;
 use crate::ledger::{RunRecord, UndoCounts, UndoStatus};
 use crate::text::{counted, grouped, printable};
 
@@ -54,7 +53,7 @@ pub fn undo_plan_text(undo: &Undo) -> String {
         (UndoStatus::Gone, "not there any more"),
         (
             UndoStatus::Kept,
-            "kept: an earlier run has made the lead too",
+            "kept: older than the run, changed since, or made by an earlier run too",
         ),
         (
             UndoStatus::Unknown,
@@ -103,7 +102,7 @@ pub fn undone_text(undone: &Undone) -> String {
         let kept = kept.display().to_string();
         let _ = writeln!(text, "An earlier file is kept as {}", printable(&kept));
     }
-    text += &what_helps(run, &undone.open);
+    text += &what_helps(&undone.open);
     match undone.has_begun {
         true => text + "\nCalls already made stay made.\n",
         false => text,
@@ -129,16 +128,17 @@ pub fn write_undone(text: &mut String, counts: &UndoCounts) -> fmt::Result {
 }
 
 /// What can be done about leads that may still be there.
-fn what_helps(run: RunId, open: &OpenRows) -> String {
-    let look_up =
-        format!("uncertain: first `leadload runs reconcile {run}`, then the same command");
+fn what_helps(open: &OpenRows) -> String {
     let mut text = String::new();
     for (rows, hint) in [
         (
             open.again,
             "refused by the service, or not answered: the same command asks again",
         ),
-        (open.uncertain, &look_up),
+        (
+            open.uncertain,
+            "uncertain, and not listed by the service so far: the same command looks them up again",
+        ),
         (
             open.by_hand,
             "not surely this run's, changed since, or without an id: the file says why; use the service's own screens",
