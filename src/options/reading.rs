@@ -177,7 +177,7 @@ options! {
         #[arg(long, value_name = "KIND,…", value_delimiter = <KindChoice as Value>::SEPARATOR)]
         phone_kinds: Vec<Given<KindChoice>> => Mapping { is_identity: true };
 
-        /// Do-not-call list: its numbers are not sent; or `none`. Repeatable
+        /// Do-not-call list: its numbers are not sent (or `none`)
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         suppress: Vec<Given<PathBuf>> => Mapping;
     }

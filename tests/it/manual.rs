@@ -76,6 +76,7 @@ fn the_manual_has_a_page_for_the_program() {
     let sections: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix(".SH "))
+        .map(|title| title.trim_matches('"'))
         .collect();
     assert_eq!(
         sections,

@@ -103,7 +103,7 @@ fn the_head_of_an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_e
         let stderr = import_at(&folder, &address, &args).expect(1).stderr;
         let told = "was not understood (HTTP 200): content-length: 34; connection: close; \
                     content-encoding: br; server: nginx; set-cookie: …; x-echo: …, +…; \
-                    x-token: [token]\n";
+                    x-token: [token] (run 1)\n";
         assert_eq!(stderr.contains(told), is_shown, "{stderr}");
         assert!(!holds_a_number(&stderr), "{stderr}");
         for private in ["Zebedee", "abcdef", "s3cret"] {

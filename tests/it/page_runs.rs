@@ -448,8 +448,8 @@ fn open_locks(program: &Child) -> usize {
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_goes_on_waiting_for_a_list_that_was_cancelled() {
-    let folder = Folder::with_leads(&contacts(3));
-    let service = scenario("latency_ms = 600000");
+    let folder = Folder::with_leads(&contacts(300));
+    let service = scenario(SLOW);
     let page = Page::start(&folder, &service);
     let program = page.process.as_ref().unwrap();
     let list = page.prepare(&folder);

@@ -258,7 +258,7 @@ fn rejects_of_a_shared_ledger_and_those_of_a_file_are_kept_apart() {
     };
     let (folder, service) = (Folder::new(), service());
     let of_file = rejects_of_a_run(&folder, &service);
-    import(&folder, &service, &database, &[]).expect(1);
+    import(&folder, &service, &database, &["--new-ledger"]).expect(1);
     let of_server = with_number(&folder.read("leads.rejects.csv"));
     let send = |text: &str| {
         folder.write("fixed.csv", text);

@@ -86,7 +86,7 @@ fn all_runs_are_listed_the_latest_last() {
 run  began (UTC)       state            campaign      inputs            rows  created  problems
   1  2026-11-21 03:00  complete         Spring promo  a.csv                4        2         2
   2  2026-11-21 05:46  stopped: outage  column Camp   b.csv and 1 more     1        1         0
-  3  2026-11-21 08:33  killed           102           -                    0        0         0
+  3  2026-11-21 08:33  killed           102           -                    1        0         1
 ";
     assert_eq!(runs(&folder, &[]).expect(0).stdout, expected);
     assert_eq!(runs(&folder, &["list"]).expect(0).stdout, expected);

@@ -224,7 +224,7 @@ fn a_terminal_that_can_draw_nothing_gets_plain_lines() {
     let folder = Folder::with_leads(&contacts(20));
     let service = scenario("latency_ms = 5");
     for term in ["dumb", ""] {
-        let ledger = format!("--ledger {term}.sqlite3");
+        let ledger = format!("--ledger {term}.sqlite3 --new-ledger");
         let run = import(&folder, &service, &ledger);
         let terminal = Terminal::start(
             run.env("TERM", if term.is_empty() { "dumb" } else { term }),

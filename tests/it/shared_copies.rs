@@ -161,7 +161,7 @@ fn nothing_is_copied_into_a_ledger_that_is_in_use() {
     let folder = Folder::with_leads(&rows(0, 3));
     let service = scenario("");
     folder.import_leads(&service, &[]).expect(0);
-    import(&folder, &service, &database, &[]).expect(0);
+    import(&folder, &service, &database, &["--new-ledger"]).expect(0);
     let refused = folder
         .leadload(&["runs", "copy", "--to", &database.url()])
         .expect(2);

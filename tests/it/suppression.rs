@@ -618,7 +618,8 @@ fn rejects_whose_header_was_changed_keep_the_lists_of_their_run() {
     let fixed = format!("phone,name,{added}\n+447400123457,Ada,1,invalid,x,x,{run}\n");
     let without_texts = fixed.replace("leadload_error,", "").replace("x,x,", "x,");
     folder.write("fixed.csv", without_texts);
-    let refused = folder.import(&service, &["fixed.csv"]).expect(2);
+    let refused = folder.import(&service, &["fixed.csv", "--campaign", "101"]);
+    let refused = refused.expect(2);
     refused.tells("has rejects, but no longer the column `leadload_error`");
     folder.write("fixed.csv", &fixed);
     folder.import(&service, &["fixed.csv"]).expect(0);

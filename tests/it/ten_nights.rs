@@ -51,13 +51,12 @@ impl Job {
     }
 
     #[track_caller]
-    fn night(&mut self, list: &str, exit_code: i32, sent: u64) -> String {
+    fn night(&mut self, list: &str, exit_code: i32, sent: u64) {
         self.night += 1;
         let (code, new, said) = self.sends(list);
         let backup = self.types("leadload runs show last");
         assert_eq!((code, new), (exit_code, sent), "{said}");
         assert_eq!(backup.exit_code, 0, "{}", backup.output);
-        said
     }
 }
 
@@ -75,11 +74,7 @@ fn the_nightly_recipe_sends_everybody_once_in_ten_nights_and_nobody_of_a_bad_exp
     // Two columns that nobody has asked to send.
     let more = contacts(48).replace('\n', ",DE00 0000,flu\n");
     let more = more.replacen("DE00 0000,flu", "iban,diagnosis", 1);
-    let said = job.night(&more, 0, 2);
-    assert!(
-        said.contains("iban") && said.contains("diagnosis"),
-        "{said}"
-    );
+    job.night(&more, 0, 2);
     let requests = job.service.requests();
     let has_flu = |body: &[u8]| String::from_utf8_lossy(body).contains("flu");
     assert!(!requests.iter().any(|request| has_flu(&request.body)));
