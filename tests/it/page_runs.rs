@@ -454,7 +454,9 @@ fn nothing_goes_on_waiting_for_a_list_that_was_cancelled() {
     let program = page.process.as_ref().unwrap();
     let list = page.prepare(&folder);
     let before = open_locks(program);
-    let other = folder.import_leads(&service, &[]).start();
+    let other = folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .start();
     wait_for_requests(&service, 1);
     page.send(&list, &[]);
     wait_until("waiting for its turn", || {

@@ -397,11 +397,11 @@ fn a_start_whose_outputs_cannot_be_begun_ends_and_leaves_no_lease() {
     };
     // What is tried out before is shorter than the header of the rejects.
     let folder = Folder::with_leads(
-        &rows(0, 3).replace("phone,name", &format!("phone,{}", "x".repeat(9000))),
+        &rows(0, 3).replace("phone,name", &format!("phone,{}", "x".repeat(90_000))),
     );
     let service = scenario("");
     let args = ["import", "leads.csv", "--campaign", "101"];
-    let full = folder.through_shell("ulimit -f 4 && exec \"$0\" \"$@\"", &args);
+    let full = folder.through_shell("ulimit -f 16 && exec \"$0\" \"$@\"", &args);
     let refused = with_ledger(full.at(&service), &database).expect(5);
     refused.tells("cannot write `leads.rejects.csv`");
     let live = "SELECT count(*) FROM leadload.senders WHERE until > clock_timestamp()";
