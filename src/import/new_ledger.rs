@@ -56,12 +56,19 @@ fn has_leads(path: &Path) -> Result<bool, SourceError> {
     }
     let is_status = |name: &String| name.trim().eq_ignore_ascii_case("status");
     let status = names.iter().position(is_status).unwrap_or_default();
+    let mut has_sent = false;
     for batch in file.input.read_list(&file.form, &file.header)?.batches() {
         let batch = batch?;
-        let mut statuses = batch.rows().map(|row| row.text(status));
-        if statuses.any(|status| status == Some("created")) {
-            return Ok(true);
+        for row in batch.rows() {
+            match row.text(status) {
+                Some("created") => return Ok(true),
+                // After a night without new people nobody is `created`.
+                Some("already_imported") => has_sent = true,
+                // The results of a check.
+                Some("ready") => return Ok(false),
+                _ => {}
+            }
         }
     }
-    Ok(false)
+    Ok(has_sent)
 }

@@ -61,6 +61,30 @@ fn results_of_several_lists_count_and_so_do_those_that_a_spreadsheet_has_saved()
 }
 
 #[test]
+fn results_of_a_night_without_new_people_count_and_those_of_a_check_do_not() {
+    let (folder, service) = (Folder::with_leads(&contacts(2)), service());
+    for _ in 0..2 {
+        folder.import_leads(&service, &[]).expect(0);
+    }
+    let statuses = folder.column("leads.results.csv", "status");
+    assert_eq!(statuses, ["already_imported"; 2]);
+    folder.import_leads(&service, &NEW).expect(5);
+    folder.write("leads.csv", contacts(3));
+    let check = [
+        "check",
+        "leads.csv",
+        "--campaign",
+        "101",
+        "--results",
+        "leads.results.csv",
+    ];
+    folder.leadload(&check).at(&service).expect(0);
+    let statuses = folder.column("leads.results.csv", "status");
+    assert_eq!(statuses, ["already_imported", "already_imported", "ready"]);
+    folder.import_leads(&service, &NEW).expect(0);
+}
+
+#[test]
 fn files_that_name_nobody_as_sent_are_in_nobodys_way() {
     let trial = ["import", "leads.csv", "--campaign", "101", "--sandbox"];
     let check = ["check", "leads.csv", "--results", "leads.results.csv"];

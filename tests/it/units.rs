@@ -40,7 +40,7 @@ fn command(page: &str) -> &str {
 }
 
 /// The tool's output; `None` where it is not installed, which is an error in CI.
-fn run(tool: &mut Command) -> Option<std::process::Output> {
+pub fn run(tool: &mut Command) -> Option<std::process::Output> {
     let ran = tool.output().ok();
     let is_ci = std::env::var_os("CI").is_some();
     assert!(ran.is_some() || !is_ci, "{tool:?} is not installed");
