@@ -246,6 +246,9 @@ const WHICH_RUN: &str = "
 -- column came.
 ALTER TABLE runs ADD COLUMN tag TEXT;
 
+-- Each start reads all runs.
+CREATE INDEX outputs_by_run ON outputs (run);
+
 -- The order in which all starts were recorded, whatever the clock said.
 ALTER TABLE starts ADD COLUMN seq INTEGER;
 UPDATE starts SET seq = (
