@@ -189,8 +189,8 @@ fn is_share(given: &&Given<Bound>) -> bool {
     matches!(***given, Bound::Share(_))
 }
 
-/// The last complete run of the list at this path, with this service and campaign, that was neither
-/// limited nor of rejects.
+/// The last complete run of the list at this path, with this service and campaign, that had rows and
+/// was neither limited nor of rejects.
 fn last_run<'i>(
     settings: &ImportSettings,
     intake: &'i Intake,
@@ -204,7 +204,9 @@ fn last_run<'i>(
     };
     intake.earlier.iter().find(|run| {
         let options = run.options.as_ref().and_then(Value::as_object);
-        run.service == settings.service && rows(run).is_some() && options.is_some_and(is_alike)
+        // A share of nothing would stop the job for good.
+        let has_rows = rows(run).is_some_and(|rows| rows > 0);
+        run.service == settings.service && has_rows && options.is_some_and(is_alike)
     })
 }
 
@@ -248,7 +250,7 @@ fn unbounded(shares: &[String]) -> Message {
             "{} {bound} nothing: the ledger has no complete run of the list at this path with this service and campaign",
             joined(shares, "and")
         ),
-        "the next run is compared with this one",
+        "once a run of it is complete, the next one is compared with that",
     );
     message.on_page(
         "leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many",

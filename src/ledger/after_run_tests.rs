@@ -924,6 +924,45 @@ fn what_was_created_and_what_was_claimed_before_a_kill_is_in_the_plan_to_undo() 
 }
 
 #[test]
+fn what_a_killed_start_has_claimed_is_counted_once_when_a_later_one_has_stopped() {
+    each(|mut subject| {
+        let mut run = new_run(subject.service, 80);
+        run.expected = subject.ledger.predecessors(&run).unwrap().latest;
+        let killed = subject.ledger.begin(&run, at(1)).unwrap().unwrap().run;
+        subject.commit(killed, claims([1, 2]));
+        let has_two_in_doubt = |subject: &Subject| {
+            let runs = subject.ledger.runs().unwrap();
+            let known = runs.iter().find(|known| known.run == killed).unwrap();
+            assert_eq!(known.counts.of(Status::Uncertain), 2);
+        };
+        let ends = |subject: &mut Subject| match subject.ledger {
+            Ledger::Server(_) => expire(subject),
+            Ledger::File(_) => drop(subject.ledger.recover(subject.service).unwrap()),
+        };
+        ends(&mut subject);
+        has_two_in_doubt(&subject);
+        run.expected = subject.ledger.predecessors(&run).unwrap().latest;
+        let begun = subject.ledger.begin(&run, at(2)).unwrap().unwrap();
+        let mut counts = Counts::default();
+        (0..2).for_each(|_| counts.add(Status::Uncertain));
+        let stopped = Ending {
+            stopped_by: Some("max_duration"),
+            counts,
+            last_read: 2,
+            ..Ending::default()
+        };
+        subject
+            .ledger
+            .end(begun.run, begun.start, &stopped, at(3))
+            .unwrap();
+        ends(&mut subject);
+        has_two_in_doubt(&subject);
+        subject.ledger.expire_claims(killed).unwrap();
+        has_two_in_doubt(&subject);
+    });
+}
+
+#[test]
 fn the_longest_timeout_of_all_starts_is_known() {
     each(|mut subject| {
         let mut run = new_run(subject.service, 79);

@@ -16,6 +16,7 @@ use crate::event::RunEvent;
 use crate::intake::PlannedInput;
 use crate::lead::{CampaignId, RowOutcome, Status};
 use crate::ledger::CellsDigest;
+use crate::phone::PhoneNumber;
 use crate::stop::{Stop, StopReason};
 
 /// Rows whose outcome depends on the answers to other rows.
@@ -36,13 +37,26 @@ pub(super) struct Undecided {
     pub(super) probe: Option<Slot>,
 }
 
+/// So many of its last digits in a row are hardly there by chance.
+const OWN_DIGITS: usize = 7;
+
+/// Whether the text has the number in it, with or without its country's code.
+fn holds_number(text: &str, number: PhoneNumber) -> bool {
+    let number = number.to_string();
+    let end = number.get(number.len().saturating_sub(OWN_DIGITS)..);
+    end.is_some_and(|end| text.contains(end))
+}
+
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Takes an answer: the row is settled, waits for another attempt, or stops its
     /// campaign or the run.
-    pub(super) fn take(&mut self, slot: Slot, answer: Answer) {
+    pub(super) fn take(&mut self, slot: Slot, mut answer: Answer) {
         let Some(mut flight) = self.in_flight.flights.remove(&slot) else {
             return;
         };
+        // Phone numbers are in no log.
+        let number = flight.job.claim.number;
+        answer.request_id = answer.request_id.filter(|id| !holds_number(id, number));
         self.schedule.arrive(flight.job.target());
         (self.events)(RunEvent::Answered {
             row: flight.job.claim.row,
@@ -206,7 +220,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn understand(&mut self, campaign: CampaignId) {
         self.service.throttle.unhinted = 0;
         if !self.stops.is_probing(campaign) {
-            self.schedule.open(campaign);
+            self.open_gate(campaign);
         }
     }
 

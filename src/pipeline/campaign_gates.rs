@@ -76,16 +76,17 @@ impl CampaignGates {
         matches!(self.gates.get(&campaign), Some(Gate::Closed))
     }
 
-    /// An answer was understood: all rows may go. Returns those that were claimed before. A
-    /// closed gate stays closed: requests that were in flight then may still be answered.
-    pub(super) fn open(&mut self, campaign: CampaignId) -> VecDeque<Job> {
+    /// An answer was understood: all rows may go. Returns those that were claimed before; `None` if
+    /// the gate had no canary. A closed one stays closed: requests that were in flight then may still
+    /// be answered.
+    pub(super) fn open(&mut self, campaign: CampaignId) -> Option<VecDeque<Job>> {
         let Some(Gate::Canary(backlog)) = self.gates.get_mut(&campaign) else {
-            return VecDeque::new();
+            return None;
         };
         let Backlog { jobs, rows, .. } = std::mem::take(backlog);
         self.free_rows.extend(rows);
         self.gates.insert(campaign, Gate::Open);
-        jobs
+        Some(jobs)
     }
 
     /// A row was refused in a way that may hold for all: one at a time from now on. Returns whether

@@ -127,6 +127,12 @@ impl Claims {
         self.was_awaited = false;
     }
 
+    /// Records that a campaign held its rows up until now, and no claim did.
+    pub(super) fn record_gate(&mut self) {
+        self.was_awaited = false;
+        self.is_starved = false;
+    }
+
     /// Records that a row was started. If it waited for its claim, more are claimed ahead.
     pub(super) fn record_start(&mut self) {
         if std::mem::take(&mut self.was_awaited) {

@@ -98,12 +98,6 @@ impl Schedule {
         }
     }
 
-    pub(super) fn open(&mut self, campaign: CampaignId) {
-        for job in self.gates.open(campaign) {
-            self.push(Instant::now(), job);
-        }
-    }
-
     pub(super) fn pass_on(&mut self, campaign: CampaignId) {
         if let Some(job) = self.gates.pass_on(campaign) {
             self.push(Instant::now(), job);

@@ -12,7 +12,7 @@ use super::in_flight::Flight;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
 use crate::intake::{ByOthers, OnUncertain, not_sent_again, suppressed};
-use crate::lead::{ErrorCode, RowOutcome, Status};
+use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
 use crate::ledger::{Claim, Refusal, SenderId};
 use crate::stop::Stop;
 
@@ -209,6 +209,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
             || self.commits.claims.unstarted() > 0
             || self.schedule.next.is_some();
         is_out && !self.stops.all.is_understood
+    }
+
+    /// All rows of the campaign may go. Those that were claimed are claims that are granted again, so that
+    /// no more are made in their place: a crash would leave each of them in doubt.
+    pub(super) fn open_gate(&mut self, campaign: CampaignId) {
+        let Some(jobs) = self.schedule.gates.open(campaign) else {
+            return;
+        };
+        for job in jobs.into_iter().rev() {
+            match job.is_fresh() {
+                true => self.commits.claims.granted.push_front(job),
+                false => self.schedule.push(Instant::now(), job),
+            }
+        }
+        self.commits.claims.record_gate();
     }
 
     fn claim_ahead(&mut self) {

@@ -196,3 +196,19 @@ fn a_row_whose_answer_a_kill_has_lost_is_held_until_it_is_said_to_be_sent_again(
     let codes = folder.column("leads.results.csv", "error_code");
     assert_eq!(codes, ["answer_lost", ""]);
 }
+
+/// Each claim that is open is a row in doubt for those who read the results.
+#[test]
+fn a_kill_leaves_no_more_in_doubt_where_some_answers_cannot_be_read() {
+    let folder = Folder::with_leads(&contacts(6000));
+    let service = scenario("latency_ms = 2\n[faults]\nunreadable = 0.02");
+    let child = folder
+        .import_leads(&service, &["--concurrency", "8"])
+        .start();
+    wait_for_requests(&service, 2000);
+    crate::util::kill(child);
+    let show = ["runs", "show", "1", "--format", "json"];
+    let counts = &folder.leadload(&show).expect(0).json()["counts"];
+    let uncertain = counts["uncertain"].as_u64().unwrap();
+    assert!(uncertain < 1000, "{counts}");
+}

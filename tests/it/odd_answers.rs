@@ -218,6 +218,29 @@ fn the_request_id_of_a_refusal_stands_in_the_results_and_in_the_log() {
 }
 
 #[test]
+fn a_request_id_with_the_number_in_it_is_not_shown() {
+    for id in [
+        "lead:+NUMBER:x",
+        "req_NUMBER",
+        "abc-0NATIONAL-def",
+        "%2BNUMBER",
+    ] {
+        let folder = Folder::with_leads(&contacts(1));
+        let sent = number(0);
+        let id = id.replace("+NUMBER", &sent).replace("NUMBER", &sent[1..]);
+        let line = format!("X-Request-Id: {}\r\n", id.replace("NATIONAL", &sent[3..]));
+        let (address, _) = raw_with("422 Unprocessable", &line, r#"{"message":"no"}"#);
+        let output = import_at(&folder, &address, &["-v"]).expect(1);
+        assert!(!holds_a_number(&output.stderr), "{}", output.stderr);
+        assert!(!output.stderr.contains("request id"), "{}", output.stderr);
+        assert_eq!(
+            folder.column("leads.results.csv", "error"),
+            ["HTTP 422: no"]
+        );
+    }
+}
+
+#[test]
 fn request_ids_do_not_make_refusals_for_one_reason_different_ones() {
     let folder = Folder::with_leads(&contacts(4));
     let rule = |row: usize| {

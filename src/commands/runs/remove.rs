@@ -3,6 +3,7 @@
 //! Rule: never while a run is being sent, which may be about to look up that data.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use tracing::warn;
@@ -65,7 +66,14 @@ pub(super) fn prune(
 
 fn files_of_old(ledger: &Ledger, older_than: Timestamp) -> Result<PrunedFiles, Failure> {
     let old = ledger.old_runs(older_than)?;
-    Ok(PrunedFiles::find(ledger.runs()?, &old))
+    let mut files = PrunedFiles::find(ledger.runs()?, &old);
+    if let Some(pages) = pages_folder() {
+        // The page keeps these until their run is pruned, whatever is wanted here.
+        let is_elsewhere = |path: &PathBuf| !path.starts_with(&pages);
+        files.removed.retain(is_elsewhere);
+        files.left.retain(|path, _| is_elsewhere(path));
+    }
+    Ok(files)
 }
 
 /// Shows the files that would be removed, if there are some, and asks.

@@ -109,7 +109,7 @@ impl LedgerError {
                 format!("create it with `createdb {database}`, or name another one")
             }
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) if !why.contains("database") => format!(
-                "make `{user}` a member of the role that owns the schema `leadload`: `GRANT OWNER TO \"{user}\"` with that role's name. To read alone, `GRANT USAGE ON SCHEMA leadload TO \"{user}\"; GRANT SELECT ON ALL TABLES IN SCHEMA leadload TO \"{user}\"` is enough"
+                "make `{user}` a member of the role that owns the schema `leadload`: `GRANT OWNER TO \"{user}\"` with that role's name. To read alone, `GRANT USAGE ON SCHEMA leadload TO \"{user}\"; GRANT SELECT ON ALL TABLES IN SCHEMA leadload TO \"{user}\"; GRANT SELECT ON ALL SEQUENCES IN SCHEMA leadload TO \"{user}\"` is enough"
             ),
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => format!(
                 "let its owner run `GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\"`, or `CREATE SCHEMA leadload AUTHORIZATION \"{user}\"`"

@@ -24,9 +24,9 @@ const RUNS: &str = "
 SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,
     EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()),
     token, tag, CASE WHEN completed_at IS NULL
-        AND EXISTS (SELECT 1 FROM leadload.starts WHERE run = runs.id AND ended_at IS NULL)
         AND NOT EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp())
-    THEN (SELECT count(*) FROM leadload.sent WHERE run = runs.id AND is_open AND status IS NULL) END
+    THEN (SELECT count(*) FROM leadload.sent WHERE run = runs.id AND is_open
+        AND status IS NULL AND row > read_to) END
 FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
 
 const STARTS: &str = "

@@ -160,10 +160,11 @@ async fn expire_claims(
         Ok(counts) => counts,
         Err(error) => return Ok(Err(error)),
     };
-    // A row that was sent before is counted.
+    // A row that was sent before is counted, and so is one that a later start has read.
     let uncounted = format!(
         "SELECT count(*) FROM leadload.sent AS s {SENDER}
-        WHERE s.run = $1 AND s.status IS NULL AND {IS_EXPIRED}"
+        WHERE s.run = $1 AND s.status IS NULL AND {IS_EXPIRED}
+            AND s.row > (SELECT read_to FROM leadload.runs WHERE id = $1)"
     );
     let uncounted = client.query_typed_one(&uncounted, &[int8(&run)]).await?;
     let expire = expire(&format!(
