@@ -35,6 +35,9 @@ use crate::text::{printable, shortened};
 
 const MAX_ERROR: usize = 300;
 
+/// So many refusals in a row show that the service removes no lead, or none with this token.
+const REFUSED_FOR_ALL: u64 = 5;
+
 /// A run that can be undone.
 pub struct Undo {
     target: Target,
@@ -274,24 +277,26 @@ impl Undo {
             )
             .await?;
         let http_status = called.http_status;
-        let was_successful = progress.get().has_removed;
         let not_done = match called.result {
             Ok(()) => {
                 progress.set(Progress {
                     has_removed: true,
                     may_be_removed: true,
+                    ..progress.get()
                 });
                 return Ok(outcome(UndoStatus::Undone, http_status, ""));
             }
             Err(not_done) => not_done,
         };
         match not_done {
-            NotDone::NotFound { text } => self.not_found(row, was_successful, text).await,
-            NotDone::NotOffered { text } if !was_successful => Err(not_offered(text)),
+            NotDone::NotFound { text } => self.not_found(row, progress, text).await,
+            NotDone::NotOffered { text } if self.are_all_refused(progress) => {
+                Err(not_offered(text))
+            }
             NotDone::Refused {
                 code: ErrorCode::Http(403),
                 text,
-            } if !was_successful => Err(Stopped::Fatal {
+            } if self.are_all_refused(progress) => Err(Stopped::Fatal {
                 cause: FatalCause::Forbidden,
                 text,
             }),
@@ -310,7 +315,7 @@ impl Undo {
     async fn not_found(
         &self,
         row: &UndoRow,
-        was_successful: bool,
+        progress: &Cell<Progress>,
         text: String,
     ) -> Result<UndoOutcome, Stopped> {
         let status = Some(404);
@@ -324,15 +329,29 @@ impl Undo {
                 return Ok(outcome(UndoStatus::Unknown, status, &why));
             }
         };
-        Ok(match (is_there, was_successful) {
-            (true, false) => return Err(not_offered(text)),
-            (true, true) => outcome(
-                UndoStatus::Kept,
+        if !is_there {
+            return Ok(outcome(
+                UndoStatus::Gone,
                 status,
-                &format!("{text}; but the list of leads still has it"),
-            ),
-            (false, _) => outcome(UndoStatus::Gone, status, "it was not there any more"),
-        })
+                "it was not there any more",
+            ));
+        }
+        if self.are_all_refused(progress) {
+            return Err(not_offered(text));
+        }
+        let why = format!("{text}; but the list of leads still has it");
+        Ok(outcome(UndoStatus::Kept, status, &why))
+    }
+
+    /// Whether a refusal is one of so many that it is about all leads, not about this one: none was
+    /// removed, and there are no more to try, or enough were tried.
+    fn are_all_refused(&self, progress: &Cell<Progress>) -> bool {
+        let refused = progress.get().refused + 1;
+        progress.set(Progress {
+            refused,
+            ..progress.get()
+        });
+        !progress.get().has_removed && refused >= self.leads().min(REFUSED_FOR_ALL)
     }
 }
 
@@ -355,6 +374,8 @@ struct Progress {
     has_removed: bool,
     /// Whether a lead is removed, or may be.
     may_be_removed: bool,
+    /// How many leads the service has refused to remove.
+    refused: u64,
 }
 
 impl Progress {
@@ -364,6 +385,7 @@ impl Progress {
         Progress {
             has_removed: outcomes.any(|outcome| outcome.status == UndoStatus::Undone),
             may_be_removed: rows.iter().any(|row| row.was_asked),
+            refused: 0,
         }
     }
 }

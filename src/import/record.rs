@@ -20,7 +20,7 @@ use crate::ledger::{
     AskedPause, AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError,
     LedgerPlace, ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
 };
-use crate::mapping::ColumnChoice;
+use crate::mapping::{ColumnChoice, MarkKind};
 use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::{End, RateController};
@@ -157,7 +157,7 @@ impl Record {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
             options: Value::Object(recorded),
-            defaults: defaults(&settings.given, intake),
+            defaults: defaults(&settings.given, intake, book),
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             sending: Sending {
                 claims: match (form.allow_duplicates, settings.reading.once) {
@@ -502,9 +502,15 @@ impl Run {
 /// The defaults for the run's rejects, wherever they are imported: the
 /// options that were given, and the phone columns that were detected. Among
 /// numbers that are mostly bad, other phone columns might be detected.
-fn defaults(given: &Options, intake: &Intake) -> String {
+fn defaults(given: &Options, intake: &Intake, book: &CampaignBook) -> String {
     let mut handed = given.clone();
     handed.retain(Declaration::is_passed_to_rejects);
+    // The name may be another campaign's when the rejects come back.
+    if let Some(name) = &handed.mapping.campaign
+        && let Some(id) = book.ids().get(name.as_str())
+    {
+        handed.mapping.campaign = Some(Given::text_of(&id.to_string()));
+    }
     if handed.mapping.phone_column.is_none() {
         let mut inputs = intake.inputs.iter().map(PlannedInput::phone_column_names);
         let first = inputs.next().unwrap_or_default();
@@ -520,10 +526,22 @@ fn defaults(given: &Options, intake: &Intake) -> String {
     {
         handed.phones.region_column = Some(Given::new(ColumnChoice::None, "none"));
     }
-    // A profile may be another one then.
+    // A profile may be another one then. Rejects without the column that was found are refused: they no
+    // longer say who must not be called.
     let mapping = &mut handed.mapping;
-    for column in [&mut mapping.do_not_call_column, &mut mapping.consent_column] {
-        column.get_or_insert_with(|| Given::new(ColumnChoice::Auto, "auto"));
+    for (kind, column) in [
+        (MarkKind::DoNotCall, &mut mapping.do_not_call_column),
+        (MarkKind::Consent, &mut mapping.consent_column),
+    ] {
+        if column
+            .as_deref()
+            .is_none_or(|choice| *choice == ColumnChoice::Auto)
+        {
+            *column = Some(match only_mark(intake, kind) {
+                Some(name) => Given::new(ColumnChoice::Named(name.to_owned()), name),
+                None => Given::new(ColumnChoice::Auto, "auto"),
+            });
+        }
     }
     for list in handed.phones.suppress.iter_mut().flatten() {
         if let Ok(absolute) = list.absolute() {
@@ -531,6 +549,21 @@ fn defaults(given: &Options, intake: &Intake) -> String {
         }
     }
     serde_json::to_string(&handed).unwrap_or_default()
+}
+
+/// The header of the column with these marks, if all inputs have one and the same.
+fn only_mark(intake: &Intake, kind: MarkKind) -> Option<&str> {
+    let mut names = intake.inputs.iter().map(|input| mark_of(input, kind));
+    let name = names.next()??;
+    let is_plain = !name.trim().is_empty() && name.parse::<u64>().is_err();
+    (is_plain && names.all(|other| other == Some(name))).then_some(name)
+}
+
+fn mark_of(input: &PlannedInput, kind: MarkKind) -> Option<&str> {
+    let marks = input.mapping.marks.iter();
+    let mut marks = marks.filter(|mark| mark.kind == kind);
+    let mark = marks.next().filter(|_| marks.next().is_none())?;
+    input.header.names.get(mark.column).map(String::as_str)
 }
 
 fn input_records(intake: &Intake, fingerprints: &[Fingerprint]) -> Vec<InputRecord> {

@@ -208,15 +208,6 @@ pub struct LatestRun {
     pub undone: Option<RunId>,
 }
 
-impl LatestRun {
-    pub(super) fn of(run: RunId, is_undone: bool, is_open: bool) -> LatestRun {
-        LatestRun {
-            going_on: (is_open && !is_undone).then_some(run),
-            undone: is_undone.then_some(run),
-        }
-    }
-}
-
 /// Earlier runs, as found before a run begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predecessors {

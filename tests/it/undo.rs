@@ -986,3 +986,18 @@ fn a_shared_ledger_undoes_one_run_while_another_machine_sends_another() {
     with_ledger(ours.import_leads(&service, &["--again"])).expect(0);
     assert_eq!(service.leads().len(), 330);
 }
+
+#[test]
+fn a_list_that_was_undone_is_not_sent_by_a_job_that_has_run_once_more_before_that() {
+    let folder = Folder::with_leads(&contacts(3));
+    let service = scenario("");
+    folder.import_leads(&service, &[]).expect(0);
+    folder.import_leads(&service, &[]).expect(0);
+    undo(&folder, &service, "1", &[]).expect(0);
+    folder.import_leads(&service, &[]).expect(2);
+    assert!(service.leads().is_empty());
+    folder.import_leads(&service, &["--again"]).expect(0);
+    // That was said, and holds for the nights that follow.
+    folder.import_leads(&service, &[]).expect(0);
+    assert_eq!(service.leads().len(), 3);
+}

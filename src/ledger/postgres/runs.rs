@@ -54,9 +54,19 @@ WHERE this.id = $1 AND other.id <> this.id AND other.options IS NOT NULL
     )
 ORDER BY other.id";
 
+/// The latest run of an identity, if it is open; and the latest that was undone, unless another has
+/// begun or gone on since then.
 const LATEST: &str = "
-SELECT id, undone_at IS NOT NULL,
-    completed_at IS NULL OR $3 AND coalesce((counts ->> 'uncertain')::bigint, 0) > 0
+SELECT CASE WHEN undone_at IS NULL AND (
+        completed_at IS NULL OR $3 AND coalesce((counts ->> 'uncertain')::bigint, 0) > 0
+    ) THEN id END,
+    (SELECT max(id) FROM leadload.runs AS undone WHERE service = $1 AND identity = $2
+        AND undone_at IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM leadload.runs AS later JOIN leadload.starts ON run = later.id
+            WHERE later.service = $1 AND later.identity = $2 AND later.undone_at IS NULL
+                AND seq > coalesce(undone.undone_after,
+                    (SELECT max(seq) FROM leadload.starts WHERE run = undone.id))
+        ))
 FROM leadload.runs WHERE service = $1 AND identity = $2 ORDER BY id DESC LIMIT 1";
 
 /// The latest unfinished run of the same inputs, for any service.
@@ -183,8 +193,11 @@ async fn latest(client: &Client, run: &NewRun) -> Result<LatestRun, Error> {
     let Some(row) = client.query_typed_opt(LATEST, &values).await? else {
         return Ok(LatestRun::default());
     };
-    let run = RunId(row.try_get::<_, i64>(0)?.cast_unsigned());
-    Ok(LatestRun::of(run, row.try_get(1)?, row.try_get(2)?))
+    let run = |id: Option<i64>| id.map(|id| RunId(id.cast_unsigned()));
+    Ok(LatestRun {
+        going_on: run(row.try_get(0)?),
+        undone: run(row.try_get(1)?),
+    })
 }
 
 async fn begin(

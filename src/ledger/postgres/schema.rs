@@ -285,6 +285,9 @@ const WHICH_RUN: &str = "
 -- Random letters, by which rejects name this run and no other; none if it was begun before this
 -- column came.
 ALTER TABLE leadload.runs ADD COLUMN tag text;
+-- The last start that had been recorded when it was undone. What its command has done before that
+-- does not say that it may be sent once more.
+ALTER TABLE leadload.runs ADD COLUMN undone_after bigint;
 -- The order in which all starts were recorded, whatever the clock said. Starts for two services may
 -- be recorded at once, and have one number.
 ALTER TABLE leadload.starts ADD COLUMN seq bigint;

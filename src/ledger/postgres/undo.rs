@@ -48,7 +48,9 @@ SELECT 1 FROM leadload.services WHERE id = (SELECT service FROM leadload.runs WH
 FOR NO KEY UPDATE";
 
 const BEGIN: &str = "
-UPDATE leadload.runs SET undone_at = coalesce(undone_at, $2) WHERE id = $1";
+UPDATE leadload.runs SET undone_at = coalesce(undone_at, $2),
+    undone_after = coalesce(undone_after, (SELECT max(seq) FROM leadload.starts))
+WHERE id = $1";
 
 const FORGET_UNKNOWN: &str = "
 DELETE FROM leadload.undo_rows WHERE run = $1 AND status = $2 AND asked_at IS NULL";
@@ -65,7 +67,7 @@ SELECT EXISTS (
 )";
 
 const CANCEL: [&str; 2] = [
-    "UPDATE leadload.runs SET undone_at = NULL WHERE id = $1",
+    "UPDATE leadload.runs SET undone_at = NULL, undone_after = NULL WHERE id = $1",
     "DELETE FROM leadload.undo_rows WHERE run = $1",
 ];
 

@@ -40,6 +40,20 @@ WHERE this.id = ?1 AND other.id <> this.id AND other.options IS NOT NULL
         )
     )";
 
+/// The latest run of an identity, if it is open; and the latest that was undone, unless another has
+/// begun or gone on since then.
+const LATEST: &str = "
+SELECT CASE WHEN undone_at IS NULL AND (completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0)
+        THEN id END,
+    (SELECT max(id) FROM runs AS undone WHERE service = ?1 AND identity = ?2
+        AND undone_at IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM runs AS later JOIN starts ON run = later.id
+            WHERE later.service = ?1 AND later.identity = ?2 AND later.undone_at IS NULL
+                AND seq > coalesce(undone.undone_after,
+                    (SELECT max(seq) FROM starts WHERE run = undone.id))
+        ))
+FROM runs WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
+
 impl SqliteLedger {
     /// What [`SqliteLedger::begin`] would find, as long as no other process sends.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
@@ -112,12 +126,14 @@ fn begin(step: &Transaction<'_>, new: &NewRun, now: Timestamp) -> rusqlite::Resu
 }
 
 fn latest(db: &Connection, run: &NewRun) -> rusqlite::Result<LatestRun> {
-    let latest = "SELECT id, undone_at IS NOT NULL,
-            completed_at IS NULL OR ?3 AND counts ->> 'uncertain' > 0
-        FROM runs WHERE service = ?1 AND identity = ?2 ORDER BY id DESC LIMIT 1";
     let values = params![run.service.0, run.identity, run.reopens];
-    let found = db.query_row(latest, values, |row| {
-        Ok(LatestRun::of(RunId(row.get(0)?), row.get(1)?, row.get(2)?))
+    let found = db.query_row(LATEST, values, |row| {
+        let going_on: Option<u64> = row.get(0)?;
+        let undone: Option<u64> = row.get(1)?;
+        Ok(LatestRun {
+            going_on: going_on.map(RunId),
+            undone: undone.map(RunId),
+        })
     });
     Ok(found.optional()?.unwrap_or_default())
 }

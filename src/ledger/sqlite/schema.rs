@@ -246,6 +246,10 @@ const WHICH_RUN: &str = "
 -- column came.
 ALTER TABLE runs ADD COLUMN tag TEXT;
 
+-- The last start that had been recorded when it was undone. What its command has done before that
+-- does not say that it may be sent once more.
+ALTER TABLE runs ADD COLUMN undone_after INTEGER;
+
 -- Each start reads all runs.
 CREATE INDEX outputs_by_run ON outputs (run);
 

@@ -49,7 +49,8 @@ impl SqliteLedger {
     /// be removed. What was not removed before is tried once more.
     pub fn begin_undo(&mut self, run: RunId, now: Timestamp) -> Result<(), LedgerError> {
         self.changing(|change| {
-            let begin = "UPDATE runs SET undone_at = coalesce(undone_at, ?2) WHERE id = ?1";
+            let begin = "UPDATE runs SET undone_at = coalesce(undone_at, ?2),
+                undone_after = coalesce(undone_after, (SELECT max(seq) FROM starts)) WHERE id = ?1";
             change.execute(begin, params![run.0, Seconds(now)])?;
             let stale = "DELETE FROM undo_rows
                 WHERE run = ?1 AND status = ?2 AND asked_at IS NULL";
@@ -96,7 +97,10 @@ impl SqliteLedger {
             if change.query_row(MAY_BE_REMOVED, [run.0], |row| row.get(0))? {
                 return Ok(());
             }
-            change.execute("UPDATE runs SET undone_at = NULL WHERE id = ?1", [run.0])?;
+            change.execute(
+                "UPDATE runs SET undone_at = NULL, undone_after = NULL WHERE id = ?1",
+                [run.0],
+            )?;
             change.execute("DELETE FROM undo_rows WHERE run = ?1", [run.0])?;
             Ok(())
         })
