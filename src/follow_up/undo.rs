@@ -36,7 +36,7 @@ use crate::text::{printable, shortened};
 const MAX_ERROR: usize = 300;
 
 /// So many refusals in a row show that the service removes no lead, or none with this token.
-const REFUSED_FOR_ALL: u64 = 5;
+const REFUSED_FOR_ALL: u64 = 3;
 
 /// A run that can be undone.
 pub struct Undo {
