@@ -344,18 +344,16 @@ fn judge(
     listed: &[ListedLead],
     known: &[LeadAt],
 ) -> Option<RowOutcome> {
-    let holder = |lead: &ListedLead| {
+    let is_held = |lead: &ListedLead, by: &dyn Fn(&Record) -> bool| {
         let mut known = known.iter().map(|known| &known.record);
-        known.find(|known| known.outcome.lead_id.as_ref() == Some(&lead.id))
+        known.any(|known| known.outcome.lead_id.as_ref() == Some(&lead.id) && by(known))
     };
     // Another run may also have been told of a lead that it did not make.
-    let is_made_elsewhere = |lead: &ListedLead| {
-        let mut known = known.iter().map(|known| &known.record.outcome);
-        known.any(|by| by.status == Status::Created && by.lead_id.as_ref() == Some(&lead.id))
-    };
+    let is_made_elsewhere =
+        |lead: &ListedLead| is_held(lead, &|by: &Record| by.outcome.status == Status::Created);
     // The lead of another row of this run is that row's.
     let is_of_another_row =
-        |lead: &&ListedLead| holder(lead).is_some_and(|by| by.run == row.run && by.row != row.row);
+        |lead: &&ListedLead| is_held(lead, &|by: &Record| by.run == row.run && by.row != row.row);
     let listed: Vec<&ListedLead> = listed.iter().filter(|l| !is_of_another_row(l)).collect();
     let is_new = |lead: &&&ListedLead| {
         let since = lead.made.filter(|made| made.has_zone);
