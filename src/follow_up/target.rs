@@ -71,11 +71,15 @@ impl Target {
         let (record, ledger, service, lock) = opening.await?;
         let is_sent = async |at_work: &AtWork| Err(busy(at_work.to_string()));
         let mut ledger = await_turn(ledger, run, is_sent).await?;
-        let on_their_way = match is_dry_run {
-            true => 0,
-            false => ledger.expire_claims(run)?,
-        };
-        let rate = pace(&mut ledger, service, &rate)?;
+        let expiring = service::on_a_thread(move || -> Result<_, Failure> {
+            let on_their_way = match is_dry_run {
+                true => 0,
+                false => ledger.expire_claims(run)?,
+            };
+            let rate = pace(&mut ledger, service, &rate)?;
+            Ok((ledger, on_their_way, rate))
+        });
+        let (ledger, on_their_way, rate) = expiring.await?;
         let reached = service::reach(&named, timeout).await?;
         let client: Client = reached.client.clone();
         let campaigns = campaign_list::listed(&client).await?;
@@ -173,9 +177,11 @@ fn open(
         true => None,
         false => ledger.try_lock_sender(service)?,
     };
-    let is_busy = match is_dry_run {
-        true => record.is_at_work,
-        false => lock.is_none(),
+    // On a server a process that was killed is at work until its lease runs out, which is awaited.
+    let is_busy = match (is_dry_run, place) {
+        (true, LedgerPlace::File(_)) => record.is_at_work,
+        (true, LedgerPlace::Server(_)) => false,
+        (false, _) => lock.is_none(),
     };
     if is_busy {
         return Err(busy(ledger.who_sends(service)?));
