@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Once;
 
 use directories::BaseDirs;
 use secrecy::SecretString;
@@ -87,15 +88,19 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
 /// What is in the password file. One that others can read is not used, as by PostgreSQL's own
 /// programs, and warned of.
 pub(super) fn password_file() -> Option<String> {
+    // The page looks for the ledger with each request.
+    static WARNED: Once = Once::new();
     let named = env::var_os(PGPASSFILE).filter(|name| !name.is_empty());
     let path = named.map(PathBuf::from).or_else(usual_password_file)?;
     let content = fs::read(&path).ok()?;
     if let Some(what) = others_can(&path) {
-        warn!(
-            event = "warning",
-            "others can {what} the password file {}, so it is not used; protect it with `chmod 600`",
-            path.display()
-        );
+        WARNED.call_once(|| {
+            warn!(
+                event = "warning",
+                "others can {what} the password file {}, so it is not used; protect it with `chmod 600`",
+                path.display()
+            );
+        });
         return None;
     }
     Some(String::from_utf8_lossy(&content).into_owned())
