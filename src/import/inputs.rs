@@ -59,16 +59,16 @@ impl Request {
 /// rejects, the options of the run that wrote them are added.
 pub async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failure> {
     let surveyed = survey_forms(request).await?;
-    known(request, surveyed)
+    known(request, surveyed).await
 }
 
 /// The same for files whose form is known.
-pub fn known(
+pub async fn known(
     request: &mut Request,
-    surveyed: Vec<InspectedInput>,
+    mut surveyed: Vec<InspectedInput>,
 ) -> Result<Vec<InspectedInput>, Failure> {
     if !request.has_settings_of_rejects {
-        rejects::add_options(request, &surveyed)?;
+        surveyed = rejects::add_options(request, surveyed).await?;
     }
     warn_of_replaced_lists(&request.layers, &mut request.warnings);
     Ok(surveyed)

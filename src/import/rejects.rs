@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::inputs::Request;
+use super::service::on_a_thread;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, NamedRow, NamedRuns};
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, RunName, Status};
@@ -14,23 +15,32 @@ use crate::text::{joined, printable};
 use sha2::{Digest, Sha256};
 
 /// Finds the run that rejects among the inputs name, and adds its options with lower precedence
-/// than what was typed.
+/// than what was typed. Returns the inputs.
 ///
 /// # Errors
 ///
 /// If that run is not known, unless all that matters was typed, or nothing leaves this computer:
 /// people would be called for another campaign, or although they must not be called.
-pub fn add_options(request: &mut Request, inputs: &[InspectedInput]) -> Result<(), Failure> {
+pub async fn add_options(
+    request: &mut Request,
+    inputs: Vec<InspectedInput>,
+) -> Result<Vec<InspectedInput>, Failure> {
     let options = request.layers.options();
     let place = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
     let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
-    let unknown = match run_of_rejects(inputs, place.as_ref(), service.as_deref())? {
+    // All rows of the run are read.
+    let finding = on_a_thread(move || -> Result<_, Failure> {
+        let found = run_of_rejects(&inputs, place.as_ref(), service.as_deref())?;
+        Ok((inputs, found))
+    });
+    let (inputs, found) = finding.await?;
+    let unknown = match found {
         Ok((run, options)) => {
             if request.layers.typed().phones.suppress.is_none() {
                 refuse_missing_lists(run, &options)?;
             }
             request.layers.add_run(run, options);
-            return Ok(());
+            return Ok(inputs);
         }
         Err(unknown) => unknown,
     };
@@ -52,7 +62,7 @@ pub fn add_options(request: &mut Request, inputs: &[InspectedInput]) -> Result<(
         }
         request.warnings.add(rejects.message(hint));
     }
-    Ok(())
+    Ok(inputs)
 }
 
 /// Rejects that are not known to be those of a run.

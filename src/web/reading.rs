@@ -65,7 +65,7 @@ pub async fn surveyed(
     request: &mut Request,
 ) -> Result<Vec<InspectedInput>, Failure> {
     match job.inspected(record) {
-        Some(list) => inputs::known(request, vec![list]),
+        Some(list) => inputs::known(request, vec![list]).await,
         None => inputs::survey(request).await,
     }
 }
