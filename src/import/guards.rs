@@ -129,7 +129,7 @@ impl Guards {
             "{} of {} {}",
             grouped(invalid),
             counted(rows, "row"),
-            are(invalid)
+            if invalid == 1 { "is" } else { "are" }
         );
         let most = grouped(most);
         let problems = tally.problems().into_iter();
@@ -256,8 +256,4 @@ fn unbounded(shares: &[String]) -> Message {
         "leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many",
         "Look whether the number of people is what you expect.",
     )
-}
-
-fn are(rows: u64) -> &'static str {
-    if rows == 1 { "is" } else { "are" }
 }
