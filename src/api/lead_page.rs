@@ -43,6 +43,16 @@ pub struct Made {
 }
 
 impl ListedLead {
+    #[cfg(test)]
+    pub(crate) fn made_at(id: &str, at: Timestamp) -> ListedLead {
+        ListedLead {
+            id: id.to_owned(),
+            campaign: None,
+            phones: Vec::new(),
+            made: Some(Made { at, has_zone: true }),
+        }
+    }
+
     /// Whether this is one of its numbers.
     pub fn has_number(&self, number: PhoneNumber) -> bool {
         let number = digits(&number.to_string());

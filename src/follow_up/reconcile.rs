@@ -390,3 +390,47 @@ fn looked_up(row: &Record, status: Status, lead_id: Option<String>) -> RowOutcom
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phone::PhoneNumber;
+
+    fn record(run: u64, row: u64, status: Status, lead_id: Option<&str>) -> Record {
+        Record {
+            run: RunId(run),
+            row: RowId(row),
+            campaign: CampaignId(101),
+            number: PhoneNumber::from_key(447_911_000_001).unwrap(),
+            file: 0,
+            line: row + 1,
+            outcome: RowOutcome {
+                lead_id: lead_id.map(str::to_owned),
+                ..RowOutcome::not_sent(status, None, None)
+            },
+        }
+    }
+
+    #[test]
+    fn a_lead_of_another_row_stays_that_rows_though_an_earlier_run_knows_its_id() {
+        let at = Timestamp::UNIX_EPOCH;
+        let attempted = Some(Attempted {
+            first: at,
+            last: at,
+        });
+        let listed = [ListedLead::made_at("a", at)];
+        let known = [
+            record(3, 1, Status::Duplicate, Some("a")),
+            record(7, 1, Status::Created, Some("a")),
+        ];
+        let known = known.map(|record| LeadAt {
+            record,
+            service: String::new(),
+        });
+        let row = record(7, 2, Status::Uncertain, None);
+        assert_eq!(judge(&row, attempted, LATE, &listed, &known), None);
+        // What an earlier run was told of is no other row's.
+        let found = judge(&row, attempted, LATE, &listed, &known[..1]).unwrap();
+        assert_eq!(found.lead_id.as_deref(), Some("a"));
+    }
+}
