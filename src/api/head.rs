@@ -76,8 +76,8 @@ fn request_id(value: &HeaderValue) -> Option<String> {
     let id = value.to_str().ok()?.trim();
     let is_word =
         (1..=MAX_REQUEST_ID).contains(&id.len()) && id.chars().all(|c| c.is_ascii_graphic());
-    let is_number =
-        !id.contains(|c: char| c.is_ascii_alphabetic()) && id.len() <= MAX_PHONE_DIGITS + 1;
+    let digits = id.bytes().filter(u8::is_ascii_digit).count();
+    let is_number = !id.contains(|c: char| c.is_ascii_alphabetic()) && digits <= MAX_PHONE_DIGITS;
     (is_word && !is_number).then(|| id.to_owned())
 }
 
@@ -140,7 +140,8 @@ mod tests {
         }
         assert_eq!(id(" abc "), Some("abc".into()));
         let long = "a".repeat(MAX_REQUEST_ID + 1);
-        for none in ["", "a b", "+447911000001", "447911000001", "é", &long] {
+        let numbers = ["+447911000001", "447911000001", "(+44)-7911-000-001"];
+        for none in ["", "a b", "é", &long].into_iter().chain(numbers) {
             assert_eq!(id(none), None, "{none}");
         }
     }
