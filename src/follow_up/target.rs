@@ -77,9 +77,11 @@ impl Target {
                 false => ledger.expire_claims(run)?,
             };
             let rate = pace(&mut ledger, service, &rate)?;
-            Ok((ledger, on_their_way, rate))
+            // Until its lease was given up, its process may have gone on.
+            let now = ledger.runs()?.into_iter().find(|known| known.run == run);
+            Ok((ledger, now.unwrap_or(record), on_their_way, rate))
         });
-        let (ledger, on_their_way, rate) = expiring.await?;
+        let (ledger, record, on_their_way, rate) = expiring.await?;
         let reached = service::reach(&named, timeout).await?;
         let client: Client = reached.client.clone();
         let campaigns = campaign_list::listed(&client).await?;
