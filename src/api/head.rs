@@ -68,7 +68,7 @@ const REQUEST_IDS: [&str; 3] = ["x-request-id", "request-id", "x-correlation-id"
 
 const MAX_REQUEST_ID: usize = 128;
 
-/// A phone number has no more digits.
+/// The most digits of a phone number (E.164).
 const MAX_PHONE_DIGITS: usize = 15;
 
 /// An id that may be shown, also in the log: one word, and no phone number.

@@ -117,8 +117,8 @@ pub(super) async fn refuse_strangers(
     }))
 }
 
-/// Reads the list of each campaign, as far as that takes no more calls than to look each lead up, and
-/// looks single leads up until enough is known.
+/// Reads the list of each campaign, at most one page for each lead, then looks up single leads until
+/// enough is known.
 async fn gather(
     rows: &[&UndoRow],
     campaigns: &BTreeSet<CampaignId>,

@@ -50,6 +50,8 @@ pub struct Reconciled {
 pub struct Undecided {
     /// The service has not answered.
     pub unanswered: u64,
+    /// A killed process sent them so recently that their requests may still arrive.
+    pub on_their_way: u64,
     /// The run allows duplicates, so the service would take a second lead.
     pub may_be_twice: u64,
     /// The run was sent with several tokens, so their leads may be in another account.
@@ -79,8 +81,8 @@ impl Reconciled {
     }
 }
 
-/// Looks all rows up for which that may help. `done` is told after each row how many are done, of how
-/// many. A dry run records nothing of it.
+/// Looks up all rows whose lead is uncertain or has no id. Calls `done` after each row with the number
+/// of rows looked up and their total. A dry run records nothing.
 ///
 /// The first interrupt lets nothing more start, a second one ends at once.
 pub async fn reconcile(
@@ -109,6 +111,10 @@ pub async fn reconcile(
         found: RefCell::new(Found {
             counts,
             without_id,
+            undecided: Undecided {
+                on_their_way: target.on_their_way,
+                ..Undecided::default()
+            },
             ..Found::default()
         }),
         target,

@@ -52,9 +52,9 @@ const OLDER: &str = "the service lists this lead as older than the run";
 
 impl Undo {
     /// Looks up what may have arrived, and finds out what is to be removed, and whether these leads are
-    /// the run's. Removes nothing. `done` is told how many rows are looked up, of how many.
+    /// the run's. Removes nothing. Calls `done` with the number of rows looked up and their total.
     ///
-    /// Who has enough of it drops it: what was looked up stays known.
+    /// Dropping it stops it: what was looked up stays known.
     pub async fn prepare(mut target: Target, done: impl FnMut(u64, u64)) -> Result<Undo, Failure> {
         let nobody = Interrupts::new(mpsc::channel(1).1);
         let looked_up = reconcile(&target, nobody, done).await?;
@@ -290,13 +290,11 @@ impl Undo {
         };
         match not_done {
             NotDone::NotFound { text } => self.not_found(row, progress, text).await,
-            NotDone::NotOffered { text } if self.are_all_refused(progress) => {
-                Err(not_offered(text))
-            }
+            NotDone::NotOffered { text } if self.refuses_all(progress) => Err(not_offered(text)),
             NotDone::Refused {
                 code: ErrorCode::Http(403),
                 text,
-            } if self.are_all_refused(progress) => Err(Stopped::Fatal {
+            } if self.refuses_all(progress) => Err(Stopped::Fatal {
                 cause: FatalCause::Forbidden,
                 text,
             }),
@@ -336,16 +334,16 @@ impl Undo {
                 "it was not there any more",
             ));
         }
-        if self.are_all_refused(progress) {
+        if self.refuses_all(progress) {
             return Err(not_offered(text));
         }
         let why = format!("{text}; but the list of leads still has it");
         Ok(outcome(UndoStatus::Kept, status, &why))
     }
 
-    /// Whether a refusal is one of so many that it is about all leads, not about this one: none was
-    /// removed, and there are no more to try, or enough were tried.
-    fn are_all_refused(&self, progress: &Cell<Progress>) -> bool {
+    /// Counts a refusal. Returns whether the service seems to refuse all leads: it has removed none, and
+    /// has refused several, or all that there are.
+    fn refuses_all(&self, progress: &Cell<Progress>) -> bool {
         let refused = progress.get().refused + 1;
         progress.set(Progress {
             refused,

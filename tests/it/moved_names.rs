@@ -181,13 +181,29 @@ fn a_name_that_means_what_it_meant_needs_no_look_at_the_list() {
     assert_eq!(requests(&service), 2);
 }
 
+#[test]
+fn rejects_go_to_the_campaign_of_their_run_whatever_its_name_means_by_then() {
+    let folder = Folder::with_leads("phone\n+447911000001\nx\n");
+    let service = scenario(&spring(17));
+    folder.import(&service, &BY_NAME).expect(1);
+    let fixed = folder
+        .read("leads.rejects.csv")
+        .replace("\nx,", "\n+447911000002,");
+    folder.write("fixed.csv", fixed);
+    let both = "[[campaign]]\nid = 17\nname = 'Spring 1'\n";
+    let service = replaced(service, &(spring(18) + both));
+    folder.import(&service, &["fixed.csv"]).expect(0);
+    assert_eq!(folder.column("fixed.results.csv", "campaign_id"), ["17"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Each week the campaign may be made anew, and one of two lists is sent, with `--again` or not.
+    /// Each week the campaign may be made anew, and one of two lists is sent, with `--again` or not;
+    /// then the ledger may be pruned.
     #[test]
     fn nobody_is_called_again_unless_that_was_said_and_then_nothing_is_in_the_way(
-        weeks in prop::collection::vec((any::<bool>(), 0..2_usize, any::<bool>()), 1..6),
+        weeks in prop::collection::vec(any::<(bool, bool, bool, bool)>(), 1..6),
     ) {
         let (folder, mut service) = (Folder::new(), scenario(&spring(17)));
         let names = ["leads.csv", "other.csv"];
@@ -196,7 +212,8 @@ proptest! {
         }
         let mut campaign = 17;
         let mut campaigns_of: [BTreeSet<u32>; 2] = Default::default();
-        for (is_made_anew, list, is_again) in weeks {
+        for (is_made_anew, is_other, is_again, is_pruned) in weeks {
+            let list = usize::from(is_other);
             if is_made_anew {
                 campaign += 1;
                 service = made_anew(service, campaign);
@@ -213,6 +230,9 @@ proptest! {
             prop_assert_eq!(requests(&service) - before, sent);
             if is_told {
                 campaigns.remove(&campaign);
+            }
+            if is_pruned {
+                folder.leadload(&["runs", "prune", "--older-than", "0s"]).expect(0);
             }
         }
     }

@@ -52,6 +52,44 @@ pub fn address_of(service: &Sandbox) -> SocketAddr {
     base_url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
+/// The address of the service, but requests that begin with these words are refused.
+pub fn refusing(service: &Sandbox, words: &'static str, status: u16) -> String {
+    let place = address_of(service);
+    let address = listen(move |connection| async move {
+        let mut connection = BufReader::new(connection);
+        let (mut head, mut length) = (String::new(), 0);
+        // One request for each connection, so that each is looked at.
+        loop {
+            let mut line = String::new();
+            connection.read_line(&mut line).await?;
+            let lower = line.to_ascii_lowercase();
+            if let Some(bytes) = lower.strip_prefix("content-length:") {
+                length = bytes.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+            if !lower.starts_with("connection:") {
+                head.push_str(&line);
+            }
+        }
+        let mut body = vec![0; length];
+        connection.read_exact(&mut body).await?;
+        if head.starts_with(words) {
+            let answer = format!(
+                "HTTP/1.1 {status} No\r\ncontent-length: 16\r\nconnection: close\r\n\r\n{{\"message\":\"no\"}}"
+            );
+            return connection.write_all(answer.as_bytes()).await;
+        }
+        let mut to = TcpStream::connect(place).await?;
+        to.write_all(format!("{head}connection: close\r\n\r\n").as_bytes())
+            .await?;
+        to.write_all(&body).await?;
+        copy_bidirectional(&mut to, &mut connection).await.map(drop)
+    });
+    format!("http://{address}")
+}
+
 /// A self-signed certificate authority for one test.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 

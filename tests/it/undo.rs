@@ -573,7 +573,7 @@ fn a_run_whose_rows_are_all_uncertain_is_looked_up_before_its_leads_are_removed(
         match code {
             0 => assert_eq!(statuses(&folder), ["undone"; 2]),
             1 => {
-                output.shows("2 uncertain, and not listed by the service so far");
+                output.shows("2 uncertain: not listed by the service so far");
                 assert_eq!(statuses(&folder), ["unknown"; 2]);
             }
             _ => assert_eq!(service.stats().list_requests, 1),
@@ -1000,4 +1000,21 @@ fn a_list_that_was_undone_is_not_sent_by_a_job_that_has_run_once_more_before_tha
     // That was said, and holds for the nights that follow.
     folder.import_leads(&service, &[]).expect(0);
     assert_eq!(service.leads().len(), 3);
+}
+
+#[test]
+fn a_lead_that_is_refused_first_keeps_no_other_from_being_removed() {
+    for status in [403, 404, 405] {
+        let folder = Folder::with_leads(&contacts(4));
+        let service = scenario("");
+        let address = refusing(&service, "DELETE /api/user/leads/1 ", status);
+        let at = |run: Run| run.env("LEADLOAD_BASE_URL", &address);
+        at(folder.import_leads(&service, &["--concurrency", "1"])).expect(0);
+        let args = ["runs", "undo", "1", "--yes", "--rate", "none"];
+        let undone = at(folder.leadload(&args).at(&service)).expect(1);
+        undone.shows("undone           3");
+        let by_status = file(&folder, "leads.undo.csv");
+        assert_eq!(by_status["kept"].len(), 1, "{status}");
+        assert_eq!(service.leads().len(), 1, "{status}");
+    }
 }

@@ -42,7 +42,8 @@ SELECT run, name, path, sha256, bytes, columns, rows FROM leadload.inputs ORDER 
 
 const CAMPAIGNS_NAMED: &str = "
 SELECT runs.id, key, value::bigint FROM leadload.runs, json_each_text(
-    CASE WHEN json_typeof(options -> 'campaign_ids') = 'object' THEN options -> 'campaign_ids' END
+    CASE WHEN json_typeof(coalesce(options -> 'campaign_ids', campaign_ids)) = 'object'
+        THEN coalesce(options -> 'campaign_ids', campaign_ids) END
 ) WHERE service = $1
 ORDER BY (SELECT max(seq) FROM leadload.starts WHERE run = runs.id)";
 

@@ -51,7 +51,8 @@ const PRUNE: [&str; 7] = [
     "UPDATE leadload.inputs SET name = NULL, path = NULL WHERE run = ANY($1)",
     "UPDATE leadload.lists SET name = NULL WHERE run = ANY($1)",
     "UPDATE leadload.outputs SET path = NULL WHERE run = ANY($1)",
-    "UPDATE leadload.runs SET options = NULL, defaults = NULL, pruned_at = clock_timestamp()
+    "UPDATE leadload.runs SET campaign_ids = coalesce(options -> 'campaign_ids', campaign_ids),
+         options = NULL, defaults = NULL, pruned_at = clock_timestamp()
      WHERE id = ANY($1)",
 ];
 

@@ -288,6 +288,9 @@ ALTER TABLE leadload.runs ADD COLUMN tag text;
 -- The last start that had been recorded when it was undone. What its command has done before that
 -- does not say that it may be sent once more.
 ALTER TABLE leadload.runs ADD COLUMN undone_after bigint;
+-- The ids of its campaigns by their names when its options were pruned: the name may mean another
+-- one next time.
+ALTER TABLE leadload.runs ADD COLUMN campaign_ids json;
 -- The order in which all starts were recorded, whatever the clock said. Starts for two services may
 -- be recorded at once, and have one number.
 ALTER TABLE leadload.starts ADD COLUMN seq bigint;

@@ -12,8 +12,9 @@ use super::{AtWork, LedgerError, LockHolder, ServiceId, Sha256, SqliteLedger, St
 use crate::lead::{CampaignId, RunId};
 
 const CAMPAIGNS_NAMED: &str = "
-SELECT runs.id, key, value FROM runs, json_each(options, '$.campaign_ids')
-WHERE service = ?1 AND options IS NOT NULL
+SELECT runs.id, key, value
+FROM runs, json_each(coalesce(options -> '$.campaign_ids', campaign_ids, '{}'))
+WHERE service = ?1
 ORDER BY (SELECT max(seq) FROM starts WHERE run = runs.id)";
 
 const SENDERS: &str = "

@@ -37,7 +37,8 @@ const PRUNE: [&str; 7] = [
      WHERE run IN (SELECT value FROM json_each(?1))",
     "UPDATE lists SET name = NULL WHERE run IN (SELECT value FROM json_each(?1))",
     "UPDATE outputs SET path = NULL WHERE run IN (SELECT value FROM json_each(?1))",
-    "UPDATE runs SET options = NULL, defaults = NULL
+    "UPDATE runs SET campaign_ids = coalesce(options -> '$.campaign_ids', campaign_ids),
+         options = NULL, defaults = NULL
      WHERE id IN (SELECT value FROM json_each(?1))",
 ];
 

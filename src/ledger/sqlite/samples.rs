@@ -151,7 +151,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Adds a run of the service.
 pub(in crate::ledger) fn run_of(db: &Connection, service: ServiceId) -> RunId {
     let add = "INSERT INTO runs (service, identity, options, began_at)
-        VALUES (?1, x'00', 'the options', ?2) RETURNING id";
+        VALUES (?1, x'00', '\"the options\"', ?2) RETURNING id";
     let id = db.query_row(add, [service.0, BEGAN_AT], |row| row.get::<_, i64>(0));
     RunId(id.unwrap().cast_unsigned())
 }

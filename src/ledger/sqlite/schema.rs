@@ -250,6 +250,10 @@ ALTER TABLE runs ADD COLUMN tag TEXT;
 -- does not say that it may be sent once more.
 ALTER TABLE runs ADD COLUMN undone_after INTEGER;
 
+-- The ids of its campaigns by their names, as JSON, when its options were pruned: the name may mean
+-- another one next time.
+ALTER TABLE runs ADD COLUMN campaign_ids TEXT;
+
 -- Each start reads all runs.
 CREATE INDEX outputs_by_run ON outputs (run);
 

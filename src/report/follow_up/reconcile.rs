@@ -71,6 +71,10 @@ fn why_uncertain(undecided: &Undecided) -> String {
             "the service did not answer: run the same command again",
         ),
         (
+            undecided.on_their_way,
+            "not looked up yet, since their requests may still be on their way: run the same command again in a few minutes",
+        ),
+        (
             undecided.may_be_twice,
             "not listed, but the run allows duplicates, so sending them again could make a second lead",
         ),

@@ -137,7 +137,7 @@ fn what_helps(open: &OpenRows) -> String {
         ),
         (
             open.uncertain,
-            "uncertain, and not listed by the service so far: the same command looks them up again",
+            "uncertain: not listed by the service so far, or sent so recently that they may still arrive; the same command looks them up again",
         ),
         (
             open.by_hand,
