@@ -309,3 +309,26 @@ fn rejects_of_any_ledger_are_taken_only_where_all_rows_are_of_one_run_there() {
         prop_assert_eq!(check.at(&service).output().code, expected);
     });
 }
+
+#[test]
+fn rejects_that_lost_the_column_that_says_who_is_not_called_are_refused() {
+    for (header, mark) in [("do not call", "yes"), ("consent", "no")] {
+        let (folder, service) = (Folder::new(), service());
+        let other = if mark == "yes" { "no" } else { "yes" };
+        let rows: String = (3..=6)
+            .map(|row| format!("+44791100000{row},A{row},{other}\n"))
+            .collect();
+        let list = format!("phone,name,{header}\n{rows}x,Bob,{mark}\ny,Cy,{other}\n");
+        folder.write("leads.csv", list);
+        folder.import_leads(&service, &[]).expect(1);
+        let rejects = with_number(&folder.read("leads.rejects.csv"));
+        let rejects = rejects.replace("\ny,", "\n+447911000009,");
+        folder.write("fixed.csv", rejects.replacen(header, "remark", 1));
+        let refused = folder.import(&service, &["fixed.csv"]);
+        refused.expect(2).tells(header);
+        folder.write("fixed.csv", rejects);
+        folder.import(&service, &["fixed.csv"]).expect(0);
+        assert_eq!(campaigns_of_bob(&service), [0; 0], "{header}");
+        assert_eq!(service.leads().len(), 5, "{header}");
+    }
+}

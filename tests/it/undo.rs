@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 #[cfg(unix)]
 use crate::cluster::Cluster;
+use crate::relay::refusing;
 #[cfg(unix)]
 use crate::terminal::Terminal;
 use crate::util::{
