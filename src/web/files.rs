@@ -1,7 +1,7 @@
 //! The files to download. The page names no path: each file belongs to a list or a run.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,8 +24,9 @@ use crate::exit::Failure;
 use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
 use crate::lead::RunId;
-use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord};
+use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord, Sha256};
 use crate::results::write_results_workbook;
+use crate::source::Fingerprint;
 
 const CHUNK: usize = 64 * 1024;
 
@@ -172,7 +173,7 @@ pub fn has_workbook(run: &RunRecord, job: &Job) -> bool {
     let record = job.record();
     let can_be_made = record.run == Some(run.run) && record.list.is_file();
     let results = output(run, Some(job), OutputKind::Results);
-    results.is_some_and(|results| can_be_made || workbook_place(&job.folder, &results).is_file())
+    results.is_some_and(|results| can_be_made || is_as_made(&workbook_place(&job.folder, &results)))
 }
 
 /// Where the workbook is that shows the list beside these results, in the folder of its job: the
@@ -193,8 +194,14 @@ pub async fn results_workbook(
     let _making = job.making_file.lock().await;
     let (record, place) = (job.record(), workbook_place(&job.folder, &results));
     let is_its_list = record.run == Some(run) && record.list.is_file();
-    if place.is_file() && (!is_its_list || is_newer(&place, &results)) {
+    if is_as_made(&place) && (!is_its_list || is_newer(&place, &results)) {
         return Ok(place);
+    }
+    if !is_its_list {
+        return Err(Failure::usage(
+            "the workbook with the list and its results is no longer as it was made, and the list is gone",
+            "download the results as CSV",
+        ));
     }
     let mut request = site.request(&record)?;
     let surveyed = inputs::survey(&mut request).await?;
@@ -206,10 +213,26 @@ pub async fn results_workbook(
             return Ok(());
         };
         let planned = PlannedInput::new(first, &settings.reading.mapping)?;
-        make(&to, |file| write_results_workbook(&planned, &results, file))
+        make(&to, |file| write_results_workbook(&planned, &results, file))?;
+        let digest = digest(&to).unwrap_or_default();
+        make(&digest_place(&to), |mut file| file.write_all(&digest))
     });
     making.await?;
     Ok(place)
+}
+
+/// Where it is kept what a workbook has to be: a file that was changed since is not shown.
+pub fn digest_place(workbook: &Path) -> PathBuf {
+    workbook.with_extension("xlsx.sha256")
+}
+
+fn digest(file: &Path) -> io::Result<Sha256> {
+    Ok(Fingerprint::of(File::open(file)?)?.sha256)
+}
+
+fn is_as_made(workbook: &Path) -> bool {
+    let made = std::fs::read(digest_place(workbook));
+    made.is_ok_and(|made| digest(workbook).is_ok_and(|now| made == now))
 }
 
 /// Whether the first file is newer than the second.

@@ -150,8 +150,10 @@ fn remove_gone(folder: &Path, record: &JobRecord, runs: &[RunRecord]) -> io::Res
     }
     let outputs = kept.iter().flat_map(|run| &run.outputs);
     let outputs = outputs.filter_map(|output| output.path.clone());
-    let with_workbooks =
-        outputs.flat_map(|output| [files::workbook_place(folder, &output), output]);
+    let with_workbooks = outputs.flat_map(|output| {
+        let workbook = files::workbook_place(folder, &output);
+        [files::digest_place(&workbook), workbook, output]
+    });
     let lists = record.options.phones.suppress.iter().flatten();
     let lists = lists.map(|list| list.to_path_buf());
     let own = [folder.join(RECORD), record.list.clone()];

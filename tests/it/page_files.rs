@@ -284,6 +284,31 @@ fn rows_to_fix_name_no_flag() {
     );
 }
 
+#[test]
+fn a_workbook_that_was_edited_is_not_served_as_that_of_the_run() {
+    let folder = Folder::with_leads(&contacts(9));
+    let service = service();
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    assert!(page.end(&list).says("Sent"));
+    let is_workbook = |path: &PathBuf| path.to_string_lossy().ends_with(".results.xlsx");
+    let of_list = folder_of(&folder, &list);
+    let workbook = || below(&of_list).into_iter().find(is_workbook);
+    wait_until("the workbook", || {
+        page.session.get("history/1/files/results.xlsx").status == 200 && workbook().is_some()
+    });
+    wait_until("the list is gone", || {
+        !below(&of_list)
+            .iter()
+            .any(|path| path.ends_with("leads.csv"))
+    });
+    fs::write(workbook().unwrap(), "edited").unwrap();
+    let answer = page.session.get("history/1/files/results.xlsx");
+    assert!(answer.says("no longer as it was made"), "{}", answer.body);
+    assert!(!page.session.get("history/1").says("results.xlsx"));
+}
+
 /// All files in a folder and in those below it.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
