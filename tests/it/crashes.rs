@@ -200,7 +200,7 @@ fn a_row_whose_answer_a_kill_has_lost_is_held_until_it_is_said_to_be_sent_again(
 /// Each claim that is open is a row in doubt for those who read the results.
 #[test]
 fn a_kill_leaves_no_more_in_doubt_where_some_answers_cannot_be_read() {
-    let folder = Folder::with_leads(&contacts(6000));
+    let folder = Folder::with_leads(&contacts(12_000));
     let service = scenario("latency_ms = 2\n[faults]\nunreadable = 0.02");
     let child = folder
         .import_leads(&service, &["--concurrency", "8"])
@@ -210,5 +210,6 @@ fn a_kill_leaves_no_more_in_doubt_where_some_answers_cannot_be_read() {
     let show = ["runs", "show", "1", "--format", "json"];
     let counts = &folder.leadload(&show).expect(0).json()["counts"];
     let uncertain = counts["uncertain"].as_u64().unwrap();
-    assert!(uncertain < 1000, "{counts}");
+    // However slow the disk is, 4,096 claims at most are ahead of what is sent.
+    assert!(uncertain < 4200, "{counts}");
 }
