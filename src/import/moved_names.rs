@@ -1,7 +1,7 @@
 //! Names of campaigns that mean another campaign than before, as after one was deleted and made
 //! again. The ledger knows people by the campaign's id, so everybody would be called once more.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::inputs;
 use super::prepared::Concern;
@@ -70,6 +70,24 @@ fn meanings<'u>(
     used: impl Iterator<Item = &'u (RunId, String, CampaignId)>,
 ) -> HashMap<&'u str, CampaignId> {
     used.map(|(_, name, id)| (name.as_str(), *id)).collect()
+}
+
+/// What these names meant in earlier runs, where that differs from now.
+pub(super) fn earlier_ids<'u>(
+    used: &'u [(RunId, String, CampaignId)],
+    now: &BTreeMap<&str, i64>,
+) -> BTreeSet<BTreeMap<&'u str, i64>> {
+    let mut of_runs: HashMap<RunId, BTreeMap<&str, i64>> = HashMap::new();
+    for (run, name, id) in used
+        .iter()
+        .filter(|(_, name, _)| now.contains_key(name.as_str()))
+    {
+        of_runs.entry(*run).or_default().insert(name, id.0);
+    }
+    let others = of_runs.into_values();
+    others
+        .filter(|ids| ids.len() == now.len() && ids != now)
+        .collect()
 }
 
 /// Counts the rows that would be sent and are settled in the campaign of before.

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tracing::warn;
 
-use super::moved_names::{MovedName, moved_names};
+use super::moved_names::{MovedName, earlier_ids, moved_names};
 use super::rejects::columns_digest;
 use super::remembered::memory_rules;
 use super::{identity, inputs, service};
@@ -174,6 +174,9 @@ impl Record {
             lists: list_records(intake),
             outputs: paths.places(),
         };
+        if !is_again(settings) {
+            self.refuse_undone_before(&new, &options, &fingerprints, book)?;
+        }
         let (record, predecessors) = self.find_predecessors(&new, settings).await?;
         new.expected = predecessors.latest;
         if form.allow_duplicates && !is_again(settings) {
@@ -185,6 +188,39 @@ impl Record {
             options,
             predecessors,
         })
+    }
+
+    /// Refuses a run that was undone while the names of its campaigns had other ids, unless its
+    /// inputs have been sent to the present ones since then.
+    fn refuse_undone_before(
+        &self,
+        new: &NewRun,
+        options: &Map<String, Value>,
+        inputs: &[Fingerprint],
+        book: &CampaignBook,
+    ) -> Result<(), Failure> {
+        let used = self.ledger.campaigns_named(self.service)?;
+        let now = book.ids();
+        for ids in earlier_ids(&used, &now) {
+            let mut options = options.clone();
+            options.insert("campaign_ids".into(), json!(ids));
+            let before = NewRun {
+                identity: identity::identity(&options, inputs),
+                ..new.clone()
+            };
+            let Some(before) = self.ledger.predecessors(&before)?.latest.undone else {
+                continue;
+            };
+            let contents: Vec<_> = inputs.iter().map(|input| (None, input.sha256)).collect();
+            let senders = self.ledger.senders_of(self.service, &contents)?;
+            let mut later = used
+                .iter()
+                .filter(|(run, ..)| *run > before && senders.contains(run));
+            if !later.any(|(_, name, id)| now.get(name.as_str()) == Some(&id.0)) {
+                return Err(undone(before));
+            }
+        }
+        Ok(())
     }
 
     /// Which run would go on, when no other process is at it.

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use crate::cluster::Cluster;
 use crate::terminal::Terminal;
+use crate::undo::undo;
 use crate::util::{Folder, Output, Run, contacts, number, replaced, scenario, seen, service};
 
 const BY_NAME: [&str; 3] = ["leads.csv", "--campaign", "Spring"];
@@ -138,6 +139,24 @@ fn people_who_were_forgotten_or_are_not_sent_are_in_nobodys_way() {
 
     let (folder, service) = sent_before(&contacts(2));
     folder.leadload(&["runs", "forget", "1", "--yes"]).expect(0);
+    folder.import(&service, &BY_NAME).expect(0);
+    assert_eq!(requests(&service), 2);
+}
+
+#[test]
+fn a_list_that_was_undone_is_not_sent_to_the_campaign_that_has_the_name_now() {
+    let (folder, service) = (Folder::with_leads(&contacts(2)), scenario(&spring(17)));
+    folder.import(&service, &BY_NAME).expect(0);
+    undo(&folder, &service, "last", &[]).expect(0);
+    let service = made_anew(service, 18);
+    for _ in 0..2 {
+        let refused = folder.import(&service, &BY_NAME).expect(2);
+        refused.tells("run 1 has sent these inputs, and was undone, so nothing was sent");
+    }
+    assert_eq!(requests(&service), 0);
+    let again = [&BY_NAME[..], &["--again"]].concat();
+    folder.import(&service, &again).expect(0);
+    assert_eq!(requests(&service), 2);
     folder.import(&service, &BY_NAME).expect(0);
     assert_eq!(requests(&service), 2);
 }
