@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::message::Message;
 
 /// The exit codes, fixed for scripts.
@@ -142,6 +144,8 @@ pub struct Failure {
     pub error: anyhow::Error,
     /// How many rows the inputs have, if they were read before the command ended.
     pub rows_total: Option<u64>,
+    /// Which columns are used, if that was found out before.
+    pub mapping: Option<Value>,
 }
 
 impl Failure {
@@ -150,6 +154,7 @@ impl Failure {
             stopped_by,
             error: error.into(),
             rows_total: None,
+            mapping: None,
         }
     }
 
@@ -165,6 +170,13 @@ impl Failure {
     pub fn of_rows(self, rows: u64) -> Failure {
         Failure {
             rows_total: Some(rows),
+            ..self
+        }
+    }
+
+    pub fn of_mapping(self, mapping: Value) -> Failure {
+        Failure {
+            mapping: Some(mapping),
             ..self
         }
     }

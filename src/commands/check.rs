@@ -1,5 +1,6 @@
 //! `leadload check`: does everything that an import does before sending.
 
+use serde_json::json;
 use tracing::warn;
 
 use super::ask::{self, Terminal};
@@ -13,8 +14,8 @@ use crate::import::{
 use crate::intake::{Batch, Intake};
 use crate::options::Format;
 use crate::report::{
-    Checked, DoubtError, Ended, Estimate, Log, Lookup, Page, PageNotes, RunMode, check_json,
-    check_text, log_check,
+    Checked, DoubtError, Ended, Estimate, ListMapping, Log, Lookup, Page, PageNotes, RunMode,
+    check_json, check_text, log_check,
 };
 use crate::results::{KnownOutputs, OutputChoice, OutputError, RunEnd, Writer};
 use crate::settings::{ImportSettings, Service};
@@ -26,7 +27,8 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
     ask::interruptible("sent", async |terminal| {
         let surveyed = inputs::survey(&mut request).await?;
         let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
-        check(&request, &settings, &intake, terminal, log).await
+        let checked = check(&request, &settings, &intake, terminal, log).await;
+        checked.map_err(|failure| failure.of_mapping(json!(ListMapping::of(&intake))))
     })
 }
 

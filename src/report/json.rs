@@ -80,7 +80,7 @@ pub fn json_failure(failure: &Failure) -> String {
         "rows": 0,
         "rows_total": failure.rows_total,
         "counts": Counts::default(),
-        "mapping": ListMapping::default(),
+        "mapping": failure.mapping.clone().unwrap_or_else(|| json!(ListMapping::default())),
         "stopped_at": [],
         "known_bad": 0,
         "footer_rows": 0,

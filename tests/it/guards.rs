@@ -174,6 +174,9 @@ fn variables_that_the_last_run_of_the_list_did_not_send_are_warned_of() {
             json!(["iban", "diagnosis", "source"]),
             json!(["city"]),
         );
+        let too_many = [&flags[..], &["--max-new", "0"], &json].concat();
+        let refused = ledger(folder.import_leads(&service, &too_many)).expect(2);
+        assert_eq!(refused.json()["mapping"], changed);
         for output in [check, import(&flags)] {
             assert_eq!(output.json()["mapping"], changed);
             output.tells("the variables `iban`, `diagnosis`, `source` are new and the variable `city` is missing, compared with run 1 of 20");

@@ -16,9 +16,10 @@ use crate::import::{Import, Prepared, Record, Request, inputs, send, service};
 use crate::intake::InspectedInput;
 use crate::open_files;
 use crate::options::Options;
-use crate::report::{Log, Metrics, job_labels};
+use crate::report::{ListMapping, Log, Metrics, job_labels};
 use crate::settings::{ImportSettings, Layers, Service, refuse_unreadable_proxy};
 use crate::signals;
+use serde_json::json;
 use terminal_observer::TerminalObserver;
 
 pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
@@ -103,6 +104,7 @@ async fn prepare(
         terminal.time.has_waited(asked.elapsed());
     }
     let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;
+    let mapping = json!(ListMapping::of(&intake));
     let import = Import {
         patience: Some(settings.policy.max_outage),
         request,
@@ -112,9 +114,13 @@ async fn prepare(
         is_watched,
     };
     let pick = async |list: &mut _| questions::campaign(list, terminal).await;
-    let mut prepared = Prepared::new(import, &service, record, pick).await?;
-    let rows = prepared.agree(terminal, log).await?;
-    Ok((prepared, rows))
+    let preparing = async {
+        let mut prepared = Prepared::new(import, &service, record, pick).await?;
+        let rows = prepared.agree(terminal, log).await?;
+        Ok((prepared, rows))
+    };
+    let prepared: Result<_, Failure> = preparing.await;
+    prepared.map_err(|failure| failure.of_mapping(mapping))
 }
 
 /// The service, the inputs, and the settings, including those that rejects among the inputs add.
