@@ -75,7 +75,7 @@ pub enum RunsCommand {
     /// Remove the leads of a run from the service again
     ///
     /// Those that the run created, and nothing else. Calls already made stay made. Killed, the same
-    /// command goes on.
+    /// command goes on. Exit code 1: some leads are kept or unknown.
     Undo(Box<UndoArgs>),
     /// Look the uncertain rows of a run up at the service
     ///
