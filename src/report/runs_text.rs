@@ -326,6 +326,9 @@ pub fn forgotten_text(what: Forgotten, leads: u64) -> String {
     let (what, who) = match what {
         Forgotten::Run(run) => (format!("Run {run}"), "these people"),
         Forgotten::Number => ("The number".to_owned(), "this person"),
+        Forgotten::Campaign(id) if leads == 0 => {
+            return format!("The ledger has no leads of campaign {id}: nothing is forgotten.\n");
+        }
         Forgotten::Campaign(id) => {
             let leads = counted(leads, "lead");
             return format!(

@@ -83,8 +83,13 @@ impl KnownOutputs {
 
     /// What the ledger has to know of the file at `place` before that is renamed.
     pub(super) fn renamed(&self, place: &Path, new_name: &Path) -> Vec<OutputRecord> {
-        let authors = self.authors(place, place).into_iter().cloned();
-        let renamed = authors.map(|by| OutputRecord {
+        let mut authors = self.authors(place, place);
+        if authors.is_empty() && place.is_file() {
+            // Somebody has edited what was written last.
+            let written = self.at(place).filter(|output| output.sha256.is_some());
+            authors.extend(written.max_by_key(|output| output.run));
+        }
+        let renamed = authors.into_iter().cloned().map(|by| OutputRecord {
             path: Some(new_name.to_owned()),
             ..by
         });

@@ -10,6 +10,7 @@ use super::{KnownOutputs, OutputError, Written};
 use crate::lead::RunId;
 use crate::ledger::{InputRecord, OutputKind, OutputRecord, UndoRow};
 use crate::paths::{absolute_place, folder_of, from_here};
+use crate::private_file;
 
 pub(super) const COLUMNS: [&str; 8] = [
     "row",
@@ -40,18 +41,24 @@ pub struct SealedUndoFile {
 }
 
 impl UndoFile {
-    /// Where the file of a run belongs: beside its first input, or in the current folder if that is
-    /// not there.
-    pub fn path(inputs: &[InputRecord]) -> PathBuf {
+    /// Where the file of a run belongs: beside its first input; or in `otherwise`, if that is not
+    /// there or somebody else's, since people are called as long as nothing is removed.
+    pub fn path(inputs: &[InputRecord], otherwise: &Path) -> PathBuf {
         let path = inputs.first().and_then(|input| input.path.as_deref());
         let Some(path) = path else {
-            return PathBuf::from(format!("leads.{ENDING}"));
+            return otherwise.join(format!("leads.{ENDING}"));
         };
         let beside = super::paths::beside_path(from_here(path), ENDING);
-        if folder_of(&beside).is_dir() {
+        if UndoFile::can_be_at(&beside) {
             return beside;
         }
-        beside.file_name().map_or(beside.clone(), PathBuf::from)
+        let name = beside.file_name().unwrap_or_default();
+        otherwise.join(name)
+    }
+
+    /// Whether it can be written there, as far as this is known in advance.
+    pub fn can_be_at(path: &Path) -> bool {
+        folder_of(path).is_dir() && private_file::probe(path).is_ok()
     }
 
     /// The path under which the ledger records the file.

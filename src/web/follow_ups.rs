@@ -263,13 +263,14 @@ async fn undo_leads(
 }
 
 /// Where it is written what became of each lead: with the other files of the list, which may be
-/// those of a command line.
+/// those of a command line; or in the page's own folder if that is not possible.
 fn place(site: &Site, run: &RunRecord) -> PathBuf {
     let mut outputs = run.outputs.iter().rev();
     let earlier = outputs.find(|output| output.kind == OutputKind::Undo);
     let earlier = earlier.and_then(|output| output.path.clone());
+    let earlier = earlier.filter(|path| UndoFile::can_be_at(path));
     let of_job = || Some(site.jobs.of_run(run.run)?.output(".undo.csv"));
-    let beside = || UndoFile::path(&run.inputs);
+    let beside = || UndoFile::path(&run.inputs, site.jobs.folder());
     earlier.or_else(of_job).unwrap_or_else(beside)
 }
 

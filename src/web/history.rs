@@ -9,6 +9,7 @@ use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
+use serde_json::Value;
 
 use super::campaigns::Campaigns;
 use super::earlier::options_of_run;
@@ -167,9 +168,11 @@ pub fn when(visit: &Visit, run: &RunRecord) -> String {
 }
 
 pub fn campaign(visit: &Visit, run: &RunRecord) -> String {
-    let options = run.options.as_ref();
-    let chosen = options.and_then(|options| options.get("campaign")?.as_str());
-    match chosen {
+    let Some(options) = &run.options else {
+        // It was pruned.
+        return "–".to_owned();
+    };
+    match options.get("campaign").and_then(Value::as_str) {
         // Another service has other campaigns with the same numbers.
         Some(chosen) if run.service != visit.site.service_name() => chosen.to_owned(),
         Some(chosen) => visit.site.campaigns.name(chosen),

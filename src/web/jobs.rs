@@ -100,6 +100,11 @@ impl Jobs {
         all.into_iter().filter(|job| job.folder.is_dir()).collect()
     }
 
+    /// The folder itself, for files that belong to no job.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Whether the page keeps this file.
     pub fn has(&self, file: &Path) -> bool {
         file.starts_with(&self.folder)

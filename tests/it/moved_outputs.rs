@@ -79,13 +79,23 @@ fn files_that_a_later_run_has_put_aside_are_named_where_they_lie() {
         assert_eq!(second[0], ["results", "leads.results.csv", "as_written"]);
         assert_eq!(second[1], ["rejects", "leads.rejects.csv", "as_written"]);
 
+        // One that was edited is no longer as it was written, wherever it lies.
+        folder.write("leads.rejects.csv", "phone\n+447911000003\n");
+        import(folder, &service, "103", of);
+        let second = outputs(folder, "2", of);
+        let [_, [kind, name, state]] = &second[..] else {
+            panic!("{second:?}");
+        };
+        assert_eq!([kind, state], ["rejects", "changed"]);
+        assert_eq!(folder.read(name), "phone\n+447911000003\n");
+
         // So are those that the file of an undo takes the place of.
         let into_place = ["--results", "leads.results.csv"];
-        of(undo(folder, &service, "2", &into_place)).expect(0);
-        let second = outputs(folder, "2", of);
-        let names: BTreeSet<&str> = second.iter().map(|[_, name, _]| &**name).collect();
-        assert_eq!(names.len(), 3, "{second:?}");
-        assert!(second.iter().all(|[.., state]| state == "as_written"));
+        of(undo(folder, &service, "3", &into_place)).expect(0);
+        let third = outputs(folder, "3", of);
+        let names: BTreeSet<&str> = third.iter().map(|[_, name, _]| &**name).collect();
+        assert_eq!(names.len(), 3, "{third:?}");
+        assert!(third.iter().all(|[.., state]| state == "as_written"));
     });
 }
 
@@ -237,7 +247,7 @@ fn people_of_a_forgotten_campaign_count_as_new() {
         let forgotten = forgotten.expect(0).json();
         assert_eq!(forgotten, json!({"run": null, "campaign": 101, "leads": 2}));
         let again = forget("101", &["--yes"]).expect(0);
-        again.shows("Campaign 101 is forgotten, with 0 leads");
+        again.shows("The ledger has no leads of campaign 101");
 
         let before = service.stats().lead_requests;
         import(folder, &service, "102", of);

@@ -6,6 +6,7 @@ use leadload::sandbox::Sandbox;
 use crate::cluster::Cluster;
 use crate::page_runs::Page;
 use crate::page_session::Answer;
+use crate::undo::sent_from_elsewhere;
 use crate::util::{Folder, contacts, scenario, service, wait_for_requests, wait_until};
 
 /// The page after a list of so many people was sent to `service`.
@@ -79,6 +80,20 @@ fn undo_asks_and_removes_the_leads_of_the_run_alone() {
     // The list of the other run says the same as before.
     let history = page.session.get("history");
     assert!(history.says("removed again") && history.says("complete"));
+}
+
+#[test]
+fn leads_of_a_run_from_the_command_line_are_removed_though_nothing_can_be_written_beside_its_list()
+{
+    let service = service();
+    let folder = sent_from_elsewhere(&service);
+    let page = Page::start(&folder, &service);
+    let after = pressed(&page, "history/1/undo", &[("leads", "2")]);
+    assert!(after.says("Removed again"), "{}", after.body);
+    let file = after.link("/files/removed.csv").expect(&after.body);
+    assert_eq!(page.session.get(&file).body.lines().count(), 3);
+    assert!(!folder.path("leads.undo.csv").exists());
+    assert_eq!(service.leads().len(), 0);
 }
 
 #[test]

@@ -531,6 +531,26 @@ fn rows_of_which_it_is_not_known_whose_lead_there_is_are_left_alone() {
     assert_eq!(left, [number(1), number(3)]);
 }
 
+/// A run of a list beside which the file of an undo cannot be.
+pub fn sent_from_elsewhere(service: &Sandbox) -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("lists/leads.undo.csv")).unwrap();
+    folder.write("lists/leads.csv", contacts(2));
+    let args = ["lists/leads.csv", "--campaign", "101"];
+    folder.import(service, &args).expect(0);
+    folder
+}
+
+#[test]
+fn leads_are_removed_though_nothing_can_be_written_beside_the_list() {
+    let service = service();
+    let folder = sent_from_elsewhere(&service);
+    let undone = undo(&folder, &service, "1", &[]).expect(0);
+    undone.shows("File: leads.undo.csv\n");
+    assert_eq!(folder.column("leads.undo.csv", "status"), ["undone"; 2]);
+    assert_eq!(service.leads().len(), 0);
+}
+
 #[test]
 fn the_command_of_an_undone_run_sends_nothing_until_that_is_wanted() {
     let folder = Folder::with_leads(&contacts(5));

@@ -1,7 +1,7 @@
 //! `leadload runs undo` and `leadload runs reconcile`.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
@@ -112,7 +112,7 @@ async fn perform(
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let bar = bar(options, log, undo.leads());
-    let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run.inputs));
+    let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run.inputs, Path::new("")));
     let undone = undo
         .perform(file, interrupts, |done| bar.set_position(done))
         .await;
