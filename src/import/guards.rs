@@ -76,7 +76,9 @@ impl Guards {
         let last = if is_whole_list && !shares.is_empty() {
             let last = last_run(settings, intake, book);
             if last.is_none() {
-                warnings.add_always(unbounded(&shares));
+                let is_kept = settings.ledger.is_some();
+                let has_last = is_kept && inputs::places(intake).all(|place| place.is_some());
+                warnings.add_always(unbounded(&shares, has_last));
             }
             last
         } else {
@@ -243,14 +245,20 @@ fn refuse_fewer_rows(intake: &Intake, least: &RowBound) -> Result<(), Failure> {
     Err(Failure::new(StoppedBy::Usage, on_page).of_rows(rows))
 }
 
-fn unbounded(shares: &[String]) -> Message {
+/// `has_last`: whether the next run of the list will know this one.
+fn unbounded(shares: &[String], has_last: bool) -> Message {
     let bound = if shares.len() == 1 { "bounds" } else { "bound" };
     let message = Message::new(
         format!(
             "{} {bound} nothing: the ledger has no complete run of the list at this path with this service and campaign",
             joined(shares, "and")
         ),
-        "once a run of it is complete, the next one is compared with that",
+        match has_last {
+            true => "once a run of it is complete, the next one is compared with that",
+            false => {
+                "shares need a list that is a file, and a ledger; a number of rows always counts"
+            }
+        },
     );
     message.on_page(
         "leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many",

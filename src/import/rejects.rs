@@ -60,7 +60,7 @@ pub async fn add_options(
             ));
             return Err(Failure::new(StoppedBy::Usage, refused));
         }
-        request.warnings.add(rejects.message(hint));
+        request.warnings.add_always(rejects.message(hint));
     }
     Ok(inputs)
 }
@@ -231,9 +231,14 @@ fn stray_row(
     };
     let mut rows = rows.clone();
     ledger.export(&all, |sent| {
-        if may_be_rejected(&sent.outcome) {
+        let Some(row) = rows.get_mut(&sent.row) else {
+            return Ok(());
+        };
+        // An undo looks rows up that were uncertain.
+        let is_undone = sent.outcome.error_code == Some(ErrorCode::Undone);
+        if may_be_rejected(&sent.outcome) || row.is_uncertain && is_undone {
             rows.remove(&sent.row);
-        } else if let Some(row) = rows.get_mut(&sent.row) {
+        } else {
             row.is_uncertain = false;
         }
         Ok::<_, LedgerError>(())

@@ -25,7 +25,7 @@ options! {
 
         /// Write metrics of the run to this file, in Prometheus text format
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        metrics_file: Given<PathBuf> => Delivery { is_output: true };
+        metrics_file: Given<PathBuf> => Delivery { is_output: true, is_repeated_after_import: false };
 
         /// Format of the summary on standard output [default: text]
         #[arg(long, value_name = "FORMAT")]

@@ -43,6 +43,20 @@ fn shares_are_of_the_rows_of_the_last_complete_run_of_the_list() {
 }
 
 #[test]
+fn a_share_says_that_it_bounds_no_standard_input() {
+    let (folder, service) = (Folder::new(), service());
+    for _ in 0..2 {
+        let args = ["-", "--campaign", "101", "--max-new", "0%", "-q"];
+        let sent = folder
+            .import(&service, &args)
+            .stdin(contacts(2).as_bytes())
+            .expect(0);
+        sent.tells("`--max-new 0%` bounds nothing");
+        sent.tells("shares need a list that is a file");
+    }
+}
+
+#[test]
 fn a_check_compares_the_list_as_an_import_does() {
     let (folder, service) = (Folder::with_leads(&contacts(10)), service());
     folder.import_leads(&service, &[]).expect(0);

@@ -6,7 +6,8 @@ use std::fs;
 use leadload::sandbox::Sandbox;
 use proptest::prelude::*;
 
-use crate::util::{Folder, service};
+use crate::undo::undo;
+use crate::util::{Folder, contacts, number, scenario, service};
 
 /// A list whose second row cannot be sent.
 const LEADS: &str = "phone,name\n+447911000001,Ada\nx,Bob\n";
@@ -139,6 +140,30 @@ fn a_row_that_was_sent_meanwhile_is_still_a_row_of_its_rejects() {
 }
 
 #[test]
+fn a_row_that_was_looked_up_and_undone_is_still_a_row_of_its_rejects() {
+    let folder = Folder::with_leads(&contacts(2));
+    let lost = "reply = { then = 'drop', store = true }";
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nattempts = [1]\n{lost}",
+        number(1)
+    ));
+    let once = ["--max-attempts", "1", "--metrics-file", "night.prom"];
+    let ended = folder.import_leads(&service, &once).expect(1);
+    // That has the metrics of the list.
+    ended.shows("leadload import leads.rejects.csv");
+    assert!(!ended.stdout.contains("night.prom"), "{}", ended.stdout);
+    undo(&folder, &service, "1", &[]).expect(0);
+    folder
+        .import(&service, &["leads.rejects.csv", "-q"])
+        .expect(0);
+    let statuses = folder.column("leads.rejects.results.csv", "status");
+    assert_eq!(statuses, ["created"]);
+    let left: Vec<_> = service.leads().into_iter().collect();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].phone_number, number(1));
+}
+
+#[test]
 fn a_number_alone_is_taken_for_a_run_of_before_such_names() {
     let folder = Folder::new();
     let service = service();
@@ -211,7 +236,7 @@ fn rejects_that_name_no_run_take_the_settings_of_the_command() {
         let args: Vec<&str> = how.split(' ').chain(["--rejects", "fixed.csv"]).collect();
         folder.leadload(&args).at(&service).expect(1);
         folder.write("fixed.csv", with_number(&folder.read("fixed.csv")));
-        let fixed = ["fixed.csv", "--campaign", "102"];
+        let fixed = ["fixed.csv", "--campaign", "102", "-q"];
         let sent = folder.import(&service, &fixed).expect(0);
         sent.tells("`fixed.csv` (no row names its run)");
         assert_eq!(campaigns_of_bob(&service), [102], "{how}");
