@@ -89,9 +89,9 @@ impl KnownOutputs {
             let written = self.at(place).filter(|output| output.sha256.is_some());
             authors.extend(written.max_by_key(|output| output.run));
         }
-        let renamed = authors.into_iter().cloned().map(|by| OutputRecord {
+        let renamed = authors.into_iter().map(|by| OutputRecord {
             path: Some(new_name.to_owned()),
-            ..by
+            ..by.clone()
         });
         renamed.collect()
     }
