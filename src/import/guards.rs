@@ -77,8 +77,8 @@ impl Guards {
             let last = last_run(settings, intake, book);
             if last.is_none() {
                 let is_kept = settings.ledger.is_some();
-                let has_last = is_kept && inputs::places(intake).all(|place| place.is_some());
-                warnings.add_always(unbounded(&shares, has_last));
+                let is_found_again = is_kept && inputs::places(intake).all(|place| place.is_some());
+                warnings.add_always(unbounded(&shares, is_found_again));
             }
             last
         } else {
@@ -245,15 +245,15 @@ fn refuse_fewer_rows(intake: &Intake, least: &RowBound) -> Result<(), Failure> {
     Err(Failure::new(StoppedBy::Usage, on_page).of_rows(rows))
 }
 
-/// `has_last`: whether the next run of the list will know this one.
-fn unbounded(shares: &[String], has_last: bool) -> Message {
+/// `is_found_again`: whether the next run of the list can be compared with this one.
+fn unbounded(shares: &[String], is_found_again: bool) -> Message {
     let bound = if shares.len() == 1 { "bounds" } else { "bound" };
     let message = Message::new(
         format!(
             "{} {bound} nothing: the ledger has no complete run of the list at this path with this service and campaign",
             joined(shares, "and")
         ),
-        match has_last {
+        match is_found_again {
             true => "once a run of it is complete, the next one is compared with that",
             false => {
                 "shares need a list that is a file, and a ledger; a number of rows always counts"

@@ -34,11 +34,15 @@ pub async fn moved_names(
     intake: &Intake,
     book: &CampaignBook,
 ) -> Result<Vec<MovedName>, Failure> {
-    let (used, ids) = (ledger.campaigns_named(rules.service)?, book.ids());
+    let ids = book.ids();
+    if is_again(settings) || ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let used = ledger.campaigns_named(rules.service)?;
     let has_moved = |(_, name, before): &(RunId, String, CampaignId)| {
         ids.get(name.as_str()).is_some_and(|now| *now != before.0)
     };
-    if is_again(settings) || !used.iter().any(has_moved) {
+    if !used.iter().any(has_moved) {
         return Ok(Vec::new());
     }
     let fingerprints = inputs::fingerprints(intake).await?;

@@ -199,8 +199,11 @@ impl Record {
         inputs: &[Fingerprint],
         book: &CampaignBook,
     ) -> Result<(), Failure> {
-        let used = self.ledger.campaigns_named(self.service)?;
         let now = book.ids();
+        if now.is_empty() {
+            return Ok(());
+        }
+        let used = self.ledger.campaigns_named(self.service)?;
         for ids in earlier_ids(&used, &now) {
             let mut options = options.clone();
             options.insert("campaign_ids".into(), json!(ids));

@@ -268,10 +268,12 @@ fn place(site: &Site, run: &RunRecord) -> PathBuf {
     let mut outputs = run.outputs.iter().rev();
     let earlier = outputs.find(|output| output.kind == OutputKind::Undo);
     let earlier = earlier.and_then(|output| output.path.clone());
-    let earlier = earlier.filter(|path| UndoFile::can_be_at(path));
-    let of_job = || Some(site.jobs.of_run(run.run)?.output(".undo.csv"));
-    let beside = || UndoFile::path(&run.inputs, site.jobs.folder());
-    earlier.or_else(of_job).unwrap_or_else(beside)
+    let job = site.jobs.of_run(run.run);
+    // That of a list which a command line began is beside the list too.
+    let of_job = job.map(|job| job.output(".undo.csv"));
+    let mut places = [earlier, of_job].into_iter().flatten();
+    let usable = places.find(|path| UndoFile::can_be_at(path));
+    usable.unwrap_or_else(|| UndoFile::path(&run.inputs, site.jobs.folder()))
 }
 
 /// What became of rows that were looked up, in words.

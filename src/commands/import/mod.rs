@@ -7,6 +7,8 @@ mod test_call;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use serde_json::json;
+
 use super::ask::{self, Terminal};
 use super::{check, questions};
 use crate::cli::Command;
@@ -19,7 +21,6 @@ use crate::options::Options;
 use crate::report::{ListMapping, Log, Metrics, job_labels};
 use crate::settings::{ImportSettings, Layers, Service, refuse_unreadable_proxy};
 use crate::signals;
-use serde_json::json;
 use terminal_observer::TerminalObserver;
 
 pub fn run(request: Request, log: &Log) -> Result<ExitCode, Failure> {
