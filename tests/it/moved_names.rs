@@ -145,20 +145,34 @@ fn people_who_were_forgotten_or_are_not_sent_are_in_nobodys_way() {
 
 #[test]
 fn a_list_that_was_undone_is_not_sent_to_the_campaign_that_has_the_name_now() {
-    let (folder, service) = (Folder::with_leads(&contacts(2)), scenario(&spring(17)));
-    folder.import(&service, &BY_NAME).expect(0);
-    undo(&folder, &service, "last", &[]).expect(0);
-    let service = made_anew(service, 18);
-    for _ in 0..2 {
-        let refused = folder.import(&service, &BY_NAME).expect(2);
-        refused.tells("run 1 has sent these inputs, and was undone, so nothing was sent");
+    let shared = Cluster::database();
+    let urls = [None, shared.as_ref().map(|database| database.url())];
+    let named = format!("phone,list\n{},Spring\n{},Spring\n", number(0), number(1));
+    let by_column = ["leads.csv", "--campaign-column", "list"];
+    for (list, args) in [(contacts(2), BY_NAME), (named, by_column)] {
+        for url in urls.iter().take(1 + usize::from(shared.is_some())) {
+            let at_ledger = |run: Run| match url {
+                Some(url) => run.env("LEADLOAD_LEDGER", url),
+                None => run,
+            };
+            let (folder, service) = (Folder::with_leads(&list), scenario(&spring(17)));
+            let import = |service: &Sandbox, more: &[&str]| {
+                at_ledger(folder.import(service, &[&args, more].concat()))
+            };
+            import(&service, &[]).expect(0);
+            at_ledger(undo(&folder, &service, "last", &[])).expect(0);
+            let service = made_anew(service, 18);
+            for _ in 0..2 {
+                let refused = import(&service, &[]).expect(2);
+                refused.tells("has sent these inputs, and was undone, so nothing was sent");
+            }
+            assert_eq!(requests(&service), 0);
+            import(&service, &["--again"]).expect(0);
+            assert_eq!(requests(&service), 2);
+            import(&service, &[]).expect(0);
+            assert_eq!(requests(&service), 2);
+        }
     }
-    assert_eq!(requests(&service), 0);
-    let again = [&BY_NAME[..], &["--again"]].concat();
-    folder.import(&service, &again).expect(0);
-    assert_eq!(requests(&service), 2);
-    folder.import(&service, &BY_NAME).expect(0);
-    assert_eq!(requests(&service), 2);
 }
 
 #[test]
