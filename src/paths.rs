@@ -2,13 +2,19 @@
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// Whether a path leads into this folder, as it is written: not by `..` out of it again.
+pub fn is_within(path: &Path, folder: &Path) -> bool {
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    path.starts_with(folder) && !climbs
 }
 
 /// The absolute path with its folder resolved. The file itself need not exist.

@@ -35,7 +35,7 @@ pub use moved_names::{MovedName, moved_names};
 pub use observer::Observer;
 pub use prepared::{Concern, Import, Prepared, results_file};
 pub use record::{PlannedRun, Record, SentBefore, await_turn, pace};
-pub use rejects::{columns_digest, run_of_rejects};
+pub use rejects::{columns_digest, passed_on, run_of_rejects};
 pub use remembered::{Remembered, remember};
 pub use sending::send;
 pub use test_lead::{TestLead, TestSent};

@@ -9,9 +9,10 @@ use crate::intake::{InspectedInput, NamedRow, NamedRuns};
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, RunName, Status};
 use crate::ledger::{Ledger, LedgerError, LedgerPlace, Selection};
 use crate::message::Message;
-use crate::options::Options;
+use crate::options::{Declaration, Options};
 use crate::settings::{Layers, Service, ledger_place};
 use crate::text::{joined, printable};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Finds the run that rejects among the inputs name, and adds its options with lower precedence
@@ -154,11 +155,18 @@ pub fn run_of_rejects(
     let (Some((run, options)), Some(ledger)) = (found, ledger) else {
         return Ok(Err(Vec::new()));
     };
-    let options = serde_json::from_str(&options).map_err(|error| {
+    let options = passed_on(&options).map_err(|error| {
         // Continuing would ignore the run's do-not-call lists.
-        ledger.damaged(format!("the settings of run {run}: {error}"))
+        ledger.damaged(format!("the settings of run {run}: {}", error.what))
     })?;
     Ok(Ok((run, options)))
+}
+
+/// The options that a run leaves to its rejects, from what the ledger holds.
+pub fn passed_on(defaults: &str) -> Result<Options, Message> {
+    let stored: Map<String, Value> = serde_json::from_str(defaults)
+        .map_err(|error| Message::new(error.to_string(), "restore the ledger from a backup"))?;
+    Options::of_ledger(&stored, Declaration::is_passed_to_rejects)
 }
 
 /// The rejects that do not say of which run they are; `None` if all do.
@@ -321,7 +329,7 @@ pub fn columns_digest(names: &[&str]) -> [u8; 32] {
 /// Whether these are the same settings, though another version of the program may have written one
 /// of them, with its options in another order.
 fn are_alike(one: &str, other: &str) -> bool {
-    let read = |text: &str| serde_json::to_value(serde_json::from_str::<Options>(text).ok()?).ok();
+    let read = |text: &str| serde_json::to_value(passed_on(text).ok()?).ok();
     one == other || read(one).is_some_and(|one| read(other) == Some(one))
 }
 

@@ -100,6 +100,13 @@ impl RunRecord {
         people.join(", ")
     }
 
+    /// Whether it was sent last from this computer: on any other one its paths may be those of other
+    /// files.
+    pub fn is_of_here(&self) -> bool {
+        let (here, _) = super::this_user_here();
+        self.starts.last().is_some_and(|start| start.host == here)
+    }
+
     pub fn state(&self) -> RunState<'_> {
         let last = self.starts.last();
         match last.filter(|start| start.ended_at.is_some()) {

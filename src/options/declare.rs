@@ -84,9 +84,17 @@ impl Declaration {
         self.scope != Scope::Command
     }
 
-    /// Whether rejects get it from the run that wrote them.
+    /// Whether rejects get it from the run that wrote them, and
+    /// on the page the next list with the same columns.
     pub fn is_passed_to_rejects(&self) -> bool {
         self.scope == Scope::Mapping && self.has_flag
+    }
+
+    /// Whether a run that goes on from what the ledger knows gets it from there too: what makes it
+    /// the same run. Not how it is delivered: no ledger says that people may be called twice.
+    pub fn is_passed_to_resumed(&self) -> bool {
+        let is_identity = self.is_identity && self.scope != Scope::Delivery;
+        self.scope == Scope::Reading || is_identity
     }
 
     /// The message about a value that is wrong at `place`. It may end up in a log, so it shows

@@ -34,7 +34,9 @@ use std::path::Path;
 
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
+
+use crate::message::Message;
 
 declare::groups! {
     /// All options, as far as they are given.
@@ -101,6 +103,43 @@ impl Options {
         }
     }
 
+    /// Reads options that a ledger holds, and keeps those that `is_passed_on`: nothing else reads
+    /// options out of a ledger.
+    ///
+    /// Others may have changed a ledger: colleagues share it, and it may be a copy that somebody has
+    /// left. So it does not decide where data or the token goes, how often people are called, or
+    /// which files are written. Values are parsed as if they were typed.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such option, since a newer version may have left out rows by it; or a value
+    /// that is passed on cannot be used.
+    pub fn of_ledger(
+        stored: &Map<String, Json>,
+        is_passed_on: impl Fn(&Declaration) -> bool,
+    ) -> Result<Options, Message> {
+        Options::read(stored, is_passed_on)
+    }
+
+    fn read(
+        stored: &Map<String, Json>,
+        is_read: impl Fn(&Declaration) -> bool,
+    ) -> Result<Options, Message> {
+        let mut options = Options::default();
+        for (key, json) in stored {
+            let mut fields = options.fields_mut().into_iter();
+            let Some((declared, field)) = fields.find(|(declared, _)| declared.key == key) else {
+                let hint = "use the version of leadload that wrote it, or a newer one";
+                return Err(Message::new(format!("there is no option `{key}`"), hint));
+            };
+            if is_read(declared) {
+                let set = field.set_json(json, Path::new(""));
+                set.map_err(|wrong| declared.explain(wrong, &format!("`{key}`")))?;
+            }
+        }
+        Ok(options)
+    }
+
     /// The command line arguments that give these options.
     pub fn args(&self, keep: impl Fn(&Declaration) -> bool) -> Vec<OsString> {
         let fields = self.fields().into_iter();
@@ -120,15 +159,7 @@ impl Serialize for Options {
 
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
-        let mut options = Options::default();
-        for (key, json) in Map::deserialize(deserializer)? {
-            let mut fields = options.fields_mut().into_iter();
-            let Some((declared, field)) = fields.find(|(declared, _)| declared.key == key) else {
-                return Err(de::Error::custom(format!("there is no option `{key}`")));
-            };
-            let set = field.set_json(&json, Path::new(""));
-            set.map_err(|wrong| de::Error::custom(declared.explain(wrong, &format!("`{key}`"))))?;
-        }
-        Ok(options)
+        let stored = Map::deserialize(deserializer)?;
+        Options::read(&stored, |_| true).map_err(de::Error::custom)
     }
 }

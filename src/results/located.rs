@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::ours::digest_at;
 use crate::lead::RunId;
-use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord, Sha256, this_user_here};
+use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord, Sha256};
 
 /// What lies at a path: the digest of a file, `None` if it is no file, or why that is not known.
 type AtPath = Result<Option<Sha256>, ErrorKind>;
@@ -17,10 +17,9 @@ type AtPath = Result<Option<Sha256>, ErrorKind>;
 /// Finds out what became of the files of these runs. Each file is read once. One that
 /// was given another name is recorded under both; what is left is where it lies.
 pub fn locate_outputs(runs: &mut [RunRecord]) {
-    let (here, _) = this_user_here();
     let mut at_paths = HashMap::new();
     for run in runs {
-        let is_of_here = run.starts.last().is_none_or(|start| start.host == here);
+        let is_of_here = run.is_of_here();
         for output in &mut run.outputs {
             output.state = state(output, is_of_here, &mut at_paths);
         }

@@ -43,7 +43,7 @@ pub use formula::harmless;
 pub use list_error::ListError;
 pub use located::{PrunedFiles, locate_outputs};
 pub use ours::{KnownOutputs, RunEnd};
-pub use paths::{OutputChoice, OutputChoices, OutputPaths};
+pub use paths::{OutputChoice, OutputChoices, OutputPaths, is_usual_place};
 pub use report_file::ReportFile;
 pub use results_file::{
     MoreColumns, ResultsFile, ResultsLine, ResultsText, has_results_header, is_results_column,

@@ -252,6 +252,17 @@ fn beside(input: &Input, ending: &str) -> PathBuf {
     }
 }
 
+/// Whether an import of this list alone writes such a file here, unless it is told otherwise.
+pub fn is_usual_place(path: &Path, kind: OutputKind, list: &Path) -> bool {
+    let endings: &[&str] = match kind {
+        OutputKind::Results => &["results.csv"],
+        OutputKind::Rejects => &["rejects.csv", "rejects.xlsx"],
+        OutputKind::Undo => &["undo.csv"],
+    };
+    let mut endings = endings.iter();
+    endings.any(|ending| beside_path(list, ending) == path)
+}
+
 /// The path of an output beside this input.
 pub(super) fn beside_path(path: &Path, ending: &str) -> PathBuf {
     let plain = if is_called(path, &["gz", "zst"]) {

@@ -8,7 +8,7 @@ use super::ours::RunEnd;
 use super::sealed::SealedFile;
 use super::{KnownOutputs, OutputError, Written};
 use crate::lead::RunId;
-use crate::ledger::{InputRecord, OutputKind, OutputRecord, UndoRow};
+use crate::ledger::{OutputKind, OutputRecord, RunRecord, UndoRow};
 use crate::paths::{absolute_place, folder_of, from_here};
 use crate::private_file;
 
@@ -42,14 +42,15 @@ pub struct SealedUndoFile {
 
 impl UndoFile {
     /// Where the file of a run belongs: beside its first input; or in `otherwise`, if that is not
-    /// there or somebody else's, since people are called as long as nothing is removed.
-    pub fn path(inputs: &[InputRecord], otherwise: &Path) -> PathBuf {
-        let path = inputs.first().and_then(|input| input.path.as_deref());
+    /// there or somebody else's, since people are called as long as nothing is removed. The path of a
+    /// run of another computer is only a name here.
+    pub fn path(run: &RunRecord, otherwise: &Path) -> PathBuf {
+        let path = run.inputs.first().and_then(|input| input.path.as_deref());
         let Some(path) = path else {
             return otherwise.join(format!("leads.{ENDING}"));
         };
         let beside = super::paths::beside_path(from_here(path), ENDING);
-        if UndoFile::can_be_at(&beside) {
+        if run.is_of_here() && UndoFile::can_be_at(&beside) {
             return beside;
         }
         let name = beside.file_name().unwrap_or_default();

@@ -256,6 +256,30 @@ fn options_survive_being_kept() {
 }
 
 #[test]
+fn a_ledger_says_how_columns_become_leads_and_nothing_about_where_they_go() {
+    let taken = |is_passed_on: fn(&Declaration) -> bool| -> Vec<&str> {
+        let declared = Options::declared().into_iter();
+        let taken = declared.filter(|declared| {
+            let value = &two_values(declared)[0];
+            let stored = serde_json::to_value(saying(declared, value)).unwrap();
+            let options = Options::of_ledger(stored.as_object().unwrap(), is_passed_on);
+            options.unwrap().has(declared)
+        });
+        taken.map(|declared| declared.key).collect()
+    };
+    let to_rejects =
+        "campaign campaign_column phone_column var skip_column set only do_not_call_column
+        consent_column var_names empty keep region region_column assume_plus phone_rule countries
+        phone_kinds suppress variables_shape";
+    let to_rejects: Vec<_> = to_rejects.split_whitespace().collect();
+    assert_eq!(taken(Declaration::is_passed_to_rejects), to_rejects);
+    let to_resumed = "delimiter encoding no_header sheet hidden_rows limit only empty region
+        assume_plus phone_rule countries phone_kinds variables_shape";
+    let to_resumed: Vec<_> = to_resumed.split_whitespace().collect();
+    assert_eq!(taken(Declaration::is_passed_to_resumed), to_resumed);
+}
+
+#[test]
 fn what_a_file_says_is_what_would_be_typed() {
     let home = directories::BaseDirs::new().unwrap().home_dir().join("x");
     for (toml, key, typed) in [

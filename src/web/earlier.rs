@@ -10,7 +10,7 @@ use super::job::{Job, JobId, JobRecord};
 use super::reading::ListFacts;
 use super::site::Site;
 use super::trouble::Trouble;
-use crate::import::{columns_digest, run_of_rejects, service};
+use crate::import::{columns_digest, passed_on, run_of_rejects, service};
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, RunRecord};
 use crate::options::{Given, Options};
@@ -102,7 +102,7 @@ pub fn options_of_run(ledger: &Ledger, run: RunId) -> Result<Option<Options>, Tr
     let stored = ledger.defaults_of(run);
     let stored = stored.map_err(|error| Trouble::of(&error.into()))?;
     let text = stored.and_then(|stored| stored.defaults);
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    Ok(text.and_then(|text| passed_on(&text).ok()))
 }
 
 /// The options of a run of the command line with the columns that it sent: on the page they are

@@ -25,6 +25,7 @@ use crate::import::{inputs, service};
 use crate::intake::PlannedInput;
 use crate::lead::RunId;
 use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord, Sha256};
+use crate::paths::is_within;
 use crate::results::write_results_workbook;
 use crate::source::Fingerprint;
 
@@ -41,7 +42,7 @@ pub async fn download(
             let checked = checked(&visit, &job).await?;
             rows_to_fix(&visit, &job, &checked).await
         }
-        "list" => Ok(job.record().list),
+        "list" => own_list(&job),
         _ => Err(gone()),
     };
     answer(&visit, visit.job_path(job.id, "problems"), file).await
@@ -77,6 +78,16 @@ async fn answer(visit: &Visit, back: String, file: Result<PathBuf, Trouble>) -> 
         };
         screen.respond(visit)
     })
+}
+
+/// The list, which is the page's own: that of a run which a command line began is where a ledger
+/// says, and what lies there may be something else.
+fn own_list(job: &Job) -> Result<PathBuf, Trouble> {
+    let list = job.record().list;
+    match job.has_own(&list) {
+        true => Ok(list),
+        false => Err(gone()),
+    }
 }
 
 fn gone() -> Trouble {
@@ -123,11 +134,13 @@ fn chunks(file: File) -> impl futures::Stream<Item = io::Result<Vec<u8>>> {
     })
 }
 
-/// Where this output of a run is, if it is as it was written. Of files that the ledger lacks only
-/// the end of the run knows.
+/// Where this output of a run is, if it was written here and is as it was written: a ledger that
+/// is shared, or was copied, names files of other computers. Of files that the ledger lacks only the
+/// end of the run knows.
 pub fn output(run: &RunRecord, job: Option<&Job>, kind: OutputKind) -> Option<PathBuf> {
     if complete(run, kind).next().is_some() {
-        let as_written = complete(run, kind).rfind(|output| output.is_as_written());
+        let mut of_here = complete(run, kind).filter(|_| run.is_of_here());
+        let as_written = of_here.rfind(|output| output.is_as_written());
         return as_written?.path.clone();
     }
     let live = job.and_then(|job| Some(job.state().sending.live()?.now()));
@@ -146,6 +159,7 @@ pub fn why_not_there(run: &RunRecord, job: Option<&Job>, kind: OutputKind) -> Op
         return None;
     }
     Some(match complete(run, kind).next_back()?.state? {
+        _ if !run.is_of_here() => "are on the computer that sent the list.",
         OutputState::AsWritten => return None,
         OutputState::Changed => {
             "are no longer as they were written, so they can't be downloaded here."
@@ -179,7 +193,7 @@ pub fn has_workbook(run: &RunRecord, job: &Job) -> bool {
 /// Where the workbook is that shows the list beside these results, in the folder of its job: the
 /// results of a command line are in a folder of the user's, where nothing is replaced.
 pub fn workbook_place(folder: &Path, results: &Path) -> PathBuf {
-    let own = results.starts_with(folder).then_some(results);
+    let own = is_within(results, folder).then_some(results);
     let name = || folder.join(results.file_name().unwrap_or_default());
     own.map_or_else(name, Path::to_owned).with_extension("xlsx")
 }

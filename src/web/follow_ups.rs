@@ -25,6 +25,7 @@ use crate::lead::{RunId, Status};
 use crate::ledger::{OutputKind, RunRecord};
 use crate::message::Message;
 use crate::options::Options;
+use crate::paths::is_same_place;
 use crate::results::UndoFile;
 use crate::settings::FollowUpSettings;
 use crate::signals::Interrupts;
@@ -262,18 +263,20 @@ async fn undo_leads(
     }
 }
 
-/// Where it is written what became of each lead: with the other files of the list, which may be
-/// those of a command line; or in the page's own folder if that is not possible.
+/// Where it is written what became of each lead: where it was before, with the other files of the
+/// list, or in the page's own folder. A ledger names no other place.
 fn place(site: &Site, run: &RunRecord) -> PathBuf {
+    let otherwise = UndoFile::path(run, site.jobs.folder());
     let mut outputs = run.outputs.iter().rev();
     let earlier = outputs.find(|output| output.kind == OutputKind::Undo);
     let earlier = earlier.and_then(|output| output.path.clone());
+    let earlier = earlier.filter(|path| is_same_place(path, &otherwise) || site.jobs.has(path));
     let job = site.jobs.of_run(run.run);
     // That of a list which a command line began is beside the list too.
     let of_job = job.map(|job| job.output(".undo.csv"));
     let mut places = [earlier, of_job].into_iter().flatten();
     let usable = places.find(|path| UndoFile::can_be_at(path));
-    usable.unwrap_or_else(|| UndoFile::path(&run.inputs, site.jobs.folder()))
+    usable.unwrap_or(otherwise)
 }
 
 /// What became of rows that were looked up, in words.

@@ -28,8 +28,8 @@ use crate::exit::Failure;
 use crate::import::service;
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, LedgerError, OutputKind, RunRecord, RunState};
-use crate::options::{Given, Options, Scope};
-use crate::results::locate_outputs;
+use crate::options::{Declaration, Given, Options};
+use crate::results::{is_usual_place, locate_outputs};
 use crate::text::{counted, grouped, printable};
 
 /// How many runs the list shows.
@@ -254,7 +254,8 @@ fn list_path(run: &RunRecord) -> Option<&FilePath> {
     let [input] = &run.inputs[..] else {
         return None;
     };
-    input.path.as_deref().filter(|path| path.is_file())
+    let path = input.path.as_deref().filter(|_| run.is_of_here());
+    path.filter(|path| path.is_file())
 }
 
 pub fn is_unfinished(run: &RunRecord) -> bool {
@@ -276,8 +277,10 @@ fn resume_form(visit: &Visit, run: &RunRecord, job: Option<&Job>) -> Markup {
                 }
             } @else if can_resume {
                 (button(visit, &format!("{}/resume", visit.run_path(run.run)), "Resume"))
-            } @else {
+            } @else if run.is_of_here() {
                 p { "Its list is not at its place, so it cannot be resumed here." }
+            } @else {
+                p { "Its list is on the computer that sent it, so it cannot be resumed here." }
             }
         }
     }
@@ -350,7 +353,8 @@ pub async fn resume(
     Ok(see_other(&visit.job_path(job.id, "run")))
 }
 
-/// Makes a job for a run that a command line began. Its list and its outputs stay at their places.
+/// Makes a job for a run that a command line began. Its list stays at its place, and so do outputs
+/// that are beside it; others are in the job's folder, since a ledger may name any path.
 async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
     let gone = || {
         Trouble::new(
@@ -372,6 +376,7 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
         )
     })?;
     complete(&mut options, run);
+    refuse_duplicates(visit, &options, run)?;
     for (kind, place) in [
         (OutputKind::Results, &mut options.output.results),
         (OutputKind::Rejects, &mut options.output.rejects),
@@ -380,6 +385,7 @@ async fn adopt(visit: &Visit, run: &RunRecord) -> Result<Arc<Job>, Trouble> {
         let output = outputs.find(|output| output.kind == kind);
         *place = output
             .and_then(|output| output.path.clone())
+            .filter(|output| is_usual_place(output, kind, &path))
             .map(|path| Given::new(path.clone(), path));
     }
     let failed =
@@ -395,17 +401,30 @@ fn complete(options: &mut Options, run: &RunRecord) {
     let Some(known) = run.options.as_ref().and_then(|options| options.as_object()) else {
         return;
     };
-    for (declared, field) in options.fields_mut() {
-        let is_form = declared.scope == Scope::Reading;
-        if (declared.is_identity || is_form)
-            && !field.is_given()
-            && let Some(json) = known.get(declared.key).filter(|json| !json.is_null())
-        {
-            // A value that cannot be read makes it another run, which is refused.
-            let _ = field.set_json(json, FilePath::new(""));
-        }
+    let mut stored = known.clone();
+    // The service and other things that are no options make it the same run too.
+    stored.retain(|key, json| !json.is_null() && options.field(key).is_some());
+    // A value that cannot be read makes it another run, which is refused.
+    if let Ok(of_run) = Options::of_ledger(&stored, Declaration::is_passed_to_resumed) {
+        options.complete(&of_run);
     }
     if known.get("has_header").and_then(|has| has.as_bool()) == Some(false) {
         options.reading.no_header = Some(true);
     }
+}
+
+/// Refuses a run that was begun with duplicates allowed, unless the page was started so: nobody is
+/// called twice because a ledger says so.
+fn refuse_duplicates(visit: &Visit, options: &Options, run: &RunRecord) -> Result<(), Trouble> {
+    let known = run.options.as_ref();
+    let was_allowed = known.is_some_and(|options| options["allow_duplicates"] == true);
+    let layers = visit.site.layers(options);
+    let layers = layers.map_err(|failure| Trouble::of(&failure))?;
+    if !was_allowed || layers.options().delivery.allow_duplicates == Some(true) {
+        return Ok(());
+    }
+    Err(Trouble::new(
+        "This run sends people again who are in the campaign already, so it can't be resumed here.",
+        "Go on with it where it was begun.",
+    ))
 }

@@ -33,7 +33,7 @@ use super::work::{self, WorkState};
 use crate::intake::InspectedInput;
 use crate::lead::RunId;
 use crate::options::Options;
-use crate::paths::folder_of;
+use crate::paths::{folder_of, is_within};
 use crate::private_file;
 
 /// The name of the file that describes a job, in the job's folder.
@@ -297,7 +297,7 @@ impl Job {
 
     /// Whether the list is in the job's folder, where nothing but the page changes it.
     pub fn has_own(&self, list: &Path) -> bool {
-        list.starts_with(&self.folder)
+        is_within(list, &self.folder)
     }
 
     /// The list as it has been read, unless somebody may have changed it since then.

@@ -14,6 +14,7 @@ use super::job::{Job, JobId, JobRecord};
 use super::kept_files::{self, Now};
 use super::work::WorkState;
 use crate::lead::RunId;
+use crate::paths::is_within;
 use crate::private_file;
 
 #[derive(Debug)]
@@ -107,7 +108,7 @@ impl Jobs {
 
     /// Whether the page keeps this file.
     pub fn has(&self, file: &Path) -> bool {
-        file.starts_with(&self.folder)
+        is_within(file, &self.folder)
     }
 
     /// Has every list checked again: what was new may have been sent meanwhile.

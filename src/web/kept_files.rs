@@ -109,7 +109,7 @@ pub async fn remove_sent(site: &Site, job: &Job, results: PathBuf) -> Result<(),
 
 /// A corrected copy stays: nothing else has the corrections.
 fn remove_list(job: &Job, record: &JobRecord) {
-    if record.list.starts_with(&job.folder) && !record.is_corrected {
+    if job.has_own(&record.list) && !record.is_corrected {
         let _ = fs::remove_file(&record.list);
     }
 }

@@ -114,6 +114,7 @@ mod sheets;
 mod spreadsheets;
 mod stop_after;
 mod stops;
+mod strange_ledgers;
 mod summary;
 mod suppress;
 mod suppression;

@@ -19,10 +19,10 @@ use crate::util::{Folder, Run, contacts, service};
 const LIST: &str = "phone\n+447911000001\nx\n+447911000002\n";
 
 /// Chooses the ledger of a command.
-type WithLedger<'a> = &'a dyn Fn(Run) -> Run;
+pub type WithLedger<'a> = &'a dyn Fn(Run) -> Run;
 
 /// The test with a ledger of each kind, and a function that runs SQL in it.
-fn with_each_ledger(test: impl Fn(&Folder, WithLedger<'_>, &dyn Fn(&str))) {
+pub fn with_each_ledger(test: impl Fn(&Folder, WithLedger<'_>, &dyn Fn(&str))) {
     let folder = Folder::with_leads(LIST);
     let sql = |sql: &str| {
         let db = Connection::open(folder.ledger()).unwrap();

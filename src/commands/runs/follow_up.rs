@@ -112,7 +112,7 @@ async fn perform(
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let bar = bar(options, log, undo.leads());
-    let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run.inputs, Path::new("")));
+    let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run, Path::new("")));
     let undone = undo
         .perform(file, interrupts, |done| bar.set_position(done))
         .await;
