@@ -28,7 +28,7 @@ use super::head;
 use super::packed::unpacked;
 use super::tokens::Tokens;
 use super::unread;
-use super::verdict::{Lost, Verdict};
+use super::verdict::{Lost, Verdict, presentable};
 use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Proxy, Token};
 use crate::message::{ASK_SETUP, Message};
@@ -220,6 +220,11 @@ impl Client {
 
     pub(super) fn answer(&self, exchanged: &Result<Received, Failed>) -> Answer {
         self.presentable(answer_of(exchanged))
+    }
+
+    /// A text of the service with the tokens masked, and fit to be shown.
+    pub(super) fn presentable_text(&self, text: &str) -> String {
+        presentable(&self.mask(text))
     }
 
     /// Masks every token that was ever in use.

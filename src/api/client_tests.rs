@@ -54,9 +54,9 @@ impl Peer {
                 Ok(0) | Err(_) => return false,
                 Ok(n) => request.extend_from_slice(&buffer[..n]),
             }
-            // All bodies of these tests are `{}`, and a GET has none.
+            // All bodies of these tests are `{}`, and only a POST has one.
             let is_whole = request.ends_with(b"\r\n\r\n{}")
-                || (request.starts_with(b"GET") && request.ends_with(b"\r\n\r\n"));
+                || (!request.starts_with(b"POST") && request.ends_with(b"\r\n\r\n"));
             if is_whole {
                 self.seen.requests.fetch_add(1, Ordering::SeqCst);
                 return true;
@@ -545,6 +545,30 @@ async fn the_head_may_name_the_next_page_of_leads() {
     let next = called.result.unwrap().next.unwrap();
     assert_eq!(next.path(), "/api/user/leads");
     assert_eq!(next.query(), Some("campaign_id=7&per_page=100&page=2"));
+}
+
+#[tokio::test]
+async fn what_the_calls_about_leads_echo_of_the_token_is_masked_too() {
+    let (url, _) = server(move |mut peer| async move {
+        peer.request().await;
+        let leads = r#"[{"id":"1|s3cretToken"},{"id":"x\u009by"},{"id":"7"}]"#;
+        peer.write(answer("HTTP/1.1 200 OK", leads)).await;
+        peer.request().await;
+        let refusal = r#"{"success":false,"message":"not with 1%7Cs3cretToken"}"#;
+        peer.write(answer("HTTP/1.1 200 OK", refusal)).await;
+    })
+    .await;
+    let client = client(&url);
+    let query = LeadQuery {
+        campaign: CampaignId(7),
+        number: None,
+    };
+    let listed = client.lead_page(client.lead_list(query)).await;
+    let leads = listed.result.unwrap().leads;
+    let ids: Vec<&str> = leads.iter().map(|lead| lead.id.as_str()).collect();
+    assert_eq!(ids, ["[token]", "x\u{FFFD}y", "7"]);
+    let refused = client.delete_lead("7").await.result.unwrap_err();
+    assert_eq!(refused.text(), "HTTP 200: not with [token]");
 }
 
 #[tokio::test]

@@ -118,7 +118,13 @@ impl Client {
             let linked = head.next_page.as_deref();
             let read = received.json().ok();
             let read = read.and_then(|json| LeadPage::read(&json, &page, linked, head.ahead));
-            read.ok_or_else(|| NotDone::unreadable("the answer is not a list of leads"))
+            let mut read =
+                read.ok_or_else(|| NotDone::unreadable("the answer is not a list of leads"))?;
+            // As the ids in the ledger are, which they are compared with.
+            for lead in &mut read.leads {
+                lead.id = self.presentable_text(&lead.id);
+            }
+            Ok(read)
         })
         .await
     }
@@ -136,8 +142,10 @@ impl Client {
             };
         };
         let request = Request::new(Method::DELETE, url);
-        self.perform(request, |received| deleted(&received.body))
-            .await
+        self.perform(request, |received| {
+            deleted(&received.body, |text| self.presentable_text(text))
+        })
+        .await
     }
 
     /// The address of a lead; `None` if the id is none that the address could end with. In an
@@ -169,7 +177,7 @@ impl Client {
 }
 
 /// Whether a 2xx says that the lead was deleted. A page of HTML may be that of a login.
-fn deleted(body: &[u8]) -> Result<(), NotDone> {
+fn deleted(body: &[u8], presentable: impl Fn(&str) -> String) -> Result<(), NotDone> {
     let text = String::from_utf8_lossy(body);
     if text.trim().is_empty() {
         return Ok(());
@@ -180,7 +188,7 @@ fn deleted(body: &[u8]) -> Result<(), NotDone> {
     let body = Body::read(&text);
     if body.denies_success() {
         let code = ErrorCode::Http(200);
-        let text = body.text(200);
+        let text = presentable(&body.text(200));
         return Err(NotDone::Refused { code, text });
     }
     Ok(())

@@ -9,7 +9,7 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-use super::mask::masked;
+use super::mask::Secrets;
 use crate::message::Message;
 use crate::paths::reason;
 use crate::text::{hex, is_quoted, quoted_unless_secret};
@@ -23,6 +23,8 @@ pub struct Token {
     /// The value of the header `Authorization`, marked as sensitive so that it is not printed.
     pub(super) header: HeaderValue,
     fingerprint: Arc<str>,
+    /// The token, and its part after a `|` (the secret half of tokens like `1|abc`).
+    secrets: Arc<Secrets>,
     /// The file that the token was read from.
     file: Option<PathBuf>,
     /// Those that this process has used before. They stay masked too.
@@ -106,8 +108,11 @@ impl Token {
             .chain_update("leadload token ")
             .chain_update(token);
         let digest: [u8; 32] = digest.finalize().into();
+        let half = token.split_once('|').map(|(_, half)| half);
+        let half = half.filter(|half| half.len() >= MIN_MASKED);
         Ok(Token {
             fingerprint: hex(&digest[..8]).into(),
+            secrets: Arc::new(Secrets::new([token].into_iter().chain(half))),
             secret: SecretString::from(token),
             header,
             file: None,
@@ -126,17 +131,11 @@ impl Token {
         Token { earlier, ..self }
     }
 
-    /// Replaces the token in `text`, and also its part after a `|` (the secret
-    /// half of tokens like `1|abc`).
+    /// The text with the token replaced, and everything that tells much of it (see `mask`).
     pub fn masked(&self, text: &str) -> String {
-        let token = self.expose();
         let earlier = self.earlier.iter();
         let text = earlier.fold(text.to_owned(), |text, token| token.masked(&text));
-        let text = masked(&text, token);
-        match token.split_once('|') {
-            Some((_, secret)) if secret.len() >= MIN_MASKED => masked(&text, secret),
-            _ => text,
-        }
+        self.secrets.masked(&text)
     }
 }
 

@@ -323,10 +323,15 @@ impl Verdict {
             refusal => [refusal.refusal_mut(), None],
         };
         for text in texts.into_iter().flatten() {
-            *text = shortened(&printable(&mask(text)), MAX_TEXT);
+            *text = presentable(&mask(text));
         }
         self
     }
+}
+
+/// A text of the service, which is masked already, fit to be shown.
+pub(super) fn presentable(masked: &str) -> String {
+    shortened(&printable(masked), MAX_TEXT)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::fs;
 
+
 use crate::relay::always;
-use crate::util::{Folder, contacts, holds_a_number, scenario};
+use crate::util::{Folder, contacts, holds_a_number, number, scenario};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
 
@@ -36,6 +37,64 @@ fn the_token_appears_nowhere_even_where_the_service_echoes_it() {
         }
         assert!(shown.contains("[token]"));
         assert!(!shown.contains("s3cret"), "{shown}");
+    }
+}
+
+/// Parts of the token and the whole, as services, proxies and their pages of errors spell them; and
+/// a part of each by which it would be known.
+const ECHOES: [(&str, &str); 12] = [
+    ("s3cretTokenO is too short", "cretTok"),
+    ("ends with OfTheCustomer", "TheCust"),
+    ("17&#124;s3cretTokenOfTheCustomer", "TheCust"),
+    ("&#x31;&#X37;&vert;s3cret&#84;oken&amp;#79;fThe", "s3cret"),
+    ("%31%37%7c%733cret%54okenOfThe", "okenOf"),
+    ("17%257Cs3cretToken", "cretTok"),
+    (r"17\\u007cs3cret\\u0054okenOf", "okenOf"),
+    (r"17\u007cs3cret\u0054okenOf", "okenOf"),
+    // `Bearer ` and the token; its end; all of it, in the alphabet of addresses.
+    (
+        "QmVhcmVyIDE3fHMzY3JldFRva2VuT2ZUaGVDdXN0b21lcg==",
+        "cmV0VG9r",
+    ),
+    ("got a2VuT2ZUaGVDdXN0b21lcg", "GVDdXN0b"),
+    ("x MTd8czNjcmV0VG9rZW5PZlRoZUN1c3RvbWVy y", "V0VG9rZ"),
+    ("dXNlcjoxN3xzM2NyZXRUb2tlbk9mVGhlQ3VzdG9tZXI%3D", "yZXRUb2"),
+];
+
+#[test]
+fn no_twelve_characters_of_an_echoed_token_are_shown_however_they_are_spelled() {
+    let rows = ECHOES.len();
+    let rules = ECHOES.iter().enumerate().map(|(row, (echo, _))| {
+        let status = [422, 400, 409][row % 3];
+        let number = number(row);
+        format!(
+            r#"[[rule]]
+            phone_number = "{number}"
+            reply = {{ status = {status}, headers = {{ X-Request-Id = "{TOKEN}" }}, body = '''{{"message":"no: {echo}"}}''' }}
+            [[rule]]
+            phone_number = "{lead}"
+            reply = {{ status = 200, body = '''{{"data":{{"id":"{echo}"}}}}''' }}
+            "#,
+            lead = self::number(rows + row),
+        )
+    });
+    let rules: String = rules.collect();
+    let folder = Folder::with_leads(&contacts(2 * rows));
+    let service = scenario(&format!("token = '{TOKEN}'\n{rules}"));
+    let args = ["-vv", "--report", "report.html"];
+    let output = folder.import_leads(&service, &args).output();
+    let mut shown = output.stdout + &output.stderr;
+    let again = ["--again", "--format", "json", "--log-format", "json", "-vv"];
+    let output = folder.import_leads(&service, &again).output();
+    shown += &(output.stdout + &output.stderr);
+    for name in folder.names() {
+        shown += &String::from_utf8_lossy(&fs::read(folder.path(&name)).unwrap());
+    }
+    shown += &String::from_utf8_lossy(&fs::read(folder.ledger()).unwrap());
+    assert!(shown.contains("no: [token]"), "{shown}");
+    for (echo, part) in ECHOES {
+        assert!(echo.contains(part), "{echo}");
+        assert!(!shown.contains(part), "{echo}: {shown}");
     }
 }
 
