@@ -46,7 +46,7 @@
 //! | [`web`] | the same work in a page of the browser | lets in one person, on this computer |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`open_files`], [`double_click`], [`clock`], [`signals`], [`exit`] | small things that several modules need | one concept each |
+//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`open_files`], [`core_file`], [`double_click`], [`clock`], [`signals`], [`exit`] | small things that several modules need | one concept each |
 
 #![cfg_attr(not(windows), forbid(unsafe_code))]
 
@@ -58,6 +58,7 @@ pub mod clock;
 pub mod command_line;
 pub mod commands;
 pub mod contain;
+pub mod core_file;
 pub mod do_not_call;
 pub mod double_click;
 pub mod event;

@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    leadload::core_file::forbid();
     leadload::commands::run(std::env::args_os()).into()
 }

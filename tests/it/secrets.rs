@@ -2,8 +2,12 @@
 
 use std::fs;
 
+#[cfg(unix)]
+use std::io::{BufRead, BufReader};
 
 use crate::relay::always;
+#[cfg(unix)]
+use crate::util::signal;
 use crate::util::{Folder, contacts, holds_a_number, number, scenario};
 
 const TOKEN: &str = "17|s3cretTokenOfTheCustomer";
@@ -96,6 +100,32 @@ fn no_twelve_characters_of_an_echoed_token_are_shown_however_they_are_spelled() 
         assert!(echo.contains(part), "{echo}");
         assert!(!shown.contains(part), "{echo}: {shown}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_crash_leaves_no_core_file() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    let script = "ulimit -c \"$(ulimit -H -c)\"; exec \"$0\" \"$@\"";
+    let sandbox = folder.through_shell(script, &["sandbox", "--listen", "127.0.0.1:0"]);
+    let mut child = sandbox.start();
+    let mut line = String::new();
+    let mut told = BufReader::new(child.stdout.as_mut().unwrap());
+    told.read_line(&mut line).unwrap();
+    if cfg!(target_os = "linux") {
+        let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+        let core = limits
+            .lines()
+            .find(|line| line.starts_with("Max core file size"));
+        let words: Vec<&str> = core.unwrap().split_whitespace().collect();
+        assert_eq!(words[4..6], ["0", "0"], "{limits}");
+    }
+    signal(&child, "-ABRT");
+    let ended = child.wait().unwrap();
+    assert_eq!(ended.signal(), Some(6));
+    assert!(!ended.core_dumped());
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
 #[test]
