@@ -18,7 +18,7 @@ mod suppress;
 mod web;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use tracing::Level;
@@ -39,6 +39,11 @@ use crate::settings::{Layers, environment, warn_of_misspelled};
 /// a command: the page after a double click, else help.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args: Vec<OsString> = args.into_iter().collect();
+    if let [_, word, file] = &args[..]
+        && word == crate::web::OPEN
+    {
+        return crate::web::open_alone(Path::new(file));
+    }
     if args.len() > 1 || !double_click::has_own_console() {
         return run_command(&args);
     }

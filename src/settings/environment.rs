@@ -21,6 +21,9 @@ use crate::text::nearest;
 /// What the names of all variables begin with that only this program has.
 const PREFIX: &str = "LEADLOAD_";
 
+/// What the names of PostgreSQL's variables begin with.
+const POSTGRES: &str = "PG";
+
 /// The variable with the token itself; no flag and no settings file can give that.
 const LEADLOAD_TOKEN: &str = "LEADLOAD_TOKEN";
 
@@ -137,6 +140,16 @@ fn meant_by(name: &str) -> Option<String> {
     let read: Vec<&str> = read.filter_map(|name| name.strip_prefix(PREFIX)).collect();
     let meant = nearest(rest, &read).filter(|_| !read.contains(&rest))?;
     Some(format!("{PREFIX}{meant}"))
+}
+
+/// The variables that are set and meant for this program alone, with PostgreSQL's own: they may have
+/// the token or a password in them, which no other program gets. Windows takes names in any case.
+pub fn own_variables() -> impl Iterator<Item = OsString> {
+    let is_own = |name: &OsString| {
+        let name = name.to_string_lossy().to_uppercase();
+        [PREFIX, POSTGRES].iter().any(|own| name.starts_with(own))
+    };
+    env::vars_os().map(|(name, _)| name).filter(is_own)
 }
 
 /// The proxy for this address, if variables name one.

@@ -26,7 +26,7 @@ mod shown;
 mod state;
 
 pub use connection::{Connection, Service, refuse_unreadable_proxy};
-pub use environment::{environment, has_display, proxy_to, warn_of_misspelled};
+pub use environment::{environment, has_display, own_variables, proxy_to, warn_of_misspelled};
 pub use import::{FollowUpSettings, ImportSettings, TIMEOUT};
 pub use layers::{Layer, Layers, Origin};
 pub use ledger::{ledger_place, place_of};

@@ -58,7 +58,9 @@ mod work;
 
 pub use kept_files::remove_pruned;
 pub use pages::Pages;
-pub use server::{Found, Limits, PageFolder, Published, Running, Server, open_browser};
+pub use server::{
+    Found, Limits, OPEN, PageFolder, Published, Running, Server, open_alone, open_browser,
+};
 
 /// The folder of all lists, in the folder of a page.
 const LISTS: &str = "lists";

@@ -401,13 +401,13 @@ fn a_signal_ends_the_page_and_leaves_only_its_port_behind() {
     }
 }
 
-/// A browser that notes its arguments and does nothing else.
+/// A browser that notes its environment and its arguments, and does nothing else.
 #[cfg(target_os = "linux")]
 fn with_browser(folder: &Folder, args: &[&str]) -> crate::util::Run {
     use std::os::unix::fs::PermissionsExt;
     folder.write(
         "browser",
-        "#!/bin/sh\nprintf '%s\\n' \"$@\" > opened.new && mv opened.new opened\nsleep 30\n",
+        "#!/bin/sh\nenv > environment\nprintf '%s\\n' \"$@\" > opened.new && mv opened.new opened\nsleep 30\n",
     );
     let browser = folder.path("browser");
     fs::set_permissions(&browser, fs::Permissions::from_mode(0o700)).unwrap();
@@ -485,6 +485,41 @@ fn the_browser_gets_there_by_a_private_file_and_the_link_is_in_no_arguments() {
     assert_ne!(parts(&second.stdout).2, open);
     assert!(page.get(&open, "").starts_with("HTTP/1.1 200 "));
     assert!(!file.parent().unwrap().exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_gets_neither_the_token_nor_a_password_with_its_environment() {
+    let folder = Folder::new();
+    let secrets = [
+        ("LEADLOAD_TOKEN", "1|s3cret-of-the-service"),
+        ("LEADLOAD_TOKN", "1|s3cret-misspelled"),
+        ("LEADLOAD_LEDGER", "s3cret.sqlite3"),
+        ("leadload_token", "1|s3cret-as-on-windows"),
+        ("PGPASSWORD", "s3cret-of-the-database"),
+        ("PGPASSFILE", "/s3cret/pgpass"),
+    ];
+    let web = with_browser(&folder, &["web"]).env("XDG_CURRENT_DESKTOP", "GNOME");
+    let web = secrets
+        .iter()
+        .fold(web, |web, (name, value)| web.env(name, value));
+    let _page = Page::of(web.start());
+    opened(&folder);
+    let environment = folder.read("environment");
+    assert!(!environment.contains("s3cret"), "{environment}");
+    for (name, _) in secrets {
+        assert!(!environment.contains(name), "{environment}");
+    }
+    // What a browser needs, it has.
+    for line in [
+        "DISPLAY=:99",
+        "XDG_CURRENT_DESKTOP=GNOME",
+        "HOME=/",
+        "PATH=",
+    ] {
+        let has = environment.lines().any(|has| has.starts_with(line));
+        assert!(has, "{line}: {environment}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -29,7 +29,7 @@ mod stalled;
 mod tests;
 pub mod upload;
 
-pub use browser::open as open_browser;
+pub use browser::{OPEN, open as open_browser, open_alone};
 pub use connections::{Running, Server};
 pub use form::FormFields;
 pub use limits::Limits;
