@@ -42,17 +42,45 @@ pub fn file_name(text: &str) -> &str {
     name.and_then(OsStr::to_str).unwrap_or(text)
 }
 
-/// The text with every control character and direction mark replaced by `�`.
+/// Whether a character is not shown itself, and may steer the terminal, turn the direction of writing
+/// or hide something: all control characters, those that separate lines and paragraphs, and those of
+/// Unicode's category "format" that are invisible. Two of these stay, the joiners: Persian, the
+/// languages of India and emoji cannot be written without them.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
+            | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// The text with `�` for every character that is [not shown](is_unseen).
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let unsafe_on_screen = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-    };
-    if text.contains(unsafe_on_screen) {
-        Cow::Owned(text.replace(unsafe_on_screen, "\u{FFFD}"))
+    if text.contains(is_unseen) {
+        Cow::Owned(text.replace(is_unseen, "\u{FFFD}"))
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// JSON with escapes for all characters that are [not shown](is_unseen): other values than before are
+/// never read from it. What JSON itself has such characters for, line ends, stays.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| c != '\n' && is_unseen(c);
+    if !json.contains(is_escaped) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_escaped(c) {
+            true => shown.extend(
+                c.encode_utf16(&mut [0; 2])
+                    .iter()
+                    .map(|unit| format!("\\u{unit:04x}")),
+            ),
+            false => shown.push(c),
+        }
+    }
+    shown.into()
 }
 
 /// The printable text on one line: each run of white space becomes one space.
@@ -265,6 +293,62 @@ mod tests {
             printable_lines("a\u{1b}\n\nhint: b"),
             "a\u{FFFD}\n\nhint: b"
         );
+    }
+
+    /// By Unicode's own lists of the characters of the categories Cc, Zl, Zp and Cf, without those of
+    /// category Cf that have a shape: signs of Arabic, Syriac and Kaithi around numbers, and Egyptian ones.
+    fn unseen() -> impl Iterator<Item = char> {
+        let joiners = ['\u{200C}', '\u{200D}'];
+        let ranges = [
+            (0, 0x1F),
+            (0x7F, 0x9F),
+            (0xAD, 0xAD),
+            (0x61C, 0x61C),
+            (0x180E, 0x180E),
+            (0x200B, 0x200F),
+            (0x2028, 0x202E),
+            (0x2060, 0x2064),
+            (0x2066, 0x206F),
+            (0xFEFF, 0xFEFF),
+            (0xFFF9, 0xFFFB),
+            (0x1BCA0, 0x1BCA3),
+            (0x1D173, 0x1D17A),
+            (0xE0001, 0xE0001),
+            (0xE0020, 0xE007F),
+        ];
+        let all = ranges.into_iter().flat_map(|(first, last)| first..=last);
+        all.filter_map(char::from_u32)
+            .filter(move |c| !joiners.contains(c))
+    }
+
+    #[test]
+    fn every_character_that_is_not_shown_is_replaced_or_escaped() {
+        for c in unseen() {
+            assert_eq!(printable(&format!("a{c}b")), "a\u{FFFD}b", "{c:?}");
+            let value = format!("\"\\{c}🙂");
+            let json = serde_json::to_string(&value).unwrap();
+            let shown = printable_json(&json);
+            assert!(!shown.contains(is_unseen), "{shown}");
+            assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn what_people_write_is_shown_as_it_is() {
+        // Persian, Hindi, Sinhala and emoji with joiners; variation selectors; a no-break space.
+        for text in [
+            "می\u{200C}خواهم",
+            "क्\u{200D}ष",
+            "👩\u{200D}👧",
+            "❤\u{FE0F}",
+            "葛\u{E0100}",
+            "10\u{A0}km",
+            "Größe",
+        ] {
+            assert!(matches!(printable(text), Cow::Borrowed(_)), "{text}");
+            assert!(matches!(printable_json(text), Cow::Borrowed(_)), "{text}");
+        }
+        assert_eq!(printable_json("{\"a\":1}\n"), "{\"a\":1}\n");
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Terminal {
 
 fn show(question: &str) {
     forget_typed();
-    let _ = write!(io::stderr(), "{question} ");
+    console::note(&format!("{question} "));
 }
 
 /// The error if the user did not say yes.

@@ -2,7 +2,7 @@
 //! and scripts that complete commands and flags in a shell.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use clap_mangen::Man;
@@ -17,8 +17,8 @@ use crate::results::what_to_fix_with_folders;
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut cli::command(), "leadload", &mut script);
-    let script = String::from_utf8_lossy(&script);
-    console::print(&script).or_stopped(StoppedBy::Usage)?;
+    let written = console::Stdout.write_all(&script);
+    written.or_stopped(StoppedBy::Usage)?;
     Ok(ExitCode::Complete)
 }
 
@@ -49,7 +49,8 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     program.build();
     let Some(folder) = args.folder.as_deref() else {
         let page = page(&Man::new(program)).or_stopped(StoppedBy::Usage)?;
-        console::print(&String::from_utf8_lossy(&page)).or_stopped(StoppedBy::Usage)?;
+        let written = console::Stdout.write_all(&page);
+        written.or_stopped(StoppedBy::Usage)?;
         return Ok(ExitCode::Complete);
     };
     let written = fs::create_dir_all(folder).and_then(|()| write_pages(&program, folder));

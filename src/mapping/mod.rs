@@ -42,7 +42,7 @@ pub use header_row::rows_above_header;
 pub use header_words::is_private;
 pub use list_columns::ListColumns;
 pub use mark::{Mark, MarkColumn, MarkKind, NamedMark};
-pub use only::OnlyRule;
+pub use only::{OnlyRule, comparable};
 pub use phone_column::PhoneColumn;
 pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};

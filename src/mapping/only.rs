@@ -14,7 +14,7 @@ use crate::text::{counted, printable, shown_name};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OnlyRule {
     pub column: usize,
-    /// The accepted values, in lower case.
+    /// The accepted values, in a [comparable] form.
     values: Vec<String>,
     /// The first and the last date that are accepted.
     from: Option<Date>,
@@ -40,6 +40,11 @@ struct DateColumn {
 
 const LIKE_ISO: &str = "write them like 2025-01-31, then run the same command again";
 
+/// A value as it is compared: what is not shown of it, nobody can type, and the page cannot give back.
+pub fn comparable(value: &str) -> String {
+    printable(value.trim()).to_lowercase()
+}
+
 impl OnlyRule {
     /// The accepted cells, in words.
     pub fn values(&self) -> String {
@@ -62,7 +67,7 @@ impl OnlyRule {
 
     pub(super) fn takes(&self, row: Row<'_>) -> bool {
         let cell = row.text(self.column).unwrap_or_default().trim();
-        self.values.contains(&cell.to_lowercase()) || self.compares_dates() && self.has_date(cell)
+        self.values.contains(&comparable(cell)) || self.compares_dates() && self.has_date(cell)
     }
 
     /// Whether the date in the cell is one that is accepted.
@@ -197,7 +202,7 @@ pub(super) fn only_rules(
         });
         let rule = &mut rules[at];
         match comparison {
-            Comparison::Equal => rule.values.push(value.trim().to_lowercase()),
+            Comparison::Equal => rule.values.push(comparable(value)),
             Comparison::From => rule.from = rule.from.max(Some(date(text, value)?)),
             Comparison::To => {
                 let to = date(text, value)?;
@@ -290,6 +295,15 @@ mod tests {
         let only = ["consent=yes", "Consent = ja ", "3=FALSE"];
         assert_eq!(taken(&only, rows), [true, true, false, false, false]);
         assert_eq!(taken(&[], rows), [true; 5]);
+    }
+
+    /// The page shows them so, and gives them back.
+    #[test]
+    fn what_is_not_shown_of_a_cell_is_as_good_as_the_sign_in_its_place() {
+        let rows: &[&[&str]] = &[&["1", "Ja\u{ad}\u{202e}", "", ""], &["1", "Ja", "", ""]];
+        for only in ["consent=ja\u{fffd}\u{fffd}", "consent=ja\u{ad}\u{202e}"] {
+            assert_eq!(taken(&[only], rows), [true, false]);
+        }
     }
 
     #[test]

@@ -48,9 +48,10 @@ impl Write for Stdout {
     }
 }
 
-/// Writes a text to [standard output](Stdout).
+/// Writes a text to [standard output](Stdout). Nothing from a list, a service or a file name in it
+/// steers a terminal.
 pub fn print(text: &str) -> io::Result<()> {
-    Stdout.write_all(text.as_bytes())
+    Stdout.write_all(printable_lines(text).as_bytes())
 }
 
 /// Writes an error to standard error, also under `--quiet`. File names may have
@@ -75,7 +76,7 @@ pub fn error(message: &Message) {
 pub fn stop(by: StoppedBy, message: &Message) {
     match by {
         StoppedBy::MaxDuration | StoppedBy::Signal if enabled!(Level::WARN) => {
-            note(&format!("{}\n", printable_lines(&message.to_string())));
+            note(&format!("{message}\n"));
         }
         StoppedBy::MaxDuration | StoppedBy::Signal => {}
         _ => error(message),
@@ -89,11 +90,13 @@ pub fn begin_line() {
     }
 }
 
+/// Writes to standard error what is no error, as [`print`] does.
 pub fn note(text: &str) {
     match is_json() {
         true if text.trim().is_empty() => {}
         true => tracing::info!(event = "note", "{}", text.trim_end()),
         false => {
+            let text = printable_lines(text);
             let _ = io::stderr().lock().write_all(text.as_bytes());
         }
     }

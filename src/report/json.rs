@@ -12,6 +12,7 @@ use super::list_mapping::ListMapping;
 use super::stop_text::stop_text;
 use crate::exit::Failure;
 use crate::lead::Counts;
+use crate::text::printable_json;
 
 pub fn json_summary(ended: &Ended<'_>) -> String {
     line(&summary(ended))
@@ -100,11 +101,12 @@ pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// One line, which steers no terminal whatever is in it.
 pub(super) fn line(summary: &impl Serialize) -> String {
     #[expect(
         clippy::expect_used,
         reason = "strings, numbers and booleans with string keys, written to memory"
     )]
     let json = serde_json::to_string(summary).expect("a summary is always JSON");
-    json + "\n"
+    printable_json(&json).into_owned() + "\n"
 }

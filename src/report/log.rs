@@ -24,7 +24,7 @@ use tracing_subscriber::registry;
 use super::console;
 use crate::lead::RunId;
 use crate::options::LogFormat;
-use crate::text::printable_lines;
+use crate::text::{printable_json, printable_lines};
 
 /// The target of warnings that are logged under `--quiet` too.
 pub const ALWAYS: &str = concat!(env!("CARGO_CRATE_NAME"), "::always");
@@ -126,7 +126,12 @@ impl Write for Log {
             Some(end) if self.is_short => bytes[end..].trim_ascii_start(),
             _ => bytes,
         };
-        let line = self.with_run(line);
+        let shown = String::from_utf8_lossy(line);
+        let line = match console::is_json() {
+            true => printable_json(&shown),
+            false => Cow::Borrowed(&*shown),
+        };
+        let line = self.with_run(line.as_bytes());
         // A log that cannot be written is no reason to end the command.
         let _ = self.bars.suspend(|| io::stderr().lock().write_all(&line));
         Ok(bytes.len())

@@ -14,6 +14,7 @@ use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::Row;
+use crate::text::printable;
 
 /// The columns of every results file. With several inputs [`FILE_COLUMN`]
 /// comes before them, with several runs [`RUN_COLUMN`] after them.
@@ -153,6 +154,7 @@ impl MoreColumns {
         self,
         line: &ResultsLine<'_>,
         delimiter: u8,
+        shown: fn(&str) -> Cow<'_, str>,
         to: &mut csv::Writer<impl Write>,
     ) -> csv::Result<()> {
         let file = self.file.then_some(line.file);
@@ -162,11 +164,16 @@ impl MoreColumns {
         let cells = cells.each_ref().map(AsRef::as_ref);
         let kept = line.kept.iter().map(AsRef::as_ref);
         let all = all_cells(file, cells, run.as_deref()).chain(kept);
-        to.write_record(all.map(|cell| harmless(cell.as_bytes(), delimiter)))
+        to.write_record(all.map(|cell| match shown(cell) {
+            Cow::Borrowed(cell) => harmless(cell.as_bytes(), delimiter),
+            Cow::Owned(cell) => harmless(cell.as_bytes(), delimiter).into_owned().into(),
+        }))
     }
 }
 
-/// An export that becomes no file: rows of earlier runs, in UTF-8 with commas.
+/// An export that becomes no file: rows of earlier runs, in UTF-8 with commas. It goes to standard
+/// output, often a terminal, and CSV has no escapes: what would steer that is replaced. A file has
+/// every cell as it is.
 #[derive(Debug)]
 pub struct ResultsText<W: Write> {
     to: csv::Writer<W>,
@@ -184,7 +191,9 @@ impl<W: Write> ResultsText<W> {
 
     pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
         let delimiter = CsvForm::default().delimiter;
-        let written = self.more.write_line(line, delimiter, &mut self.to);
+        let written = self
+            .more
+            .write_line(line, delimiter, printable, &mut self.to);
         written.map_err(cause_of)
     }
 
@@ -274,7 +283,9 @@ impl ResultsFile {
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
         let CsvOutput { writer, form } = &mut self.csv;
         self.rows += 1;
-        let written = self.more.write_line(line, form.delimiter, writer);
+        let written = self
+            .more
+            .write_line(line, form.delimiter, |cell| cell.into(), writer);
         written.map_err(|error| self.csv.error(cause_of(error)))
     }
 

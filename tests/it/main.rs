@@ -129,6 +129,7 @@ mod transcript;
 mod undo;
 #[cfg(unix)]
 mod units;
+mod unseen;
 mod util;
 mod variables;
 mod web_security;

@@ -1,5 +1,7 @@
 //! A safe name for a file that a browser names.
 
+use crate::text::is_unseen;
+
 /// What an ordinary name has at most, so that endings such as `.results.csv` still fit.
 const MAX_BYTES: usize = 120;
 
@@ -37,11 +39,11 @@ fn is_dot_or_space(c: char) -> bool {
 }
 
 fn is_safe(c: char) -> bool {
-    let steers_text = matches!(c,
-        '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
-    !c.is_control()
-        && !steers_text
-        && !matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '\u{FFFD}')
+    !is_unseen(c)
+        && !matches!(
+            c,
+            '\u{200C}' | '\u{200D}' | '<' | '>' | ':' | '"' | '|' | '?' | '*' | '\u{FFFD}'
+        )
 }
 
 /// Where the extension begins, with the one before it if the file is compressed.

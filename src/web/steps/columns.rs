@@ -12,7 +12,7 @@ use super::{checked, facts, not_changed, screen, trouble_of_check};
 use crate::exit::Failure;
 use crate::import::service::on_a_thread;
 use crate::intake::PlannedInput;
-use crate::mapping::{MappingError, PhoneColumn};
+use crate::mapping::{MappingError, PhoneColumn, comparable};
 use crate::report::share;
 use crate::text::{counted, grouped, shortened};
 use crate::web::checking;
@@ -350,15 +350,15 @@ impl Sections<'_> {
         let known = self.facts.values(column).unwrap_or_default();
         let empty = self.facts.rows() - self.facts.filled(column);
         let is_known = |chosen: &&String| {
-            let same = |value: &str| value.trim().to_lowercase() == chosen.trim().to_lowercase();
+            let same = |value: &str| comparable(value) == comparable(chosen);
             chosen.trim().is_empty() && empty > 0 || known.iter().any(|value| same(&value.text))
         };
         // Values that were chosen before and do not occur in this list.
         let absent = chosen.iter().filter(|chosen| !is_known(chosen));
         let absent = absent.map(|value| (value.as_str(), 0));
         let is_chosen = |value: &str| {
-            let value = value.trim().to_lowercase();
-            chosen.iter().any(|one| one.trim().to_lowercase() == value)
+            let value = comparable(value);
+            chosen.iter().any(|one| comparable(one) == value)
         };
         html! {
             ul.values aria-label={ "Values of " (self.columns.name(column)) } {
