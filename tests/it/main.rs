@@ -110,6 +110,8 @@ mod shared_outages;
 mod shared_pace;
 #[cfg(unix)]
 mod shared_security;
+#[cfg(unix)]
+mod shared_strangers;
 mod sheets;
 mod spreadsheets;
 mod stop_after;

@@ -9,18 +9,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::pin::Pin;
 
-use futures::future::join_all;
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Error, Row};
 
 use super::PostgresLedger;
 use super::claims::{Resolved, resolve};
 use super::pace::{self, pause_of};
 use super::record::get;
 use super::sender::Sender;
-use super::session::{BEGIN, Session, Value, int8, typed};
+use super::session::{Session, Value, int8, typed};
 use super::statements::{Answers, Statement, statements};
 use super::suppressed;
 use crate::lead::{RowId, RunId};
@@ -171,32 +169,20 @@ fn write(
     group: &Group,
 ) -> Result<Written, LedgerError> {
     let statements = statements(session, sender, run, group);
-    let written = session.run(async |client| send(client, &statements).await)?;
+    let sent: Vec<(&str, Vec<Value<'_>>)> = statements
+        .iter()
+        .map(|statement| (statement.sql, statement.values()))
+        .collect();
+    let answers = session.at_once(&sent)?;
+    let written = written(&statements, answers);
+    let written = written.map_err(|error| LedgerError::of_server(&session.place, &error))?;
     written.ok_or_else(|| LedgerError::lost_run(&session.place))
 }
 
-/// Sends all statements as one transaction. Returns `None` if the ledger does not have the run.
-async fn send(client: &Client, statements: &[Statement]) -> Result<Option<Written>, Error> {
-    type Sent<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + 'a>>;
-    let simple = |sql: &'static str| -> Sent<'_> {
-        Box::pin(async move { client.batch_execute(sql).await.map(|()| Vec::new()) })
-    };
-    let mut sent: Vec<Sent<'_>> = vec![simple(BEGIN)];
-    for statement in statements {
-        sent.push(Box::pin(async move {
-            let values = statement.values.iter();
-            let values: Vec<Value<'_>> = values
-                .map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone()))
-                .collect();
-            client.query_typed(statement.sql, &values).await
-        }));
-    }
-    sent.push(simple("COMMIT"));
-    let answers: Result<Vec<Vec<Row>>, Error> = join_all(sent).await.into_iter().collect();
-    // The first error is the reason; after it the server has undone everything.
-    let answers = answers?;
+/// What the answers to the statements say; `None` if the ledger does not have the run.
+fn written(statements: &[Statement], answers: Vec<Vec<Row>>) -> Result<Option<Written>, Error> {
     let mut written = Written::default();
-    for (statement, rows) in statements.iter().zip(answers.into_iter().skip(1)) {
+    for (statement, rows) in statements.iter().zip(answers) {
         let first = rows.first();
         match statement.answers {
             Answers::Nothing => {}

@@ -11,7 +11,7 @@ use super::PostgresLedger;
 use super::history::run_id;
 use super::place::ServerPlace;
 use super::record::{COLUMNS, Unreadable, get, record};
-use super::session::{Value, typed};
+use super::session::{SNAPSHOT, Value, typed};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::ledger::record::{NO_ANSWER_YET, without_answer};
 use crate::ledger::{ExportedRow, LedgerError, Selection};
@@ -49,8 +49,9 @@ impl PostgresLedger {
             let row = self.readable(exported(&row))?;
             selection.take(row).map_or(Ok(()), &mut each)
         };
-        self.session
-            .with_client(|client| stream(self.place(), client, &rows(), &values, pass_on))?
+        self.session.with_client(SNAPSHOT, |client| {
+            stream(self.place(), client, &rows(), &values, pass_on)
+        })?
     }
 }
 

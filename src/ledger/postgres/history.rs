@@ -10,7 +10,7 @@ use super::PostgresLedger;
 use super::outputs::{self, digest, output};
 use super::record::{Unreadable, get};
 use super::runs::options;
-use super::session::{SNAPSHOT, bytes, int8};
+use super::session::{bytes, int8};
 use super::undo;
 use crate::lead::{CampaignId, Counts, RunId, RunTag, Status};
 use crate::ledger::coding::{os_text, place};
@@ -73,13 +73,11 @@ impl PostgresLedger {
             undo::BEGUN,
             undo::COUNTS,
         ];
-        let answers = self.session.run_long(async |client| {
-            client.batch_execute(SNAPSHOT).await?;
+        let answers = self.session.read_long(async |client| {
             let mut answers = Vec::new();
             for sql in queries {
                 answers.push(client.query_typed(sql, &[]).await?);
             }
-            client.batch_execute("COMMIT").await?;
             Ok(answers)
         })?;
         let [runs, starts, lists, inputs, outputs, begun, counts] = &answers[..] else {

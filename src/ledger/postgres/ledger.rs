@@ -91,24 +91,24 @@ impl PostgresLedger {
         self.read_all(&rows, |row| super::record::get(row, 0).map(ServiceId))
     }
 
-    /// The rows that a query returns, in one round trip.
+    /// The rows that a query returns, in one round trip. It changes nothing.
     pub(super) fn query(
         &self,
         sql: &str,
         values: &[super::session::Value<'_>],
     ) -> Result<Vec<Row>, LedgerError> {
         self.session
-            .run(async |client| client.query_typed(sql, values).await)
+            .read(async |client| client.query_typed(sql, values).await)
     }
 
-    /// Performs one statement. Returns how many rows it changed.
-    pub(super) fn execute(
+    /// Performs one statement, in one round trip. Returns what it returns.
+    pub(super) fn change(
         &self,
         sql: &str,
-        values: &[super::session::Value<'_>],
-    ) -> Result<u64, LedgerError> {
-        self.session
-            .run(async |client| client.execute_typed(sql, values).await)
+        values: Vec<super::session::Value<'_>>,
+    ) -> Result<Vec<Row>, LedgerError> {
+        let answers = self.session.at_once(&[(sql, values)])?;
+        Ok(answers.into_iter().next().unwrap_or_default())
     }
 
     pub(super) fn readable<T, E: std::fmt::Display>(

@@ -12,7 +12,7 @@ use super::claims::expire;
 use super::export::stream;
 use super::history::run_id;
 use super::record::get;
-use super::session::{LONG_ANSWER, int8, typed};
+use super::session::{LONG_ANSWER, SNAPSHOT, int8, typed};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::coding::may_be_number;
 use crate::ledger::{LedgerError, Pruned, ServiceId};
@@ -177,7 +177,7 @@ impl PostgresLedger {
     pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
         let digits = number.key().to_string();
         let (mut runs, mut rows): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
-        self.session.with_client(|client| {
+        self.session.with_client(SNAPSHOT, |client| {
             stream(self.place(), client, CELLS, &[], |row| {
                 // Such a row may have a valid number: it may have too many cells, for example.
                 if may_be_number(self.readable(get(&row, 2))?, &digits) {
@@ -248,12 +248,9 @@ impl PostgresLedger {
 
     /// Rebuilds the tables without what was removed.
     fn rebuild(&self) -> Result<(), LedgerError> {
-        for table in REBUILD {
-            let sql = format!("VACUUM (FULL) leadload.{table}");
-            self.session
-                .run_long(async |client| client.batch_execute(&sql).await)?;
-        }
-        Ok(())
+        REBUILD
+            .iter()
+            .try_for_each(|table| self.session.rebuild(table))
     }
 }
 

@@ -87,7 +87,7 @@ impl PostgresRecall {
         );
         let values = [int8(&wanted.service.0), typed(&numbers, Type::INT8_ARRAY)];
         // Rows are read while the server is still finding the next ones.
-        let found = self.ledger.session.run(async |client| {
+        let found = self.ledger.session.read(async |client| {
             let values = values.iter().map(|(value, of)| (*value, of.clone()));
             let mut rows = pin!(client.query_typed_raw(&find, values).await?);
             let mut found: HashMap<PhoneNumber, Vec<Record>> = HashMap::new();

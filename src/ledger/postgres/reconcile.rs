@@ -47,7 +47,7 @@ impl PostgresLedger {
         let values = [int8(&id), int2(&uncertain), text(&code)];
         let rows = self
             .session
-            .run_long(async |client| client.query_typed(&select, &values).await)?;
+            .read_long(async |client| client.query_typed(&select, &values).await)?;
         self.read_all(&rows, |row| {
             let mut record = record(row)?;
             if get(row, 13)? {

@@ -114,7 +114,9 @@ enum Started {
 impl PostgresLedger {
     /// What [`PostgresLedger::begin`] would find now.
     pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
-        let latest = self.session.run(async |client| latest(client, run).await)?;
+        let latest = self
+            .session
+            .read(async |client| latest(client, run).await)?;
         let other = match latest.going_on {
             Some(_) => None,
             None => self.other(run)?,

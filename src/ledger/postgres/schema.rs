@@ -16,12 +16,11 @@ const LOCK: i64 = 0x6C65_6164_6C6F_6164;
 /// names meant nothing (`to_regclass` asks that cache), so the catalogue itself is read.
 const FIND: &str = "
 SELECT EXISTS (
-    SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+    SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
     WHERE nspname = 'leadload' AND relname = 'about'
 )";
 const FIND_VERSION: &str = "SELECT version FROM leadload.about";
-const FIND_SCHEMA: &str =
-    "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'leadload')";
+const FIND_SCHEMA: &str = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'leadload')";
 
 /// Each step leads from the version of its place in the list to the next one. All that
 /// are missing are done in one transaction.
@@ -305,7 +304,7 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
     if version(session)? == Some(VERSION) {
         return Ok(());
     }
-    let encoding = session.run(async |client| {
+    let encoding = session.read(async |client| {
         let row = client
             .query_typed_one("SELECT current_setting('server_encoding')", &[])
             .await?;
@@ -343,7 +342,7 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
 
 /// The version of the tables; `None` if there are none. Fails if a newer program made them.
 pub(super) fn version(session: &Session) -> Result<Option<i32>, LedgerError> {
-    let found = session.run(async |client| find(client).await)?;
+    let found = session.read(async |client| find(client).await)?;
     if let Some(found) = found {
         refuse_newer(&session.place, found)?;
     }

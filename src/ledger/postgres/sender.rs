@@ -110,8 +110,8 @@ impl PostgresLedger {
         };
         let (id, lease) = (sender.id(), millis(self.place().lease));
         let asked = Moment::now();
-        let renewed = self.execute(RENEW, &[int8(&id.0), int8(&lease)])?;
-        if renewed == 0 {
+        let renewed = self.change(RENEW, vec![int8(&id.0), int8(&lease)])?;
+        if renewed.is_empty() {
             return self.acquire_again();
         }
         self.note_renewal(asked);
@@ -151,14 +151,15 @@ impl PostgresLedger {
 
     /// The lease of a run, if one is under way.
     pub fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
-        self.session.run(async |client| lease_of(client, run).await)
+        self.session
+            .read(async |client| lease_of(client, run).await)
     }
 
     /// A process that sends to the service now.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
         let live = self
             .session
-            .run(async |client| live_lease(client, "service", service.0).await)?;
+            .read(async |client| live_lease(client, "service", service.0).await)?;
         Ok(live.map(|lease| lease.at_work))
     }
 

@@ -2,23 +2,31 @@
 //!
 //! The rest of the program calls the ledger from its own threads and waits for it, as it waits
 //! for a disk. So each connection has a thread that moves its bytes, and the caller waits.
+//!
+//! All work is within a transaction, and the first thing in it is where names are looked up: in
+//! PostgreSQL's own schema alone. In many databases every role may make operators and functions in
+//! `public`, and one whose types fit better than those of PostgreSQL's own would be called in its
+//! place, with the rights of this program. A setting of the session would not do: poolers lose it.
+//!
 //! Work is repeated after an error that passes, so all of it must be harmless to repeat: a
 //! commit whose answer is lost may have happened.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
+use std::iter::once;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use futures::future::{Either, select};
+use futures::future::{Either, join, join_all, select};
+use futures::{FutureExt, TryFutureExt};
 use futures_timer::Delay;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, Row};
 use tracing::warn;
 
 use super::error::{Trouble, reason};
@@ -51,21 +59,37 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// From when on somebody who waits is told why.
 const SAY_AFTER: Duration = Duration::from_secs(2);
 
-/// What every transaction begins with, as one message. The settings hold for it alone, so they
+/// What every transaction begins with. Tables are named with their schema, and all else is
+/// PostgreSQL's own.
+macro_rules! own_names_alone {
+    () => {
+        "; SET LOCAL search_path = pg_catalog, pg_temp"
+    };
+}
+
+/// Begins a transaction that changes something, as one message. The settings hold for it alone, so they
 /// work through poolers too: a transaction of a computer that was cut off holds up no one for
 /// long, a commit is on disk when it has returned, and rows are looked up by their keys: for
 /// some thousand rows the server would rather read the whole table or the whole run.
-pub(super) const BEGIN: &str = "
-BEGIN;
-SET LOCAL idle_in_transaction_session_timeout = '10s';
-SET LOCAL lock_timeout = '10s';
-SET LOCAL enable_hashjoin = off;
-SET LOCAL enable_mergejoin = off;
-SELECT set_config('synchronous_commit', 'on', true)
-WHERE current_setting('synchronous_commit') = 'off'";
+const BEGIN: &str = concat!(
+    "BEGIN",
+    own_names_alone!(),
+    "; SET LOCAL idle_in_transaction_session_timeout = '10s';
+    SET LOCAL lock_timeout = '10s';
+    SET LOCAL enable_hashjoin = off;
+    SET LOCAL enable_mergejoin = off;
+    SELECT set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') = 'off'"
+);
 
-/// Begins a transaction in which all that is read is of one moment.
-pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ";
+/// Begins one that may pause for any time.
+pub(super) const BEGIN_SLOWLY: &str = concat!("BEGIN", own_names_alone!());
+
+/// Begins one in which all that is read is of one moment, and nothing is changed.
+pub(super) const SNAPSHOT: &str = concat!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    own_names_alone!()
+);
 
 /// A value of a statement, with its type: so nothing is prepared, which poolers need.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -141,26 +165,26 @@ impl Session {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Performs `work`, as often as it takes until it succeeds or fails for good.
-    pub(super) fn run<T>(
+    /// Performs work that only reads, as often as it takes until it succeeds or fails for good.
+    pub(super) fn read<T>(
         &self,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
-        self.persist(ANSWER, work)
+        self.persist(ANSWER, async |client| reading(client, &work).await)
     }
 
     /// The same for work that may take long.
-    pub(super) fn run_long<T>(
+    pub(super) fn read_long<T>(
         &self,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
-        self.persist(LONG_ANSWER, work)
+        self.persist(LONG_ANSWER, async |client| reading(client, &work).await)
     }
 
-    /// The same for work within one transaction.
+    /// The same for work that changes something.
     pub(super) fn transact<T>(
         &self,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
         self.transact_within(ANSWER, work)
     }
@@ -168,7 +192,7 @@ impl Session {
     /// The same for work that may take long.
     pub(super) fn transact_long<T>(
         &self,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
         self.transact_within(LONG_ANSWER, work)
     }
@@ -176,7 +200,7 @@ impl Session {
     /// The same for the beginning of a run.
     pub(super) fn begin_within<T>(
         &self,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
         self.transact_within(BEGINNING, work)
     }
@@ -187,7 +211,7 @@ impl Session {
     pub(super) fn transact_once<T>(
         &self,
         answer: Duration,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
         // The transaction of the last attempt, and what the attempt returns.
         let last: RefCell<Option<(String, T)>> = RefCell::new(None);
@@ -198,8 +222,7 @@ impl Session {
             {
                 return Ok(());
             }
-            client.batch_execute(BEGIN).await?;
-            let value = work(client).await?;
+            let value = begun(BEGIN, client, &work).await?;
             let id = "SELECT pg_current_xact_id()::text";
             let id = client.query_typed_one(id, &[]).await?.try_get(0)?;
             last.replace(Some((id, value)));
@@ -212,29 +235,65 @@ impl Session {
     fn transact_within<T>(
         &self,
         answer: Duration,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
         self.persist(answer, async |client| {
-            client.batch_execute(BEGIN).await?;
-            let value = work(client).await?;
+            let value = begun(BEGIN, client, &work).await?;
             client.batch_execute("COMMIT").await?;
             Ok(value)
         })
     }
 
-    /// Gives a connected client to work that is not repeated.
-    pub(super) fn with_client<T>(&self, work: impl FnOnce(&Client) -> T) -> Result<T, LedgerError> {
-        self.run(async |client| client.check_connection().await)?;
+    /// Performs statements as one transaction, sent as a whole without waiting for what comes back,
+    /// so that it takes one round trip. Returns the rows of each.
+    pub(super) fn at_once(
+        &self,
+        statements: &[(&str, Vec<Value<'_>>)],
+    ) -> Result<Vec<Vec<Row>>, LedgerError> {
+        self.persist(ANSWER, async |client| {
+            let batch = |sql: &'static str| {
+                let sent = client.batch_execute(sql).map_ok(|()| Vec::new());
+                sent.boxed_local()
+            };
+            let queries = statements
+                .iter()
+                .map(|(sql, values)| client.query_typed(sql, values).boxed_local());
+            let all = once(batch(BEGIN))
+                .chain(queries)
+                .chain(once(batch("COMMIT")));
+            let answers = join_all(all).await;
+            // The first error is the reason; after it the server has undone everything.
+            let answers: Vec<Vec<Row>> = answers.into_iter().collect::<Result<_, _>>()?;
+            let of_statements = answers.into_iter().skip(1).take(statements.len());
+            Ok(of_statements.collect())
+        })
+    }
+
+    /// Rebuilds a table. That cannot be within a transaction, and looks no name up.
+    pub(super) fn rebuild(&self, table: &str) -> Result<(), LedgerError> {
+        let sql = format!("VACUUM (FULL) leadload.{table}");
+        self.persist(LONG_ANSWER, async |client| client.batch_execute(&sql).await)
+    }
+
+    /// Gives a connected client to work that is not repeated, within a transaction.
+    pub(super) fn with_client<T>(
+        &self,
+        begin: &str,
+        work: impl FnOnce(&Client) -> T,
+    ) -> Result<T, LedgerError> {
+        self.read(async |client| client.check_connection().await)?;
         let connection = self.connection.take();
         let connection = connection.ok_or_else(LedgerError::broke_off)?;
-        // It may be left within a transaction, so it is not used again.
+        let begun = block_on(connection.client.batch_execute(begin));
+        begun.map_err(|error| LedgerError::of_server(&self.place, &error))?;
+        // It may be left within the transaction, so it is not used again.
         Ok(work(&connection.client))
     }
 
     fn persist<T>(
         &self,
         answer: Duration,
-        work: impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
         let began = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -308,18 +367,18 @@ impl Session {
     fn attempt<T>(
         &self,
         answer: Duration,
-        work: &impl AsyncFn(&mut Client) -> Result<T, Error>,
+        work: &impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, Failed> {
         let answer = match self.lease().ends() {
             None => answer,
             Some(_) => LAST_ANSWER.min(answer),
         };
         let is_usable = |connection: &Connection| !connection.client.is_closed();
-        let mut connection = match self.connection.take().filter(is_usable) {
+        let connection = match self.connection.take().filter(is_usable) {
             Some(connection) => connection,
             None => connect(&self.place, ANSWER.min(answer))?,
         };
-        let done = within(answer, work(&mut connection.client));
+        let done = within(answer, work(&connection.client));
         let value = done.ok_or_else(|| {
             self.lose_touch();
             Failed::Silent
@@ -339,12 +398,34 @@ fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     }
 }
 
+/// Performs work in a transaction that it does not end. The first statement of the work is sent
+/// together with the beginning, and not performed if that fails.
+async fn begun<T>(
+    begin: &str,
+    client: &Client,
+    work: impl AsyncFn(&Client) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let (begun, value) = join(client.batch_execute(begin), work(client)).await;
+    begun.and(value)
+}
+
+/// Performs work that only reads. The end of its transaction is sent and not waited for.
+async fn reading<T>(
+    client: &Client,
+    work: impl AsyncFn(&Client) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let value = begun(SNAPSHOT, client, work).await?;
+    let _ = client.batch_execute("COMMIT").now_or_never();
+    Ok(value)
+}
+
 /// Whether a transaction took effect. While its connection is not known to have broken off, the
 /// server may still be at it.
 async fn has_committed(client: &Client, id: &str) -> Result<bool, Error> {
     let sql = "SELECT pg_xact_status($1::text::xid8)";
     loop {
-        let row = client.query_typed_one(sql, &[text(&id)]).await?;
+        let asked = async |client: &Client| client.query_typed_one(sql, &[text(&id)]).await;
+        let row = reading(client, asked).await?;
         let status: Option<&str> = row.try_get(0)?;
         if status != Some("in progress") {
             return Ok(status == Some("committed"));

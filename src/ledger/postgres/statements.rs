@@ -9,7 +9,7 @@ use super::claims::{ClaimColumns, holds};
 use super::pace::{self, RESERVE, learned, left_ms, micros};
 use super::record::{storable, whole_seconds};
 use super::sender::{RENEW, Sender, millis};
-use super::session::Session;
+use super::session::{Session, Value};
 use super::suppressed;
 use crate::lead::{RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
@@ -99,7 +99,7 @@ const UNCERTAIN: i16 = status_code(Status::Uncertain) as i16;
 /// One statement of a group, with the values that it owns.
 pub(super) struct Statement {
     pub(super) sql: &'static str,
-    pub(super) values: Vec<(Box<dyn ToSql + Sync + Send>, Type)>,
+    values: Vec<(Box<dyn ToSql + Sync + Send>, Type)>,
     pub(super) answers: Answers,
 }
 
@@ -133,6 +133,12 @@ impl Statement {
     ) -> Statement {
         self.values.push((Box::new(value), of));
         self
+    }
+
+    pub(super) fn values(&self) -> Vec<Value<'_>> {
+        let values = self.values.iter();
+        let values = values.map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone()));
+        values.collect()
     }
 
     pub(super) fn int8(self, value: i64) -> Statement {

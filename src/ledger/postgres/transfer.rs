@@ -8,7 +8,7 @@ use super::PostgresLedger;
 use super::export::stream;
 use super::prune::STOP_SENDERS;
 use super::record::{Unreadable, get};
-use super::session::{SNAPSHOT, Value, int8};
+use super::session::{BEGIN_SLOWLY, SNAPSHOT, Value, int8};
 use crate::lead::Status;
 use crate::ledger::LedgerError;
 use crate::ledger::coding::status_code;
@@ -52,8 +52,7 @@ impl PostgresLedger {
         mut each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
         let failed = |error: Error| LedgerError::of_server(self.place(), &error);
-        self.session.with_client(|client| {
-            block_on(client.batch_execute(SNAPSHOT)).map_err(failed)?;
+        self.session.with_client(SNAPSHOT, |client| {
             if moves {
                 block_on(client.batch_execute(STOP_SENDERS)).map_err(failed)?;
             }
@@ -79,7 +78,8 @@ impl PostgresLedger {
     /// Makes sure that no run gets this number or a lower one.
     pub(in crate::ledger) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
         if last > 0 {
-            self.query("SELECT setval('leadload.runs_id_seq', $1)", &[int8(&last)])?;
+            let skip = "SELECT setval('leadload.runs_id_seq', $1)";
+            self.change(skip, vec![int8(&last)])?;
         }
         Ok(())
     }
@@ -91,9 +91,8 @@ impl PostgresLedger {
     ) -> Result<(), LedgerError> {
         let place = self.place().clone();
         let failed = |error: Error| LedgerError::of_server(&place, &error);
-        self.session.with_client(|client| {
-            // The source may take its time before the first row.
-            block_on(client.batch_execute("BEGIN")).map_err(failed)?;
+        // The source may take its time before the first row.
+        self.session.with_client(BEGIN_SLOWLY, |client| {
             let mut waiting: Option<(&'static Table, Vec<Cells>)> = None;
             rows(&mut |table, cells| {
                 let is_full =

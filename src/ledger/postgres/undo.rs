@@ -124,7 +124,7 @@ impl PostgresLedger {
 
     /// Notes a token with which leads of the run were made.
     pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
-        self.execute(NOTE_TOKEN, &[int8(&run.0.cast_signed()), text(&token)])?;
+        self.change(NOTE_TOKEN, vec![int8(&run.0.cast_signed()), text(&token)])?;
         Ok(())
     }
 
@@ -136,8 +136,8 @@ impl PostgresLedger {
         now: Timestamp,
     ) -> Result<(), LedgerError> {
         let (run, row, now) = (run.0.cast_signed(), row.0.cast_signed(), whole_seconds(now));
-        let values = [int8(&run), int8(&row), typed(&now, Type::TIMESTAMPTZ)];
-        self.execute(ASK, &values)?;
+        let values = vec![int8(&run), int8(&row), typed(&now, Type::TIMESTAMPTZ)];
+        self.change(ASK, values)?;
         Ok(())
     }
 
