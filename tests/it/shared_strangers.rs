@@ -144,3 +144,101 @@ fn nothing_that_another_role_makes_is_ever_called() {
         .collect();
     assert_eq!(seen.len(), 30, "29 people and the cell that has no number");
 }
+
+/// An import is refused, since `what` is the stranger's; nothing was sent.
+#[track_caller]
+fn is_refused(database: &Database, stranger: &str, what: &str) {
+    let folder = Folder::with_leads(&rows(50, 53));
+    let service = scenario("");
+    let refused = import(&folder, &service, database, &[]).expect(5);
+    refused.tells(&format!("{what} belongs to the role `{stranger}`"));
+    refused.tells(&format!("`GRANT \"{stranger}\" TO \"ada\"`"));
+    assert_eq!(service.stats().lead_requests, 0);
+    with_ledger(folder.leadload(&["runs"]), database).expect(5);
+}
+
+#[test]
+fn a_schema_of_another_role_is_refused_also_by_a_superuser_unless_it_is_a_member() {
+    let Some((database, stranger)) = with_stranger() else {
+        return;
+    };
+    database.sql(&format!(
+        "CREATE SCHEMA leadload AUTHORIZATION {stranger}; GRANT ALL ON SCHEMA leadload TO PUBLIC"
+    ));
+    is_refused(&database, &stranger, "the schema `leadload`");
+    database.sql(&format!("GRANT {stranger} TO ada"));
+    let folder = Folder::with_leads(&rows(0, 3));
+    import(&folder, &scenario(""), &database, &[]).expect(0);
+}
+
+#[test]
+fn a_role_is_refused_too_where_it_could_have_made_the_schema_itself() {
+    let Some((database, stranger)) = with_stranger() else {
+        return;
+    };
+    let name = &database.name;
+    database.sql(&format!(
+        "CREATE ROLE grace_{name} LOGIN; GRANT CREATE ON DATABASE {name} TO grace_{name}, {stranger}"
+    ));
+    database.sql_as(
+        &stranger,
+        "CREATE SCHEMA leadload; CREATE TABLE leadload.about (version integer);
+        INSERT INTO leadload.about VALUES (5); GRANT ALL ON SCHEMA leadload TO PUBLIC;
+        GRANT ALL ON ALL TABLES IN SCHEMA leadload TO PUBLIC",
+    );
+    let url = format!(
+        "postgresql://grace_{name}@127.0.0.1:{}/{name}",
+        database.port
+    );
+    let folder = Folder::with_leads(&rows(0, 3));
+    let refused = folder
+        .import_leads(&scenario(""), &["--ledger", &url])
+        .expect(5);
+    refused.tells(&format!(
+        "the schema `leadload` belongs to the role `{stranger}`"
+    ));
+}
+
+#[test]
+fn what_another_role_owns_in_the_schema_or_has_called_for_its_tables_is_refused() {
+    let Some((database, stranger)) = with_stranger() else {
+        return;
+    };
+    let folder = Folder::with_leads(&rows(0, 3));
+    import(&folder, &scenario(""), &database, &[]).expect(0);
+    database.sql(&format!(
+        "ALTER TABLE leadload.attempts OWNER TO {stranger}"
+    ));
+    is_refused(&database, &stranger, "`leadload.attempts`");
+    database.sql("ALTER TABLE leadload.attempts OWNER TO ada");
+
+    // A right that is easily given along with others.
+    database.sql(&format!(
+        "GRANT USAGE ON SCHEMA leadload TO {stranger};
+        GRANT ALL ON ALL TABLES IN SCHEMA leadload TO {stranger}"
+    ));
+    database.sql_as(
+        &stranger,
+        "CREATE FUNCTION public.evil() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+            DELETE FROM leadload.sent; RETURN new; END';
+        CREATE TRIGGER evil AFTER INSERT ON leadload.starts EXECUTE FUNCTION public.evil()",
+    );
+    is_refused(
+        &database,
+        &stranger,
+        "`public.evil()`, which is called for `leadload.starts`,",
+    );
+    assert_eq!(database.sql("SELECT count(*) FROM leadload.sent"), ["3"]);
+    database.sql("DROP TRIGGER evil ON leadload.starts");
+    database.sql_as(
+        &stranger,
+        "CREATE TABLE public.mine (run bigint REFERENCES leadload.runs ON DELETE CASCADE)",
+    );
+    is_refused(
+        &database,
+        &stranger,
+        "`public.mine`, which refers to `leadload.runs`,",
+    );
+    database.sql("DROP TABLE public.mine");
+    import(&folder, &scenario(""), &database, &[]).expect(0);
+}

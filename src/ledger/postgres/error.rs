@@ -7,9 +7,11 @@ use std::time::Duration;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
+use super::owners::Stranger;
 use super::place::{GIVE_PASSWORD, ServerPlace};
 use crate::ledger::LedgerError;
 use crate::message::ASK_SETUP;
+use crate::text::printable;
 
 /// What the page says of every error.
 const ON_PAGE: &str = "leadload's record of what was sent can't be reached";
@@ -149,6 +151,24 @@ impl LedgerError {
             "make another one, `createdb --encoding=UTF8 --template=template0 NAME`, and name that in the address",
         )
         .on_page(ON_PAGE, ASK_SETUP)
+    }
+
+    /// For a ledger that is somebody else's, or calls what is.
+    pub(super) fn of_stranger(place: &ServerPlace, found: &Stranger) -> LedgerError {
+        let [what, owner, role] =
+            [&found.what, &found.owner, &found.role].map(|text| printable(text));
+        LedgerError::new(
+            format!(
+                "the ledger `{place}` cannot be used: {what} belongs to the role `{owner}`, which could have anything called with the rights of `{role}`"
+            ),
+            format!(
+                "if `{owner}` is to decide about the ledger, make `{role}` a member of it: `GRANT \"{owner}\" TO \"{role}\"`; if it only made this for the ledger, hand it over with `ALTER … OWNER TO \"{role}\"`. If neither, remove what it has made, or name another database"
+            ),
+        )
+        .on_page(
+            "leadload's record of what was sent belongs to somebody else",
+            ASK_SETUP,
+        )
     }
 
     pub(super) fn newer_schema(place: &ServerPlace, found: i32, known: i32) -> LedgerError {

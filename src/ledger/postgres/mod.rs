@@ -51,6 +51,7 @@ mod export;
 mod history;
 mod ledger;
 mod outputs;
+mod owners;
 mod pace;
 mod password_file;
 mod place;

@@ -2,6 +2,7 @@
 
 use tokio_postgres::{Client, Error};
 
+use super::owners::{FIND, Stranger};
 use super::place::ServerPlace;
 use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
@@ -12,13 +13,6 @@ pub(super) const VERSION: i32 = 5;
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
 
-/// Whether there is a ledger, and of which version. A session remembers which
-/// names meant nothing (`to_regclass` asks that cache), so the catalogue itself is read.
-const FIND: &str = "
-SELECT EXISTS (
-    SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
-    WHERE nspname = 'leadload' AND relname = 'about'
-)";
 const FIND_VERSION: &str = "SELECT version FROM leadload.about";
 const FIND_SCHEMA: &str = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'leadload')";
 
@@ -318,12 +312,15 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
         let lock = "SELECT pg_advisory_xact_lock($1)";
         client.query_typed(lock, &[int8(&LOCK)]).await?;
         // Asked again, now that no other program can be making them.
-        let found = find(client).await?.unwrap_or(0);
+        let found = match find(client).await? {
+            Ok(found) => found.unwrap_or(0),
+            Err(stranger) => return Ok(Err(stranger)),
+        };
         let Some(missing) = usize::try_from(found)
             .ok()
             .and_then(|found| STEPS.get(found..))
         else {
-            return Ok(found);
+            return Ok(Ok(found));
         };
         // Asked for, since making one that exists needs a right too.
         let has_schema = client.query_typed_one(FIND_SCHEMA, &[]).await?;
@@ -335,27 +332,33 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
         }
         let set = "UPDATE leadload.about SET version = $1";
         client.execute_typed(set, &[int4(&VERSION)]).await?;
-        Ok(VERSION)
+        Ok(Ok(VERSION))
     })?;
+    let found = found.map_err(|stranger| LedgerError::of_stranger(&session.place, &stranger))?;
     refuse_newer(&session.place, found)
 }
 
-/// The version of the tables; `None` if there are none. Fails if a newer program made them.
+/// The version of the tables; `None` if there are none. Fails if a newer program made them, or if
+/// somebody else decides what they call.
 pub(super) fn version(session: &Session) -> Result<Option<i32>, LedgerError> {
     let found = session.read(async |client| find(client).await)?;
+    let found = found.map_err(|stranger| LedgerError::of_stranger(&session.place, &stranger))?;
     if let Some(found) = found {
         refuse_newer(&session.place, found)?;
     }
     Ok(found)
 }
 
-async fn find(client: &Client) -> Result<Option<i32>, Error> {
-    let is_there = client.query_typed_one(FIND, &[]).await?;
-    if !is_there.try_get::<_, bool>(0)? {
-        return Ok(None);
+async fn find(client: &Client) -> Result<Result<Option<i32>, Stranger>, Error> {
+    let found = client.query_typed_one(FIND, &[]).await?;
+    if let Some(stranger) = Stranger::of(&found)? {
+        return Ok(Err(stranger));
+    }
+    if !found.try_get::<_, bool>(0)? {
+        return Ok(Ok(None));
     }
     let version = client.query_typed_one(FIND_VERSION, &[]).await?;
-    Ok(Some(version.try_get(0)?))
+    Ok(Ok(Some(version.try_get(0)?)))
 }
 
 fn refuse_newer(place: &ServerPlace, found: i32) -> Result<(), LedgerError> {
