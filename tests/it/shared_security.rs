@@ -189,8 +189,8 @@ fn a_missing_database_is_no_outage() {
     run.expect(5).tells("create it with `createdb nowhere`");
 }
 
-/// A cluster that encrypts, with a certificate of the authority for `host`.
-fn with_tls(authority: &Authority, host: &str) -> Option<(Cluster, Database)> {
+/// A cluster that encrypts, with a certificate of the authority for `host`, and who may connect how.
+pub fn with_tls(authority: &Authority, host: &str, rules: &str) -> Option<(Cluster, Database)> {
     let cluster = Cluster::start()?;
     let (certificate, key) = authority.certificate_for(host);
     fs::write(cluster.file("server.crt"), certificate).unwrap();
@@ -198,7 +198,6 @@ fn with_tls(authority: &Authority, host: &str) -> Option<(Cluster, Database)> {
     cluster.own("server.crt");
     cluster.own("server.key");
     cluster.set("ssl = on");
-    let rules = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
     fs::write(cluster.file("pg_hba.conf"), rules).unwrap();
     cluster.own("pg_hba.conf");
     cluster.down("fast");
@@ -210,7 +209,8 @@ fn with_tls(authority: &Authority, host: &str) -> Option<(Cluster, Database)> {
 #[test]
 fn a_certificate_is_verified_whatever_word_asks_for_tls() {
     let authority = Authority::new();
-    let Some((_cluster, database)) = with_tls(&authority, "localhost") else {
+    let rules = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+    let Some((_cluster, database)) = with_tls(&authority, "localhost", rules) else {
         return;
     };
     let folder = Folder::with_leads(&rows(0, 3));

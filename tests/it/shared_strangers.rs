@@ -1,10 +1,16 @@
-//! What another role of the same database can do to a ledger.
+//! What another role of the same database can do to a ledger, and a program in the place of its server.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::thread;
 
 use crate::cluster::{Cluster, Database};
+use crate::relay::Authority;
 use crate::shared_ledger::{import, requests, rows, with_ledger};
+use crate::shared_security::with_tls;
 use crate::util::{Folder, Run, kill, scenario, wait_for_requests};
 
 /// The names that stand before a bracket in the part of the program that talks to a server: among them are all
@@ -241,4 +247,68 @@ fn what_another_role_owns_in_the_schema_or_has_called_for_its_tables_is_refused(
     );
     database.sql("DROP TABLE public.mine");
     import(&folder, &scenario(""), &database, &[]).expect(0);
+}
+
+const SECRET: &str = "s3cret-word";
+
+/// Answers a client as a server does that wants the password in clear text, in pieces. Returns what it gets.
+fn ask_in_the_clear(mut client: impl Read + Write) -> Vec<u8> {
+    let mut startup = [0; 1024];
+    let length = client.read(&mut startup).unwrap();
+    for byte in b"R\0\0\0\x08\0\0\0\x03" {
+        client.write_all(&[*byte]).unwrap();
+    }
+    let mut got = startup[..length].to_vec();
+    client.read_to_end(&mut got).unwrap();
+    got
+}
+
+#[test]
+fn a_program_in_the_place_of_the_server_never_gets_the_password_in_clear_text() {
+    let folder = Folder::with_leads(&rows(0, 3));
+    let service = scenario("");
+    let by_tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = by_tcp.local_addr().unwrap().port();
+    let by_tcp = move || ask_in_the_clear(by_tcp.accept().unwrap().0);
+    let by_socket = UnixListener::bind(folder.path(".s.PGSQL.5432")).unwrap();
+    let by_socket = move || ask_in_the_clear(by_socket.accept().unwrap().0);
+    let socket = folder.path("");
+    let socket = format!("postgresql://grace@/leads?host={}", socket.display());
+    for (fake, url) in [
+        (
+            thread::spawn(by_tcp),
+            format!("postgresql://grace@127.0.0.1:{port}/leads"),
+        ),
+        (thread::spawn(by_socket), socket),
+    ] {
+        let run = folder.import_leads(&service, &["--ledger", &url]);
+        let refused = run.env("PGPASSWORD", SECRET).expect(5);
+        refused.tells("it asks for the password in clear text");
+        refused.tells("`scram-sha-256`");
+        let got = String::from_utf8_lossy(&fake.join().unwrap()).into_owned();
+        assert!(got.contains("grace") && !got.contains(SECRET), "{got:?}");
+    }
+}
+
+#[test]
+fn a_password_in_clear_text_goes_through_tls_alone() {
+    let authority = Authority::new();
+    let rules = "local all ada trust\nhost all all 127.0.0.1/32 password\n";
+    let Some((_cluster, database)) = with_tls(&authority, "localhost", rules) else {
+        return;
+    };
+    let Database { name, port, .. } = &database;
+    database.sql(&format!(
+        "CREATE ROLE grace LOGIN PASSWORD '{SECRET}'; GRANT CREATE ON DATABASE {name} TO grace"
+    ));
+    let folder = Folder::with_leads(&rows(0, 3));
+    folder.write("ca.pem", authority.pem());
+    let service = scenario("");
+    let by = |settings: &str| {
+        let url = format!("postgresql://grace@localhost:{port}/{name}{settings}");
+        let run = folder.import_leads(&service, &["--ledger", &url]);
+        run.env("PGPASSWORD", SECRET)
+    };
+    by("").expect(5).tells("in clear text");
+    by("?sslrootcert=ca.pem").expect(0);
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
+use super::connection::AsksInTheClear;
 use super::owners::Stranger;
 use super::place::{GIVE_PASSWORD, ServerPlace};
 use crate::ledger::LedgerError;
@@ -66,6 +67,7 @@ fn is_lasting(error: &Error) -> bool {
         && source_of(error).is_some_and(|io| io.kind() == io::ErrorKind::InvalidData);
     is_tls
         || has_no_tls(error)
+        || asks_in_the_clear(error)
         || text.starts_with("error deserializing")
         || text.starts_with("error serializing")
         || text.starts_with("error encoding")
@@ -76,6 +78,11 @@ fn is_lasting(error: &Error) -> bool {
 
 fn has_no_tls(error: &Error) -> bool {
     reason(error).contains("server does not support TLS")
+}
+
+fn asks_in_the_clear(error: &Error) -> bool {
+    let source = source_of(error).and_then(io::Error::get_ref);
+    source.is_some_and(|source| source.is::<AsksInTheClear>())
 }
 
 fn source_of(error: &Error) -> Option<&io::Error> {
@@ -117,6 +124,10 @@ impl LedgerError {
                 "let its owner run `GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\"`, or `CREATE SCHEMA leadload AUTHORIZATION \"{user}\"`"
             ),
             None if why.contains("password missing") => GIVE_PASSWORD.to_owned(),
+            None if asks_in_the_clear(error) => format!(
+                "if this is the server that you expect at {}, let it ask by `scram-sha-256` (in its `pg_hba.conf`), or use TLS: `sslrootcert=FILE` in the address, with the certificate of the authority that signed the server's. If not, another program has taken its place",
+                place.server()
+            ),
             None if has_no_tls(error) => {
                 "let the server use TLS (`ssl = on` in its settings); on this computer `sslmode` can be left out".to_owned()
             }

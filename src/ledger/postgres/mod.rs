@@ -44,6 +44,7 @@
 mod bad_rows;
 mod claims;
 mod commit;
+mod connection;
 mod description;
 mod ending;
 mod error;

@@ -33,8 +33,8 @@ const APPLICATION: &str = "leadload";
 
 #[derive(Clone)]
 pub struct ServerPlace {
-    host: ServerHost,
-    port: u16,
+    pub(super) host: ServerHost,
+    pub(super) port: u16,
     user: String,
     database: String,
     password: Option<SecretString>,
@@ -47,7 +47,7 @@ pub struct ServerPlace {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum ServerHost {
+pub(super) enum ServerHost {
     Name(String),
     /// The folder of a Unix socket.
     Socket(PathBuf),
@@ -225,16 +225,12 @@ impl ServerPlace {
         self.password = password.map(SecretString::from);
     }
 
-    /// How to connect.
+    /// How to connect. A connection that is not encrypted needs none of what is said of the network.
     pub(super) fn config(&self) -> Config {
         let mut config = Config::new();
-        match &self.host {
-            ServerHost::Name(name) => config.host(name),
-            #[cfg(unix)]
-            ServerHost::Socket(folder) => config.host_path(folder),
-            #[cfg(not(unix))]
-            ServerHost::Socket(folder) => config.host(folder.to_string_lossy()),
-        };
+        if let ServerHost::Name(name) = &self.host {
+            config.host(name);
+        }
         config
             .port(self.port)
             .user(&self.user)

@@ -14,8 +14,9 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::iter::once;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,14 +25,13 @@ use futures::future::{Either, join, join_all, select};
 use futures::{FutureExt, TryFutureExt};
 use futures_timer::Delay;
 use jiff::Timestamp;
-use tokio::sync::oneshot;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 use tracing::warn;
 
+use super::connection::Connection;
 use super::error::{Trouble, reason};
 use super::place::ServerPlace;
-use super::tls;
 use crate::ledger::lease::Ends;
 use crate::ledger::{Lease, LedgerError};
 
@@ -102,12 +102,6 @@ pub(super) struct Session {
     keeps_lease: bool,
 }
 
-/// A client, and what keeps the thread of its connection alive.
-struct Connection {
-    client: Client,
-    _ends_when_dropped: oneshot::Sender<()>,
-}
-
 /// What all connections of a run share.
 #[derive(Debug)]
 struct Shared {
@@ -123,8 +117,10 @@ impl fmt::Debug for Session {
 }
 
 /// Why an attempt failed.
-enum Failed {
+pub(super) enum Failed {
     Server(Error),
+    /// There is no connection.
+    Unreached(io::Error),
     /// No answer came in time.
     Silent,
     Ledger(LedgerError),
@@ -316,6 +312,10 @@ impl Session {
             let why = match &failed {
                 Failed::Ledger(error) => return Err(error.clone()),
                 Failed::Silent => "it does not answer".to_owned(),
+                Failed::Unreached(error) => {
+                    self.lose_touch();
+                    format!("error connecting to server: {error}")
+                }
                 Failed::Server(error) => match Trouble::of(error) {
                     Trouble::Lasting => return Err(LedgerError::of_server(&self.place, error)),
                     Trouble::Conflict => reason(error),
@@ -376,7 +376,7 @@ impl Session {
         let is_usable = |connection: &Connection| !connection.client.is_closed();
         let connection = match self.connection.take().filter(is_usable) {
             Some(connection) => connection,
-            None => connect(&self.place, ANSWER.min(answer))?,
+            None => Connection::open(&self.place, ANSWER.min(answer))?,
         };
         let done = within(answer, work(&connection.client));
         let value = done.ok_or_else(|| {
@@ -431,44 +431,6 @@ async fn has_committed(client: &Client, id: &str) -> Result<bool, Error> {
             return Ok(status == Some("committed"));
         }
         Delay::new(FIRST_PAUSE).await;
-    }
-}
-
-/// Connects. The connection has a thread of its own, which ends when it is dropped even if the
-/// server does not answer.
-fn connect(place: &ServerPlace, limit: Duration) -> Result<Connection, Failed> {
-    let tls = tls::connector(place).map_err(Failed::Ledger)?;
-    let config = place.config();
-    let (give, take) = mpsc::channel();
-    let (end, ended) = oneshot::channel::<()>();
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let Ok(runtime) = runtime else { return };
-        runtime.block_on(async {
-            match tokio::time::timeout(limit, config.connect(tls)).await {
-                Ok(Ok((client, connection))) => {
-                    // Without a receiver nobody waits any more.
-                    if give.send(Ok(client)).is_ok() {
-                        // How it ends is known from the work that meets it.
-                        tokio::select! {
-                            _ = connection => {}
-                            _ = ended => {}
-                        }
-                    }
-                }
-                Ok(Err(error)) => drop(give.send(Err(error))),
-                Err(_) => {}
-            }
-        });
-    });
-    match take.recv() {
-        Ok(connected) => Ok(Connection {
-            client: connected.map_err(Failed::Server)?,
-            _ends_when_dropped: end,
-        }),
-        Err(_) => Err(Failed::Silent),
     }
 }
 

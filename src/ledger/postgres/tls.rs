@@ -13,12 +13,12 @@ use super::place::{ServerPlace, Trust};
 use crate::ledger::LedgerError;
 use crate::paths::reason;
 
-/// What connects by TLS; an unencrypted connection does not use it.
-pub(super) fn connector(place: &ServerPlace) -> Result<MakeRustlsConnect, LedgerError> {
+/// What connects by TLS; `None` for an unencrypted connection.
+pub(super) fn connector(place: &ServerPlace) -> Result<Option<MakeRustlsConnect>, LedgerError> {
     // Another part of the program may have set it, to the same.
     let _ = ring::default_provider().install_default();
     let config = match &place.tls {
-        None => trusting(RootCertStore::empty()),
+        None => return Ok(None),
         Some(Trust::System) => ClientConfig::with_platform_verifier()
             .map_err(|error| unusable(place, &error.to_string()))?,
         Some(Trust::File(file)) => {
@@ -40,7 +40,7 @@ pub(super) fn connector(place: &ServerPlace) -> Result<MakeRustlsConnect, Ledger
             trusting(roots)
         }
     };
-    Ok(MakeRustlsConnect::new(config))
+    Ok(Some(MakeRustlsConnect::new(config)))
 }
 
 /// A configuration that trusts these certificates and no others.
