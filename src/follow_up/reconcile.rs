@@ -1,9 +1,13 @@
 //! Looks the rows of a run up in the service's list of leads of which it is not known whether they are
 //! leads, or which.
 //!
-//! A lead that may be older than the run is a duplicate, never created: undoing the run would remove
-//! it. And a row counts as not taken only if the list has had time to show its lead, shows another
-//! lead of the run, and the service would refuse a second one.
+//! # Promise
+//!
+//! A lead is `created` only if its time lies between the row's first attempt and the last one on record,
+//! plus the time-out on record. Any other is a duplicate, since undoing the run would remove it: one that may
+//! be older, and one that somebody has made while nobody knew that the run was killed. And a row counts as
+//! not taken only if the list has had time to show its lead, shows another lead of the run, and the service
+//! would refuse a second one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +24,7 @@ use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
 
-/// How long the list may take to show a lead; and how long after its last attempt one may be made, if
-/// the time-out of the run is not known.
+/// How long the list may take to show a lead.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
 /// How looking the rows of a run up has ended.
@@ -208,8 +211,8 @@ impl Work<'_> {
             .into_iter()
             .filter(|lead| lead.service == *service)
             .collect();
-        let within = self.target.run.timeout().unwrap_or(LATE);
-        let outcome = match judge(&row, attempted, within, &listed, &known) {
+        let timeout = self.target.run.timeout();
+        let outcome = match judge(&row, attempted, timeout, &listed, &known) {
             Some(outcome) => self.accepted(&row, outcome).await?,
             // The service has said itself that it has a lead.
             None if row.outcome.status == Status::Duplicate => None,
@@ -264,7 +267,7 @@ impl Work<'_> {
             return Ok(None);
         }
         Ok(Some(match shown.is_ahead {
-            true => looked_up(row, Status::Duplicate, outcome.lead_id),
+            true => looked_up(row, Status::Duplicate, outcome.lead_id, PERHAPS_BEFORE),
             false => outcome,
         }))
     }
@@ -290,10 +293,11 @@ impl Work<'_> {
         if self.target.run.token.as_deref() == Some(SEVERAL_TOKENS) {
             return undecided(|rows| &mut rows.elsewhere);
         }
-        let Some(Attempted { last, .. }) = attempted else {
+        let Some(attempted) = attempted else {
             return undecided(|rows| &mut rows.time_unknown);
         };
-        let due = last.saturating_add(LATE).unwrap_or(Timestamp::MAX);
+        let due = attempted.surely_over().saturating_add(LATE);
+        let due = due.unwrap_or(Timestamp::MAX);
         if Timestamp::now() < due {
             let mut found = self.found.borrow_mut();
             found.again_at = found.again_at.max(Some(due));
@@ -341,48 +345,75 @@ impl Work<'_> {
     }
 }
 
+const PERHAPS_BEFORE: &str = "perhaps made before the run";
+
 /// What the listed leads of a row's number in its campaign say of the row; `None` if nothing.
-/// A lead may be made `within` this time after its last attempt. `known` is what the ledger has of them.
+/// A lead may be made until the `timeout` of the last attempt; if that is not on record, none is surely the
+/// row's. `known` is what the ledger has of them.
 fn judge(
     row: &Record,
     attempted: Option<Attempted>,
-    within: SignedDuration,
+    timeout: Option<SignedDuration>,
     listed: &[ListedLead],
     known: &[LeadAt],
 ) -> Option<RowOutcome> {
-    let is_held = |lead: &ListedLead, by: &dyn Fn(&Record) -> bool| {
+    let holder = |lead: &ListedLead, is_meant: &dyn Fn(&Record) -> bool| {
         let mut known = known.iter().map(|known| &known.record);
-        known.any(|known| known.outcome.lead_id.as_ref() == Some(&lead.id) && by(known))
+        let holds = |by: &&Record| by.outcome.lead_id.as_ref() == Some(&lead.id) && is_meant(by);
+        known.find(holds).map(|by| by.run)
     };
     // Another run may also have been told of a lead that it did not make.
-    let is_made_elsewhere =
-        |lead: &ListedLead| is_held(lead, &|by: &Record| by.outcome.status == Status::Created);
+    let maker = |lead: &ListedLead| holder(lead, &|by| by.outcome.status == Status::Created);
     // The lead of another row of this run is that row's.
-    let is_of_another_row =
-        |lead: &&ListedLead| is_held(lead, &|by: &Record| by.run == row.run && by.row != row.row);
-    let listed: Vec<&ListedLead> = listed.iter().filter(|l| !is_of_another_row(l)).collect();
-    let is_new = |lead: &&&ListedLead| {
-        let since = lead.made.filter(|made| made.has_zone);
-        // A later time is that of another lead, another clock, or another zone.
-        let is_younger = since.zip(attempted).is_some_and(|(made, at)| {
-            made.at > at.first && made.at.duration_since(at.last) < within
-        });
-        is_younger && !is_made_elsewhere(lead)
+    let is_another_rows = |by: &Record| by.run == row.run && by.row != row.row;
+    let listed = listed.iter();
+    let listed = listed.filter(|lead| holder(lead, &is_another_rows).is_none());
+    let listed: Vec<&ListedLead> = listed.collect();
+    let when = |lead: &ListedLead| Made::of(lead, attempted, timeout);
+    let is_own = |lead: &&ListedLead| when(lead) == Made::InTime && maker(lead).is_none();
+    if let Some(lead) = listed.iter().copied().find(is_own) {
+        let id = Some(lead.id.clone());
+        return Some(looked_up(row, Status::Created, id, "made"));
+    }
+    let lead = listed.first()?;
+    let why = match (maker(lead), when(lead)) {
+        (Some(run), _) => format!("made by run {run}"),
+        (None, Made::Later) => "made after this row's last attempt had timed out".to_owned(),
+        (None, _) => PERHAPS_BEFORE.to_owned(),
     };
-    let created = listed.iter().find(is_new);
-    let (status, lead) = match created {
-        Some(lead) => (Status::Created, lead),
-        None => (Status::Duplicate, listed.first()?),
-    };
-    Some(looked_up(row, status, Some(lead.id.clone())))
+    let id = Some(lead.id.clone());
+    Some(looked_up(row, Status::Duplicate, id, &why))
+}
+
+/// When a listed lead was made, beside the attempts on record of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    InTime,
+    /// That is another lead, another clock, or another zone.
+    Later,
+    Unknown,
+}
+
+impl Made {
+    fn of(
+        lead: &ListedLead,
+        attempted: Option<Attempted>,
+        timeout: Option<SignedDuration>,
+    ) -> Made {
+        let made = lead.made.filter(|made| made.has_zone);
+        let (Some(made), Some(attempted), Some(timeout)) = (made, attempted, timeout) else {
+            return Made::Unknown;
+        };
+        match made.at.duration_since(attempted.last) < timeout {
+            false => Made::Later,
+            true if made.at > attempted.first => Made::InTime,
+            true => Made::Unknown,
+        }
+    }
 }
 
 /// What becomes of a row whose lead was found.
-fn looked_up(row: &Record, status: Status, lead_id: Option<String>) -> RowOutcome {
-    let what = match status {
-        Status::Created => "made",
-        _ => "perhaps made before the run",
-    };
+fn looked_up(row: &Record, status: Status, lead_id: Option<String>, what: &str) -> RowOutcome {
     RowOutcome {
         lead_id,
         attempts: row.outcome.attempts,
@@ -399,6 +430,8 @@ fn looked_up(row: &Record, status: Status, lead_id: Option<String>) -> RowOutcom
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::phone::PhoneNumber;
 
@@ -423,6 +456,7 @@ mod tests {
         let attempted = Some(Attempted {
             first: at,
             last: at,
+            ended: None,
         });
         let listed = [ListedLead::made_at("a", at)];
         let known = [
@@ -434,9 +468,34 @@ mod tests {
             service: String::new(),
         });
         let row = record(7, 2, Status::Uncertain, None);
-        assert_eq!(judge(&row, attempted, LATE, &listed, &known), None);
+        assert_eq!(judge(&row, attempted, Some(LATE), &listed, &known), None);
         // What an earlier run was told of is no other row's.
-        let found = judge(&row, attempted, LATE, &listed, &known[..1]).unwrap();
+        let found = judge(&row, attempted, Some(LATE), &listed, &known[..1]).unwrap();
         assert_eq!(found.lead_id.as_deref(), Some("a"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_lead_is_created_only_before_the_last_attempt_on_record_has_timed_out(
+            last in 0..600_i64,
+            noticed in 0..400_000_i64,
+            made in prop_oneof![-600..1_500_i64, -600..500_000_i64],
+            timeout in prop::option::of(1..700_i64),
+        ) {
+            let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();
+            let attempted = Attempted {
+                first: at(0),
+                last: at(last),
+                ended: Some(at(last + noticed)),
+            };
+            let row = record(7, 1, Status::Uncertain, None);
+            let listed = [ListedLead::made_at("a", at(made))];
+            let within = timeout.map(SignedDuration::from_secs);
+            let found = judge(&row, Some(attempted), within, &listed, &[]).unwrap();
+            let is_own = timeout.is_some_and(|timeout| made > 0 && made < last + timeout);
+            let status = if is_own { Status::Created } else { Status::Duplicate };
+            prop_assert_eq!(found.status, status);
+            prop_assert_eq!(found.lead_id.as_deref(), Some("a"));
+        }
     }
 }

@@ -31,7 +31,7 @@ pub struct OpenRows {
     pub again: u64,
     /// The answer to the row was lost, and the service does not list its lead so far.
     pub uncertain: u64,
-    /// Leads that somebody has to look at: they may be older than the run, were changed, or have no id.
+    /// Leads that somebody has to look at: they may not be the run's, were changed, or have no id.
     pub by_hand: u64,
 }
 

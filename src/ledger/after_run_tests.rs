@@ -2,6 +2,7 @@
 //! and looking uncertain rows up.
 
 use jiff::Timestamp;
+use proptest::prelude::*;
 
 #[cfg(unix)]
 use super::ClaimScope;
@@ -448,7 +449,7 @@ fn created_leads_with_an_id_are_removed_and_nothing_else_is_known_to_be_ours() {
             .iter()
             .filter_map(|row| row.outcome.as_ref()?.error.as_deref());
         let expected = [
-            super::undo::PERHAPS_OLDER,
+            super::undo::PERHAPS_ANOTHERS,
             super::undo::MAY_HAVE_ARRIVED,
             super::undo::NO_LEAD_ID,
         ];
@@ -732,6 +733,7 @@ fn a_row_that_may_be_looked_up_is_known_with_the_times_of_its_attempts() {
             Some(Attempted {
                 first: at(first),
                 last: at(last),
+                ended: None,
             })
         };
         for (row, outcome, (first, last)) in [
@@ -778,7 +780,7 @@ fn a_row_that_may_be_looked_up_is_known_with_the_times_of_its_attempts() {
 }
 
 #[test]
-fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_process() {
+fn of_a_claim_without_an_answer_the_claim_is_on_record_and_until_when_others_may_have_followed() {
     each(|mut subject| {
         let group = Group {
             claimed_at_ms: at(10).as_millisecond(),
@@ -814,12 +816,12 @@ fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_
         assert_eq!(row.row, RowId(1));
         assert_eq!(before[0].0.outcome.status, Status::Uncertain);
         assert_eq!(before[0].1.map(|times| times.first), Some(times.first));
-        assert_eq!(times.first, at(10));
+        assert_eq!((times.first, times.last), (at(10), at(10)));
         match subject.ledger {
-            Ledger::Server(_) => assert_eq!(times.last, at(30)),
+            Ledger::Server(_) => assert_eq!(times.surely_over(), at(30)),
             Ledger::File(_) => {
-                let ago = times.last.duration_until(Timestamp::now()).as_secs();
-                assert!((0..60).contains(&ago), "{ago}");
+                let ago = times.surely_over().duration_until(Timestamp::now());
+                assert!((0..60).contains(&ago.as_secs()), "{ago}");
             }
         }
         // Sent again by a later start, it keeps the time of its first attempt.
@@ -829,6 +831,7 @@ fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_
         group.settlements[0].attempted = Some(Attempted {
             first: at(50),
             last,
+            ended: None,
         });
         if let Ledger::Server(_) = subject.ledger {
             group.settlements[0].claim.sender = subject.ledger.lease().permits().unwrap();
@@ -837,7 +840,94 @@ fn a_claim_without_an_answer_was_attempted_between_its_claim_and_the_end_of_its_
         subject.ledger.recover(subject.service).unwrap();
         let times = subject.ledger.rows_to_look_up(RUN).unwrap()[0].1.unwrap();
         assert_eq!((times.first, times.last), (at(10), last));
+        assert_eq!(times.surely_over(), last);
     });
+}
+
+/// One start of a run: when it has claimed a row, in seconds; and if it was not killed then, how long
+/// afterwards its first and its last attempt were.
+type Start = (i64, Option<(i64, i64)>);
+
+/// Starts of a run, some of which were killed. Days lie between some of them.
+fn any_starts() -> impl Strategy<Value = Vec<Start>> {
+    let gap = prop_oneof![0..90_i64, 0..400_000_i64];
+    let attempts = prop::option::of((0..30_i64, 0..90_i64));
+    prop::collection::vec((gap, attempts), 1..5).prop_map(|starts| {
+        let mut now = 0;
+        let start = |(gap, attempts): (i64, Option<(i64, i64)>)| {
+            let claimed = now + gap;
+            let attempts = attempts.map(|(first, more)| (claimed + first, claimed + first + more));
+            now = attempts.map_or(claimed, |(_, last)| last) + 1;
+            (claimed, attempts)
+        };
+        starts.into_iter().map(start).collect()
+    })
+}
+
+/// What is on record of the starts of one row: its first claim or attempt, and its last attempt, for which
+/// a claim stands if there is none.
+fn on_record(starts: &[Start]) -> (i64, i64) {
+    let begun = |(claimed, attempts): &Start| attempts.map_or(*claimed, |(first, _)| first);
+    let first = starts.iter().map(begun).min().unwrap();
+    let last_of = |(_, attempts): &Start| attempts.map(|(_, last)| last);
+    let last = starts.iter().filter_map(last_of).max();
+    (first, last.unwrap_or(starts[0].0))
+}
+
+/// Claims a row as each start did, and settles it, or is killed.
+fn send_by_starts(subject: &mut Subject, row: u64, starts: &[Start]) {
+    for (claimed, attempts) in starts {
+        let group = Group {
+            claimed_at_ms: at(*claimed).as_millisecond(),
+            ..claims([row])
+        };
+        subject.commit(RUN, group);
+        if let Some((first, last)) = attempts {
+            let mut group = settlements([row], &uncertain());
+            group.settlements[0].attempted = Some(Attempted {
+                first: at(*first),
+                last: at(*last),
+                ended: None,
+            });
+            if let Ledger::Server(_) = subject.ledger {
+                group.settlements[0].claim.sender = subject.ledger.lease().permits().unwrap();
+            }
+            subject.commit(RUN, group);
+            subject.ledger.recover(subject.service).unwrap();
+        } else {
+            if let Ledger::Server(_) = subject.ledger {
+                expire(subject);
+            }
+            subject.ledger.recover(subject.service).unwrap();
+            subject.ledger.expire_claims(RUN).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
+
+    /// Many rows at once, since a database is made for each case.
+    #[test]
+    fn the_time_at_which_a_kill_is_noticed_is_in_no_record_of_attempts(
+        rows in prop::collection::vec(any_starts(), 1..10)
+    ) {
+        each(|mut subject| {
+            for (row, starts) in (1..).zip(&rows) {
+                send_by_starts(&mut subject, row, starts);
+            }
+            let found = subject.ledger.rows_to_look_up(RUN).unwrap();
+            assert_eq!(found.len(), rows.len());
+            for ((record, times), starts) in found.iter().zip(&rows) {
+                let times = times.unwrap();
+                let (first, last) = on_record(starts);
+                let known = (times.first, times.last);
+                assert_eq!(known, (at(first), at(last)), "{} {starts:?}", record.row);
+                assert!(times.surely_over() >= times.last);
+                assert!(starts.iter().all(|(claimed, _)| times.surely_over() >= at(*claimed)));
+            }
+        });
+    }
 }
 
 #[test]

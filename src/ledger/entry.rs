@@ -160,24 +160,39 @@ impl Settlement {
     }
 }
 
-/// When a row was sent: by this the service's list of leads tells whether its lead is older.
+/// When a row was sent: by this the service's list of leads tells whether it has made its lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempted {
     /// No attempt was earlier.
     pub first: Timestamp,
-    /// No attempt was later.
+    /// The last attempt that is on record. Of a process that was killed this is the claim alone: what
+    /// somebody else does between that and the day on which it is noticed is not this row's.
     pub last: Timestamp,
+    /// Until when a process that was killed may have made others; `None` if none was.
+    pub ended: Option<Timestamp>,
 }
 
 impl Attempted {
-    /// The times of attempts that are known from two places.
-    pub(super) fn together(one: Option<Attempted>, other: Option<Attempted>) -> Option<Attempted> {
-        match (one, other) {
-            (Some(one), Some(other)) => Some(Attempted {
-                first: one.first.min(other.first),
-                last: one.last.max(other.last),
-            }),
-            (one, other) => one.or(other),
+    /// An open claim, whose process was killed before `ended`.
+    pub(super) fn claimed(at: Timestamp, ended: Timestamp) -> Attempted {
+        Attempted {
+            first: at,
+            last: at,
+            ended: Some(ended),
+        }
+    }
+
+    /// No attempt was later.
+    pub fn surely_over(&self) -> Timestamp {
+        self.ended.map_or(self.last, |ended| ended.max(self.last))
+    }
+
+    /// With a later claim without an answer: that does not show that there was another attempt.
+    pub(super) fn and_claimed(self, later: Attempted) -> Attempted {
+        Attempted {
+            first: self.first.min(later.first),
+            last: self.last,
+            ended: self.ended.max(later.ended),
         }
     }
 }

@@ -98,7 +98,9 @@ pub(super) const TABLES: &[Table] = tables! {
     known_bad by "service, digest, run" {
         service Whole, digest Bytes, run Whole, row Whole, in_rejects YesNo,
     }
-    attempts by "run, row" { run Whole, row Whole, first_ms Whole, last_ms Whole, }
+    attempts by "run, row" {
+        run Whole, row Whole, first_ms Whole, last_ms Whole, ended_ms Whole,
+    }
     undo_rows by "run, row" {
         run Whole, row Whole, number Whole, campaign Whole, lead_id LeadId, asked_at Time,
         status Whole, http_status Whole, error Text, settled_at Time,

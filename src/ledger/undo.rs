@@ -10,7 +10,8 @@ pub(super) const MADE_BY_ANOTHER: &str = "this lead was made by an earlier run: 
 pub(super) const NO_LEAD_ID: &str = "the service gave it no id";
 pub(super) const MAY_HAVE_ARRIVED: &str =
     "its answer was lost, so it is not known whether there is a lead";
-pub(super) const PERHAPS_OLDER: &str = "an answer was lost, so the lead may be older than this run";
+pub(super) const PERHAPS_ANOTHERS: &str =
+    "an answer was lost, so the lead may not be this run's: it may be older, or somebody else's";
 
 /// What became of a row when its run was undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +89,7 @@ impl UndoRow {
         let why = self.outcome.as_ref().and_then(|row| row.error.as_deref());
         match why {
             Some(MAY_HAVE_ARRIVED) => true,
-            Some(PERHAPS_OLDER) => self.lead_id.is_none(),
+            Some(PERHAPS_ANOTHERS) => self.lead_id.is_none(),
             _ => false,
         }
     }
@@ -98,7 +99,7 @@ impl UndoRow {
     pub fn found(self, found: &RowOutcome) -> Option<UndoRow> {
         let why = match found.status {
             Status::Created => None,
-            Status::Duplicate => Some(PERHAPS_OLDER.to_owned()),
+            Status::Duplicate => Some(PERHAPS_ANOTHERS.to_owned()),
             _ => return None,
         };
         let outcome = why.map(|why| UndoOutcome {

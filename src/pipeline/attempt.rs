@@ -31,8 +31,10 @@ pub(super) struct Job {
     pub(super) attempts: u32,
     failures: Failures,
     http_status: Option<u16>,
-    /// When this process has sent it.
-    pub(super) attempted: Option<Attempted>,
+    /// When this process has sent it, …
+    attempted: Option<Attempted>,
+    /// … and the same before its last attempt.
+    attempted_before: Option<Attempted>,
     /// Why an earlier attempt may have been taken, if that is possible.
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
@@ -151,6 +153,7 @@ impl Job {
             failures: Failures::default(),
             http_status: None,
             attempted: None,
+            attempted_before: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
             is_unclaimed: false,
             was_tried: earlier.is_some(),
@@ -164,10 +167,21 @@ impl Job {
     pub(super) fn start(&mut self) {
         let now = Timestamp::now();
         self.attempts += 1;
+        self.attempted_before = self.attempted;
         self.attempted = Some(Attempted {
             first: self.attempted.map_or(now, |earlier| earlier.first),
             last: now,
+            ended: None,
         });
+    }
+
+    /// When this process has sent it so that it may have made a lead: the attempt that was refused as a
+    /// duplicate has made none.
+    pub(super) fn attempted(&self, outcome: &RowOutcome) -> Option<Attempted> {
+        match outcome.status {
+            Status::Duplicate => self.attempted_before,
+            _ => self.attempted,
+        }
     }
 
     pub(super) fn target(&self) -> Target {

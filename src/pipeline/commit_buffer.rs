@@ -161,7 +161,7 @@ impl CommitBuffer {
                 claim: job.claim,
                 outcome: outcome.clone(),
                 cells,
-                attempted: job.attempted,
+                attempted: job.attempted(outcome),
             });
         });
     }

@@ -440,6 +440,102 @@ fn a_lead_that_came_after_the_time_out_of_the_run_is_not_its_own() {
     }
 }
 
+/// A run is killed before the service has taken a person, whom a colleague adds when its request has long
+/// timed out; the run is looked up later still. Undoing it leaves the colleague's lead.
+fn a_colleague_adds_a_lead_after_a_kill(
+    ledger: impl Fn(Run) -> Run,
+    then: impl FnOnce(),
+    goes_on: bool,
+) {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = scenario("[[rule]]\nattempts = [1]\nreply = { then = 'hang' }\n");
+    let import = |uncertain| {
+        let flags = ["--timeout", "1s", "--on-uncertain", uncertain];
+        ledger(folder.import_leads(&service, &flags))
+    };
+    let process = import("hold").start();
+    wait_for_requests(&service, 1);
+    kill(process);
+    then();
+    std::thread::sleep(Duration::from_millis(1200));
+    let colleague = Folder::with_leads(&contacts(1));
+    colleague.import_leads(&service, &[]).expect(0);
+    if goes_on {
+        import("resend").expect(0);
+    }
+    let told = ledger(reconcile(&folder, &service, &[])).expect(0).json();
+    assert_eq!(told["counts"]["duplicate"], 1, "{told}");
+    let export = ["runs", "export", "last", "--results", "known.csv"];
+    ledger(folder.leadload(&export)).expect(0);
+    let why = folder.column("known.csv", "error").remove(0);
+    let later = "looked up at the service: made after this row's last attempt had timed out";
+    assert!(why.ends_with(later), "{why}");
+    ledger(undo(&folder, &service, "1", &[])).expect(1);
+    assert_eq!(folder.column("leads.undo.csv", "status"), ["unknown"]);
+    assert_eq!(service.leads().len(), 1);
+}
+
+#[test]
+fn a_lead_that_somebody_adds_after_a_kill_is_not_the_runs() {
+    for goes_on in [false, true] {
+        a_colleague_adds_a_lead_after_a_kill(|run| run, || (), goes_on);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lead_that_somebody_adds_after_a_kill_is_not_the_runs_in_a_shared_ledger_either() {
+    for ended in [
+        "UPDATE leadload.senders SET until = '-infinity'",
+        // As after an hour, when another run begins.
+        "DELETE FROM leadload.senders",
+    ] {
+        let Some(database) = Cluster::database() else {
+            return;
+        };
+        let ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
+        let ends = || drop(database.sql(ended));
+        a_colleague_adds_a_lead_after_a_kill(ledger, ends, false);
+    }
+}
+
+#[test]
+fn without_a_time_out_on_record_no_lead_is_surely_the_runs() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = scenario(&first_answer_lost(0..1));
+    folder.import_leads(&service, &[]).expect(0);
+    let ledger = Connection::open(folder.ledger()).unwrap();
+    let forget = "UPDATE runs SET options = json_remove(options, '$.timeout')";
+    ledger.execute_batch(forget).unwrap();
+    assert_eq!(counts(&folder, &service, 0)["duplicate"], 1);
+    undo(&folder, &service, "1", &[]).expect(1);
+    let left = service.leads().into_iter().map(|lead| lead.phone_number);
+    assert_eq!(left.collect::<Vec<String>>(), [number(0)]);
+}
+
+#[test]
+fn the_lead_of_a_later_run_is_said_to_be_of_that_run() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = scenario(&format!(
+        "[[rule]]\nphone_number = '{}'\nattempts = [1]\nreply = {{ then = 'drop' }}\n",
+        number(0)
+    ));
+    folder
+        .import_leads(&service, &["--on-uncertain", "hold"])
+        .expect(1);
+    folder.write("later.csv", format!("phone\n{}\n", number(0)));
+    folder
+        .import(&service, &["later.csv", "--campaign", "101"])
+        .expect(0);
+    let told = ["runs", "reconcile", "1", "--rate", "none"];
+    let told = folder.leadload(&told).at(&service).expect(0);
+    told.shows("there, but not surely made by this run");
+    let export = ["runs", "export", "1", "--results", "known.csv"];
+    folder.leadload(&export).expect(0);
+    let why = folder.column("known.csv", "error").remove(0);
+    assert!(why.ends_with(": made by run 2"), "{why}");
+}
+
 #[test]
 fn with_duplicates_allowed_each_row_gets_a_lead_of_its_own() {
     let list = format!(

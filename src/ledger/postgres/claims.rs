@@ -150,22 +150,23 @@ fn find() -> String {
 const HOLD_LEASE: &str = "
 SELECT 1 FROM leadload.senders WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
 
-/// When the request of an open claim was sent at the earliest and at the latest: after the claim, and
-/// before the end of its lease; one whose lease is forgotten has lost it more than an hour ago. In
-/// milliseconds since 1970, of a row with the name `of` and its sender `e`.
+/// When a row was claimed, which is what is on record of its attempts while the claim is open; and the
+/// end of its lease, after which none was made: one whose lease is forgotten has lost it more than an
+/// hour ago. In milliseconds since 1970, of a row with the name `of` and its sender `e`.
 pub(super) fn attempt_times(of: &str) -> [String; 2] {
     let millis = |time: &str| format!("(extract(epoch FROM {time}) * 1000)::bigint");
-    let last = format!(
+    let ended = format!(
         "greatest({of}.claimed_at, coalesce(e.until, clock_timestamp() - interval '1 hour'))"
     );
-    [millis(&format!("{of}.claimed_at")), millis(&last)]
+    [millis(&format!("{of}.claimed_at")), millis(&ended)]
 }
 
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
-/// been taken, and that stays known even if another claim is released.
+/// been taken, and that stays known even if another claim is released. It does not show that there was
+/// an attempt after those on record.
 pub(super) fn expire(rows: &str) -> String {
     let uncertain = status_code(Status::Uncertain);
-    let [first, last] = attempt_times("x");
+    let [claimed, ended] = attempt_times("x");
     format!(
         "WITH expired AS (
             UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
@@ -174,13 +175,13 @@ pub(super) fn expire(rows: &str) -> String {
             {rows}
             RETURNING s.run, s.row, s.claimed_at, s.sender
         )
-        INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
-        SELECT x.run, x.row, {first}, {last}
+        INSERT INTO leadload.attempts (run, row, first_ms, last_ms, ended_ms)
+        SELECT x.run, x.row, {claimed}, {claimed}, {ended}
         FROM expired AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
         WHERE x.claimed_at IS NOT NULL
         ON CONFLICT (run, row) DO UPDATE
         SET first_ms = least(attempts.first_ms, excluded.first_ms),
-            last_ms = greatest(attempts.last_ms, excluded.last_ms)"
+            ended_ms = greatest(attempts.ended_ms, excluded.ended_ms)"
     )
 }
 

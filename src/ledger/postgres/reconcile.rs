@@ -33,11 +33,12 @@ impl PostgresLedger {
     ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
         let (id, uncertain) = (run.0.cast_signed(), status_code(Status::Uncertain) as i16);
         let code = ErrorCode::AnswerLost.to_string();
-        let [first, last] = attempt_times("s");
+        let [claimed, ended] = attempt_times("s");
         let is_known = "s.is_open AND s.claimed_at IS NOT NULL";
         let select = format!(
-            "SELECT {COLUMNS}, s.is_open, least(a.first_ms, CASE WHEN {is_known} THEN {first} END),
-                greatest(a.last_ms, CASE WHEN {is_known} THEN {last} END)
+            "SELECT {COLUMNS}, s.is_open, least(a.first_ms, CASE WHEN {is_known} THEN {claimed} END),
+                coalesce(a.last_ms, CASE WHEN {is_known} THEN {claimed} END),
+                greatest(a.ended_ms, CASE WHEN {is_known} THEN {ended} END)
             FROM leadload.sent AS s {SENDER}
             LEFT JOIN leadload.attempts AS a ON a.run = s.run AND a.row = s.row
             WHERE s.run = $1 AND CASE WHEN s.is_open THEN {IS_EXPIRED}
@@ -204,9 +205,10 @@ async fn write_counts(
 }
 
 fn attempted(row: &Row) -> Result<Option<Attempted>, Unreadable> {
-    let (first, last): (Option<i64>, Option<i64>) = (get(row, 14)?, get(row, 15)?);
     let time = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
-    Ok(time(first)
-        .zip(time(last))
-        .map(|(first, last)| Attempted { first, last }))
+    let (first, last) = (time(get(row, 14)?), time(get(row, 15)?));
+    let ended = time(get(row, 16)?);
+    Ok(first
+        .zip(last)
+        .map(|(first, last)| Attempted { first, last, ended }))
 }

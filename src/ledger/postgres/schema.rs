@@ -8,7 +8,7 @@ use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 5;
+pub(super) const VERSION: i32 = 6;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -18,8 +18,14 @@ const FIND_SCHEMA: &str = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspna
 
 /// Each step leads from the version of its place in the list to the next one. All that
 /// are missing are done in one transaction.
-const STEPS: [&str; VERSION as usize] =
-    [TABLES, AFTER_A_RUN, WHOSE_LEADS, WHEN_IT_ASKED, WHICH_RUN];
+const STEPS: [&str; VERSION as usize] = [
+    TABLES,
+    AFTER_A_RUN,
+    WHOSE_LEADS,
+    WHEN_IT_ASKED,
+    WHICH_RUN,
+    KILLED_WHEN,
+];
 
 /// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`.
 const TABLES: &str = "
@@ -291,6 +297,14 @@ UPDATE leadload.starts SET seq = nth FROM (
     SELECT run, start, row_number() OVER (ORDER BY began_at, run, start) AS nth
     FROM leadload.starts
 ) AS o WHERE o.run = starts.run AND o.start = starts.start;
+";
+
+/// What is on record of attempts is not what is known of a process that was killed.
+const KILLED_WHEN: &str = "
+-- Until when a process that was killed may have made attempts after `last_ms`, the last one that is on
+-- record; none if no process was killed. Before this column came, `last_ms` was the later of the two.
+ALTER TABLE leadload.attempts ADD COLUMN ended_ms bigint;
+UPDATE leadload.attempts SET ended_ms = last_ms, last_ms = first_ms;
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

@@ -14,7 +14,7 @@ use super::statements::NOTE_TOKEN;
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
 use crate::ledger::record::REMOVED_AGAIN;
-use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_OLDER};
+use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 use crate::ledger::{
     AtWork, LedgerError, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
 };
@@ -208,7 +208,7 @@ impl PlanValues {
             text(&MAY_HAVE_ARRIVED),
             text(&MADE_BY_ANOTHER),
             text(&self.code),
-            text(&PERHAPS_OLDER),
+            text(&PERHAPS_ANOTHERS),
         ]
     }
 }

@@ -6,10 +6,12 @@ use rusqlite::{Transaction, params};
 use super::{Attempted, Settlement};
 use crate::lead::RunId;
 
+/// A claim without an answer does not show that there was another attempt.
 const RECORD: &str = "
-INSERT INTO attempts (run, row, first_ms, last_ms) VALUES (?1, ?2, ?3, ?4)
+INSERT INTO attempts (run, row, first_ms, last_ms, ended_ms) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT DO UPDATE SET first_ms = min(first_ms, excluded.first_ms),
-    last_ms = max(last_ms, excluded.last_ms)";
+    last_ms = iif(excluded.ended_ms IS NULL, max(last_ms, excluded.last_ms), last_ms),
+    ended_ms = coalesce(max(ended_ms, excluded.ended_ms), ended_ms, excluded.ended_ms)";
 
 /// Records when a row that may be looked up was sent, by this start and by earlier ones.
 pub(super) fn record(
@@ -17,11 +19,11 @@ pub(super) fn record(
     run: RunId,
     settled: &Settlement,
 ) -> rusqlite::Result<()> {
-    let Some(Attempted { first, last }) = settled.attempts_to_keep() else {
+    let Some(Attempted { first, last, ended }) = settled.attempts_to_keep() else {
         return Ok(());
     };
     let row = settled.claim.row.0;
-    let values = params![run.0, row, millis(first), millis(last)];
+    let values = params![run.0, row, millis(first), millis(last), ended.map(millis)];
     change.prepare_cached(RECORD)?.execute(values)?;
     Ok(())
 }

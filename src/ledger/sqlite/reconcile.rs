@@ -42,7 +42,10 @@ impl SqliteLedger {
             let rows: Vec<Record> = all(&snapshot, &select, values, Record::read)?;
             let rows = rows.into_iter().map(|row| {
                 let known = attempted(&snapshot, &row)?;
-                let times = Attempted::together(known, open.get(&row.row).copied());
+                let times = match (known, open.get(&row.row)) {
+                    (Some(known), Some(open)) => Some(known.and_claimed(*open)),
+                    (known, open) => known.or(open.copied()),
+                };
                 Ok((row, times))
             });
             rows.collect()
@@ -125,14 +128,14 @@ impl SqliteLedger {
 }
 
 fn attempted(db: &Connection, row: &Record) -> rusqlite::Result<Option<Attempted>> {
-    let times = "SELECT first_ms, last_ms FROM attempts WHERE run = ?1 AND row = ?2";
+    let times = "SELECT first_ms, last_ms, ended_ms FROM attempts WHERE run = ?1 AND row = ?2";
     let mut times = db.prepare_cached(times)?;
     let found = times.query_row(params![row.run.0, row.row.0], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        let time = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
+        Ok((time(row.get(0)?), time(row.get(1)?), time(row.get(2)?)))
     });
-    let time = |ms| Timestamp::from_millisecond(ms).ok();
-    Ok(found.optional()?.and_then(|(first, last)| {
-        let (first, last) = (time(first)?, time(last)?);
-        Some(Attempted { first, last })
+    Ok(found.optional()?.and_then(|(first, last, ended)| {
+        let (first, last) = (first?, last?);
+        Some(Attempted { first, last, ended })
     }))
 }

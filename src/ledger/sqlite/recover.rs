@@ -97,10 +97,10 @@ pub(super) fn outcomes_of_open(
             claim,
             outcome,
             cells: None,
-            // Its process has ended by now, so no attempt is later.
+            // Its process has ended by now.
             attempted: first
                 .filter(|_| since_ms > 0)
-                .map(|first| Attempted { first, last: now }),
+                .map(|claimed| Attempted::claimed(claimed, now)),
         };
         Ok((run, settled))
     })

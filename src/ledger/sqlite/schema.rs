@@ -3,18 +3,19 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it.
-pub(super) const VERSION: u32 = 12;
+pub(super) const VERSION: u32 = 13;
 
 /// The version of the first release. Earlier ones are refused.
 pub(super) const FIRST: u32 = 8;
 
 /// What makes the tables of each version of those before it.
-const STEPS: [(u32, &str); 5] = [
+const STEPS: [(u32, &str); 6] = [
     (FIRST, TABLES),
     (9, AFTER_A_RUN),
     (10, WHOSE_LEADS),
     (11, WHEN_IT_ASKED),
-    (VERSION, WHICH_RUN),
+    (12, WHICH_RUN),
+    (VERSION, KILLED_WHEN),
 ];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
@@ -264,6 +265,14 @@ UPDATE starts SET seq = (
         SELECT run, start, row_number() OVER (ORDER BY began_at, run, start) AS nth FROM starts
     ) AS o WHERE o.run = starts.run AND o.start = starts.start
 );
+";
+
+/// What is on record of attempts is not what is known of a process that was killed.
+const KILLED_WHEN: &str = "
+-- Until when a process that was killed may have made attempts after `last_ms`, the last one that is on
+-- record; none if no process was killed. Before this column came, `last_ms` was the later of the two.
+ALTER TABLE attempts ADD COLUMN ended_ms INTEGER;
+UPDATE attempts SET ended_ms = last_ms, last_ms = first_ms;
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.

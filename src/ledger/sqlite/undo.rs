@@ -16,7 +16,7 @@ use super::{
 };
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::record::REMOVED_AGAIN;
-use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_OLDER};
+use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
 /// second request with the first one's lead. The rows of earlier runs are all filed.
@@ -164,7 +164,7 @@ fn plan_values(run: RunId) -> impl Params {
         MAY_HAVE_ARRIVED,
         MADE_BY_ANOTHER,
         ErrorCode::AnswerLost.to_string(),
-        PERHAPS_OLDER,
+        PERHAPS_ANOTHERS,
     )
 }
 

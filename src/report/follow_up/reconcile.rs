@@ -27,7 +27,7 @@ pub fn reconciled_text(reconciled: &Reconciled) -> String {
     let mut text = format!("run {run}: {looked_up}{rows} looked up\n");
     for (status, what) in [
         (Status::Created, "found, and made by this run"),
-        (Status::Duplicate, "there, and perhaps older than this run"),
+        (Status::Duplicate, "there, but not surely made by this run"),
         (Status::Failed, "not there; they may be sent again"),
         (Status::Uncertain, "still uncertain"),
     ] {
