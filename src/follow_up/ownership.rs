@@ -6,8 +6,15 @@
 //! With the token that the run was sent with, the account is the run's, unless the service lists leads
 //! with the run's ids and shows that they are others. With any other token, a lead of the run has to be
 //! listed with its id, its number and its time, and so has each lead that is removed.
+//!
+//! A service may answer with the lead that it has when it is asked for one that exists. So each lead is
+//! looked up that was not listed: a few of them at first, and if one is older than the run all of them, so
+//! that it is known how many there are before anything is removed; else each before it is removed.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+use tokio::sync::mpsc;
 
 use super::lookup::{each_page, is_older, listed_for, refused, was_made_before};
 use super::target::Target;
@@ -15,17 +22,21 @@ use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowId};
 use crate::ledger::UndoRow;
-use crate::pipeline::Stopped;
+use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
+use crate::signals::Interrupts;
 
-/// What the service's lists say of the leads of a run.
-struct Evidence<'a> {
+/// How many leads are looked up at first, of those that were not listed.
+const SAMPLES: usize = 10;
+
+/// What the service's lists say of leads of a run.
+pub(super) struct Evidence<'a> {
     target: &'a Target,
     /// Several rows have one id if the leads are in several accounts.
     by_id: BTreeMap<&'a str, Vec<&'a UndoRow>>,
     /// Whether a lead of the run is listed.
-    is_ours: bool,
-    listed: ListedRows,
+    pub(super) is_ours: bool,
+    pub(super) listed: ListedRows,
 }
 
 /// Rows whose ids were listed.
@@ -38,24 +49,43 @@ pub(super) struct ListedRows {
     pub(super) older: BTreeSet<RowId>,
 }
 
-impl Evidence<'_> {
+impl<'a> Evidence<'a> {
+    pub(super) fn none(
+        target: &'a Target,
+        rows: impl IntoIterator<Item = &'a UndoRow>,
+    ) -> Evidence<'a> {
+        let mut by_id: BTreeMap<&str, Vec<&UndoRow>> = BTreeMap::new();
+        for row in rows {
+            if let Some(id) = &row.lead_id {
+                by_id.entry(id).or_default().push(row);
+            }
+        }
+        Evidence {
+            target,
+            by_id,
+            is_ours: false,
+            listed: ListedRows::default(),
+        }
+    }
+
     /// Whether the leads may be removed, whatever else is listed.
     fn is_enough(&self) -> bool {
         self.is_ours || self.target.is_own_token && self.listed.others.is_empty()
     }
 
-    fn add(&mut self, listed: &[ListedLead]) {
+    pub(super) fn add(&mut self, listed: &[ListedLead]) {
         for lead in listed {
             let Some(rows) = self.by_id.get(lead.id.as_str()) else {
                 continue;
             };
             let ids = rows.iter().map(|row| row.row);
             self.listed.all.extend(ids.clone());
+            let is_older = is_older(lead, &self.target.run);
+            if is_older {
+                self.listed.older.extend(ids);
+            }
             if rows.iter().any(|row| is_lead_of(self.target, row, lead)) {
-                match is_older(lead, &self.target.run) {
-                    true => self.listed.older.extend(ids),
-                    false => self.is_ours = true,
-                }
+                self.is_ours |= !is_older;
                 continue;
             }
             for row in rows {
@@ -70,7 +100,7 @@ impl Evidence<'_> {
 }
 
 /// Whether a listed lead with the id of a row is the one that the row has made.
-pub(super) fn is_lead_of(target: &Target, row: &UndoRow, lead: &ListedLead) -> bool {
+fn is_lead_of(target: &Target, row: &UndoRow, lead: &ListedLead) -> bool {
     let is_in_time = target.is_own_token || was_made_before(lead, row.made_at);
     is_in_time && lead.has_number(row.number) && lead.campaign.is_none_or(|of| of == row.campaign)
 }
@@ -90,19 +120,7 @@ pub(super) async fn refuse_strangers(
     target.refuse_other_account(&campaigns)?;
     let to_remove = plan.iter().filter(|row| row.outcome.is_none());
     let rows: Vec<&UndoRow> = to_remove.collect();
-    let mut by_id: BTreeMap<&str, Vec<&UndoRow>> = BTreeMap::new();
-    for row in &rows {
-        if let Some(id) = &row.lead_id {
-            by_id.entry(id).or_default().push(row);
-        }
-    }
-    let mut evidence = Evidence {
-        target,
-        by_id,
-        is_ours: false,
-        listed: ListedRows::default(),
-    };
-    gather(&rows, &campaigns, &mut evidence)
+    let evidence = gather(target, &rows, &campaigns)
         .await
         .map_err(|why| stopped_failure(&why))?;
     if rows.is_empty() || evidence.is_enough() {
@@ -117,14 +135,14 @@ pub(super) async fn refuse_strangers(
     }))
 }
 
-/// Reads the list of each campaign, at most one page for each lead, then looks up single leads until
-/// enough is known.
-async fn gather(
-    rows: &[&UndoRow],
+/// Reads the list of each campaign, at most one page for each lead, then looks up some of the leads that
+/// were not listed; all of them if one is older than the run.
+async fn gather<'a>(
+    target: &'a Target,
+    rows: &[&'a UndoRow],
     campaigns: &BTreeSet<CampaignId>,
-    evidence: &mut Evidence<'_>,
-) -> Result<(), Stopped> {
-    let calls = &evidence.target.calls;
+) -> Result<Evidence<'a>, Stopped> {
+    let mut evidence = Evidence::none(target, rows.iter().copied());
     for campaign in campaigns {
         let query = LeadQuery {
             campaign: *campaign,
@@ -136,31 +154,61 @@ async fn gather(
             pages += 1;
             pages < rows.len() && evidence.listed.all.len() < rows.len()
         };
-        match each_page(calls, query, take).await? {
+        match each_page(&target.calls, query, take).await? {
             Err(not_done) if pages == 0 => return Err(refused(not_done)),
             // What is not listed so far is looked up before it is removed.
             _ => {}
         }
     }
-    for row in samples(rows) {
-        if evidence.is_enough() {
-            return Ok(());
-        }
-        let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
-        match listed_for(calls, row.campaign, row.number, has_its_id).await? {
-            Ok(found) => evidence.add(&found),
-            // A list that is not there, in a service that has such lists, is an empty one.
-            Err(NotDone::NotFound { .. } | NotDone::NotOffered { .. }) => {}
-            Err(not_done) => return Err(refused(not_done)),
-        }
+    let is_unlisted = |row: &&UndoRow| !evidence.listed.all.contains(&row.row);
+    let unlisted: Vec<&UndoRow> = rows.iter().copied().filter(is_unlisted).collect();
+    let evidence = RefCell::new(evidence);
+    look_up_all(samples(&unlisted), &evidence).await?;
+    if !evidence.borrow().listed.older.is_empty() {
+        let looked_up: BTreeSet<RowId> = samples(&unlisted).map(|row| row.row).collect();
+        let others = unlisted.iter().copied();
+        let others = others.filter(|row| !looked_up.contains(&row.row));
+        look_up_all(others, &evidence).await?;
     }
-    Ok(())
+    Ok(evidence.into_inner())
 }
 
-/// The first, a middle and the last row.
-fn samples<'a>(rows: &[&'a UndoRow]) -> Vec<&'a UndoRow> {
-    let at = BTreeSet::from([0, rows.len() / 2, rows.len().saturating_sub(1)]);
-    at.into_iter()
-        .filter_map(|at| rows.get(at).copied())
-        .collect()
+async fn look_up_all<'a>(
+    rows: impl Iterator<Item = &'a UndoRow>,
+    evidence: &RefCell<Evidence<'a>>,
+) -> Result<(), Stopped> {
+    let target = evidence.borrow().target;
+    let looking = rows.map(|row| async move {
+        match look_up(target, row).await? {
+            Ok(found) => evidence.borrow_mut().add(&found),
+            // It is looked up once more before it is removed.
+            Err(_) if target.is_own_token => {}
+            Err(not_done) => return Err(refused(not_done)),
+        }
+        Ok(())
+    });
+    let nobody = Interrupts::new(mpsc::channel(1).1);
+    let stopped = target.calls.make_all(looking, AT_ONCE, nobody, |_| ());
+    stopped.await.map_or(Ok(()), Err)
+}
+
+/// The leads with the id of a row, as its campaign lists them for its number. A list that is not there, in
+/// a service that has such lists, is an empty one.
+pub(super) async fn look_up(
+    target: &Target,
+    row: &UndoRow,
+) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
+    let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
+    let found = listed_for(&target.calls, row.campaign, row.number, has_its_id).await?;
+    Ok(match found {
+        Err(NotDone::NotFound { .. } | NotDone::NotOffered { .. }) => Ok(Vec::new()),
+        found => found,
+    })
+}
+
+/// Some rows, from the first to the last.
+fn samples<'a>(rows: &[&'a UndoRow]) -> impl Iterator<Item = &'a UndoRow> {
+    let last = rows.len().saturating_sub(1);
+    let at: BTreeSet<usize> = (0..SAMPLES).map(|nth| nth * last / (SAMPLES - 1)).collect();
+    at.into_iter().filter_map(move |at| rows.get(at).copied())
 }

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use tokio::sync::{Mutex, mpsc};
 
-use super::lookup::{is_older, listed_for};
-use super::ownership::{ListedRows, is_lead_of, refuse_strangers};
+use super::lookup::listed_for;
+use super::ownership::{Evidence, ListedRows, look_up, refuse_strangers};
 use super::reconcile::reconcile;
 use super::target::{Target, busy};
 use super::undone::Undone;
@@ -93,6 +93,11 @@ impl Undo {
     /// How many leads are to be removed.
     pub fn leads(&self) -> u64 {
         self.to_remove().count() as u64
+    }
+
+    /// How many leads stay that the service lists as older than the run, as far as it was asked.
+    pub fn older(&self) -> u64 {
+        self.listed.older.len() as u64
     }
 
     /// How many of them each campaign has, with its name.
@@ -228,31 +233,29 @@ impl Undo {
         Ok(())
     }
 
-    /// Why a lead is not removed, though it has an id: one that is older than the run is not the run's,
-    /// and with another token only one is removed that the service lists as the run's.
+    /// Why a lead is not removed, though it has an id: one that is older than the run is not the run's, what
+    /// cannot be looked up may be older, and with another token only one is removed that the service lists
+    /// as the run's.
     async fn objection(&self, row: &UndoRow) -> Result<Option<UndoOutcome>, Stopped> {
         let is_own_token = self.target.is_own_token;
         let objection = self.listed.objection(row);
         if objection.is_some() || is_own_token && self.listed.all.contains(&row.row) {
             return Ok(objection);
         }
-        let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
-        let calls = &self.target.calls;
-        let found = listed_for(calls, row.campaign, row.number, has_its_id).await?;
-        let found = found.unwrap_or_default();
-        let is_older = |lead: &ListedLead| is_older(lead, &self.target.run);
-        if found.iter().any(is_older) {
-            return Ok(Some(outcome(UndoStatus::Kept, None, OLDER)));
-        }
         let planned = self.plan.binary_search_by_key(&row.row, |row| row.row);
-        let planned = planned.ok().and_then(|at| self.plan.get(at));
-        let is_listed = |planned| {
-            found
-                .iter()
-                .any(|lead| is_lead_of(&self.target, planned, lead))
+        let planned = planned.ok().and_then(|at| self.plan.get(at)).unwrap_or(row);
+        let found = match look_up(&self.target, planned).await? {
+            Ok(found) => found,
+            Err(not_done) => {
+                let why = format!("it cannot be looked up before: {}", not_done.text());
+                return Ok(Some(outcome(UndoStatus::Unknown, None, &why)));
+            }
         };
-        if is_own_token || planned.is_some_and(is_listed) {
-            return Ok(None);
+        let mut evidence = Evidence::none(&self.target, [planned]);
+        evidence.add(&found);
+        let objection = evidence.listed.objection(row);
+        if objection.is_some() || is_own_token || evidence.is_ours {
+            return Ok(objection);
         }
         Ok(Some(outcome(
             UndoStatus::Unknown,

@@ -151,6 +151,9 @@ pub struct SandboxConfig {
     /// labels local times as UTC.
     #[arg(skip)]
     pub lead_times_ahead_s: i64,
+    /// The first so many leads of each account are listed as a month older than they are.
+    #[arg(skip)]
+    pub old_leads: u64,
     /// Take duplicates too, as a service without that check does.
     #[arg(skip)]
     pub takes_duplicates: bool,

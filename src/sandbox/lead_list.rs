@@ -16,6 +16,8 @@ use super::store::ListedLead;
 const PER_PAGE: usize = 15;
 const MOST_PER_PAGE: usize = 100;
 
+const MONTH_S: i64 = 30 * 24 * 3600;
+
 /// Which calls about existing leads are offered.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -119,9 +121,13 @@ impl Query {
 
 /// A lead as it stands in the list.
 pub(super) fn entry(lead: &ListedLead, config: &SandboxConfig, created: SystemTime) -> Value {
+    let age_s = match lead.id <= config.old_leads {
+        true => MONTH_S,
+        false => 0,
+    };
     let created = Timestamp::try_from(shifted(
         created,
-        config.clock_ahead_s + config.lead_times_ahead_s,
+        config.clock_ahead_s + config.lead_times_ahead_s - age_s,
     ))
     .unwrap_or_default();
     let created = match config.lead_times {

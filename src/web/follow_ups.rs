@@ -40,11 +40,18 @@ pub struct FollowUps {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Removes the leads of the run. The user has agreed to so many at most.
-    Undo {
-        leads: u64,
-    },
+    /// Removes the leads of the run, as far as the user has agreed.
+    Undo(Agreed),
     LookUp,
+}
+
+/// What the question has said, and the user has agreed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agreed {
+    /// So many are removed, at most.
+    pub leads: u64,
+    /// So many are older than the run, and stay.
+    pub older: u64,
 }
 
 #[derive(Debug)]
@@ -63,6 +70,8 @@ pub struct State {
     pub done: u64,
     pub total: u64,
     pub is_stopping: bool,
+    /// How many leads are older than the run, so that they stay.
+    pub older: u64,
     /// What came of it, if it is over.
     pub end: Option<Result<String, Trouble>>,
 }
@@ -71,7 +80,7 @@ impl FollowUp {
     /// What is being done.
     pub fn what(&self) -> String {
         match self.task {
-            Task::Undo { .. } => format!("Removing the leads of {}", self.list),
+            Task::Undo(_) => format!("Removing the leads of {}", self.list),
             Task::LookUp => format!("Looking up rows of {}", self.list),
         }
     }
@@ -181,9 +190,9 @@ async fn attempt(
         let turn = take_turn(site).await?;
         let target = Target::open(wanted(site, run.run)?).await?;
         let prepared = match work.task {
-            Task::Undo { leads } => {
+            Task::Undo(agreed) => {
                 let show = |done, total| work.shows(done, total);
-                Work::Undo(Undo::prepare(target, show).await?, leads)
+                Work::Undo(Undo::prepare(target, show).await?, agreed)
             }
             Task::LookUp => Work::LookUp(target),
         };
@@ -195,7 +204,7 @@ async fn attempt(
         prepared = opening => prepared?,
     };
     match prepared {
-        Work::Undo(undo, most) => undo_leads(site, run, work, (undo, most), interrupts).await,
+        Work::Undo(undo, agreed) => undo_leads(site, run, work, (undo, agreed), interrupts).await,
         Work::LookUp(target) => {
             let show = |done, total| work.shows(done, total);
             let found = reconcile(&target, interrupts, show).await?;
@@ -214,8 +223,7 @@ async fn take_turn(site: &Site) -> Result<SemaphorePermit<'_>, Failure> {
 }
 
 enum Work {
-    /// With how many leads it may remove.
-    Undo(Undo, u64),
+    Undo(Undo, Agreed),
     LookUp(Target),
 }
 
@@ -243,11 +251,23 @@ async fn undo_leads(
     site: &Site,
     run: &RunRecord,
     work: &FollowUp,
-    (undo, most): (Undo, u64),
+    (undo, agreed): (Undo, Agreed),
     interrupts: Interrupts,
 ) -> Result<String, Failure> {
-    let leads = undo.leads();
-    if leads > most {
+    let (leads, older) = (undo.leads(), undo.older());
+    work.lock().older = older;
+    if older > agreed.older {
+        let were = if older == 1 { "was" } else { "were" };
+        let message = Message::new(
+            format!(
+                "{} of this list {were} in the campaign before it was sent, so nothing was removed yet",
+                counted(older, "lead")
+            ),
+            "press “Undo” to remove the others",
+        );
+        return Err(Failure::new(StoppedBy::Usage, message));
+    }
+    if leads > agreed.leads {
         let message = Message::new(
             "meanwhile this list has other leads, so nothing was removed",
             "look how many there are, and choose again",

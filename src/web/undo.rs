@@ -5,7 +5,7 @@ use axum::extract::Path;
 use maud::{Markup, html};
 
 use super::campaigns::Campaigns;
-use super::follow_ups::{self, FollowUp, Task};
+use super::follow_ups::{self, Agreed, FollowUp, Task};
 use super::history::{self, list_name};
 use super::layout::{Screen, Shown, form, see_other};
 use super::server::FormFields;
@@ -61,14 +61,21 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
     let plan = plan.unwrap_or_default();
     let is_unsure = |row: &&UndoRow| row.may_be_looked_up();
     let unsure = plan.iter().filter(is_unsure).count();
-    let known = plan.iter().filter(|row| row.outcome.is_none()).count();
-    let untouched = plan.len() - known - unsure;
+    let all = plan.iter().filter(|row| row.outcome.is_none()).count();
+    let untouched = plan.len() - all - unsure;
+    // The service has said so when it was asked before.
+    let work = visit.site.follow_ups.of_run(run.run);
+    let older = work.map_or(0, |work| work.now().older);
+    let older = all.min(usize::try_from(older).unwrap_or(all));
+    let known = all - older;
     let (leads, rows) = (counted(known as u64, "lead"), counted(unsure as u64, "row"));
     let is_removed = |row: &&UndoRow| row.outcome.is_none() || row.may_be_looked_up();
     let to_remove: Vec<&UndoRow> = plan.iter().filter(is_removed).collect();
     let from = campaigns(&visit, &to_remove);
     let (heading, press) = match (known, unsure) {
-        (0, 0) if untouched > 0 => ("No lead is surely of this list".to_owned(), String::new()),
+        (0, 0) if untouched + older > 0 => {
+            ("No lead is surely of this list".to_owned(), String::new())
+        }
         (0, 0) => ("There is nothing to remove".to_owned(), String::new()),
         (0, _) => (
             format!("Remove what has arrived of {rows} from {from}?"),
@@ -79,22 +86,28 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
             format!("Remove {leads}"),
         ),
     };
+    let nothing_goes = known + unsure == 0;
     let screen = Screen {
         title: format!("Undo, {}", list_name(&run)),
         heading,
-        help: match to_remove.is_empty() {
+        help: match nothing_goes {
             true => String::new(),
             false => "Calls already made can't be taken back.".to_owned(),
         },
         back: Some(back.clone()),
         body: Some(html! {
             p { bdi { (list_name(&run)) } ", sent on " (history::when(&visit, &run)) "." }
-            @if history::is_unfinished(&run) && !to_remove.is_empty() {
+            @if history::is_unfinished(&run) && !nothing_goes {
                 p { "The rest of this list isn't sent then." }
             }
             @if unsure > 0 {
                 p {
                     "Of " (rows) " it isn't sure that it arrived. The service is asked first, and what this list has added is removed too."
+                }
+            }
+            @if older > 0 {
+                p.note {
+                    (counted(older as u64, "lead")) " of this list will stay: the campaign had them before this list was sent."
                 }
             }
             @if untouched > 0 {
@@ -103,11 +116,12 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
                     "What these have at the service stays as it is."
                 }
             }
-            @if to_remove.is_empty() {
+            @if nothing_goes {
                 p { a.button href=(back) { "Back to the list" } }
             } @else {
                 (form(&visit, &format!("{back}/undo"), html! {
-                    input type="hidden" name="leads" value=(to_remove.len());
+                    input type="hidden" name="leads" value=(known + unsure);
+                    input type="hidden" name="older" value=(older);
                     p.buttons {
                         button.primary type="submit" { (press) } " "
                         a.button href=(back) { "Keep them" }
@@ -150,7 +164,9 @@ pub async fn undo(
             visit.run_path(history::run(&visit, id).await?.run)
         )));
     };
-    begin(visit, id, Task::Undo { leads }).await
+    let older = fields.get("older").and_then(|older| older.parse().ok());
+    let older = older.unwrap_or_default();
+    begin(visit, id, Task::Undo(Agreed { leads, older })).await
 }
 
 /// Begins to look rows up that may have arrived.
@@ -236,7 +252,7 @@ pub fn outcome(undo: &UndoRecord) -> Markup {
         @if counts.of(UndoStatus::Kept) > 0 {
             p {
                 "A lead is still there if a call is under way: try again after a while. "
-                "It stays if an earlier list has added it too, or if it was changed in the calling service."
+                "It stays if it is older than this list, if an earlier one has added it too, or if it was changed in the calling service."
             }
         }
         @if unknown > 0 {

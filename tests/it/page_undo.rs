@@ -83,6 +83,37 @@ fn undo_asks_and_removes_the_leads_of_the_run_alone() {
 }
 
 #[test]
+fn leads_that_are_older_than_the_list_are_counted_in_the_question_and_stay() {
+    let folder = Folder::with_leads(&contacts(12));
+    let service = scenario(&format!(
+        "old_leads = 1\n[[rule]]\nphone_number = '{}'\nattempts = [2]\n\
+         reply = {{ body = '{{\"data\":{{\"id\":\"1\"}}}}' }}\n",
+        crate::util::number(0)
+    ));
+    let before = Folder::with_leads(&contacts(1));
+    before.import_leads(&service, &[]).expect(0);
+    let (page, list) = sent(&folder, &service);
+    let run = run_of(&page, &list);
+    // Nobody knows it before the service was asked.
+    let refused = pressed(&page, &format!("{run}/undo"), &[("leads", "12")]);
+    assert!(
+        refused.says("1 lead of this list was in the campaign before it was sent"),
+        "{}",
+        refused.body
+    );
+    assert_eq!(service.leads().len(), 12);
+    let question = page.session.get(&format!("{run}/undo"));
+    assert!(question.says("Remove 11 leads from"), "{}", question.body);
+    assert!(question.says("1 lead of this list will stay"));
+    let fields = ["leads", "older"].map(|name| (name, question.field(name)));
+    let fields = fields.each_ref().map(|(name, value)| (*name, &**value));
+    let after = pressed(&page, &format!("{run}/undo"), &fields);
+    assert!(after.says("Removed in part"), "{}", after.body);
+    let left = service.leads().into_iter().map(|lead| lead.id);
+    assert_eq!(left.collect::<Vec<String>>(), ["1"]);
+}
+
+#[test]
 fn leads_of_a_run_from_the_command_line_are_removed_though_nothing_can_be_written_beside_its_list()
 {
     let service = service();

@@ -723,6 +723,88 @@ fn a_lead_that_is_listed_as_older_than_the_run_is_kept_whatever_clock_the_servic
     }
 }
 
+/// A campaign has 230 leads for a month. A run of two people is answered with the lead that the campaign
+/// has of the first one, whose place in the list is beyond what is read at first; its own is there too.
+fn told_of_an_old_lead() -> (Folder, Sandbox) {
+    let service = scenario(&format!(
+        "old_leads = 230\n[[rule]]\nphone_number = '{}'\nattempts = [2]\n\
+         reply = {{ body = '{{\"message\":\"ok\",\"data\":{{\"id\":\"221\"}}}}' }}\n",
+        number(220)
+    ));
+    let before = Folder::with_leads(&contacts(230));
+    before
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    let list = format!("phone\n{}\n{}\n", number(220), number(1000));
+    (Folder::with_leads(&list), service)
+}
+
+fn an_old_lead_stays(with_ledger: impl Fn(Run) -> Run) {
+    let (folder, service) = told_of_an_old_lead();
+    with_ledger(folder.import_leads(&service, &["--concurrency", "1"])).expect(0);
+    assert_eq!(folder.column("leads.results.csv", "status"), ["created"; 2]);
+    assert_eq!(
+        folder.column("leads.results.csv", "lead_id"),
+        ["221", "231"]
+    );
+    let plan = undo(&folder, &service, "1", &["--dry-run", "--format", "json"]);
+    let plan = json(&with_ledger(plan).expect(0));
+    assert_eq!(
+        (&plan["leads"], &plan["counts"]["kept"]),
+        (&1.into(), &1.into())
+    );
+    let plan = with_ledger(undo(&folder, &service, "1", &["--dry-run"])).expect(0);
+    plan.shows("would remove 1 lead of run 1");
+    plan.shows("1 row: kept: older than the run");
+    with_ledger(undo(&folder, &service, "1", &[])).expect(1);
+    assert_eq!(statuses(&folder), ["kept", "undone"]);
+    let why = folder.column("leads.undo.csv", "error").remove(0);
+    assert_eq!(why, "the service lists this lead as older than the run");
+    assert_eq!(service.leads().len(), 230);
+    assert_eq!(service.stats().delete_requests, 1);
+}
+
+#[test]
+fn a_lead_that_the_service_had_before_the_run_is_counted_as_kept_and_stays() {
+    an_old_lead_stays(|run| run);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lead_that_the_service_had_before_the_run_stays_with_a_shared_ledger_too() {
+    if let Some(database) = Cluster::database() {
+        an_old_lead_stays(|run| run.env("LEADLOAD_LEDGER", &database.url()));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_question_says_how_many_leads_stay_since_they_are_older() {
+    let (folder, service) = told_of_an_old_lead();
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    let ask = folder.leadload(&["runs", "undo", "1", "--rate", "none"]);
+    let mut terminal = Terminal::start(ask.at(&service), 300, 24);
+    terminal.wait_for("1 lead stays: older than the run, changed since, or made by an earlier run too. Remove 1 lead of run 1");
+    terminal.answer("[y/N]", "n\r");
+    assert_eq!(terminal.end().0, 2);
+    nothing_is_removed(&folder, &service, 231);
+}
+
+#[test]
+fn a_lead_that_cannot_be_looked_up_before_is_not_removed() {
+    let (folder, service) = told_of_an_old_lead();
+    let look_up = "GET /api/user/leads?campaign_id=101&phone_number=";
+    let address = refusing(&service, look_up, 422);
+    let at = |run: Run| run.env("LEADLOAD_BASE_URL", &address);
+    at(folder.import_leads(&service, &["--concurrency", "1"])).expect(0);
+    at(undo(&folder, &service, "1", &[])).expect(1);
+    assert_eq!(statuses(&folder), ["unknown"; 2]);
+    assert_eq!(service.stats().delete_requests, 0);
+    assert_eq!(service.leads().len(), 231);
+}
+
 #[test]
 fn a_run_without_leads_that_would_go_on_is_closed_after_a_question() {
     let folder = Folder::with_leads(&contacts(3));

@@ -18,7 +18,7 @@ use crate::lead::RunId;
 use crate::ledger::{LedgerPlace, RunRecord, UndoStatus, this_user_here};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
-    Log, console, count_bar, leads_to_remove, reconcile_failure_json, reconciled_json,
+    Log, WHY_KEPT, console, count_bar, leads_to_remove, reconcile_failure_json, reconciled_json,
     reconciled_text, undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
 };
 use crate::results::UndoFile;
@@ -155,10 +155,15 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
             leads_to_remove(undo)
         ),
     };
+    let stays = match undo.counts().of(UndoStatus::Kept) {
+        0 => String::new(),
+        1 => format!("1 lead stays: {WHY_KEPT}. "),
+        kept => format!("{} stay: {WHY_KEPT}. ", counted(kept, "lead")),
+    };
     let run = &undo.target().run;
     let people = run.people();
     let question = format!(
-        "Run {} was started by {}. {question}",
+        "Run {} was started by {}. {stays}{question}",
         run.run,
         printable(&people)
     );

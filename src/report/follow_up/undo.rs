@@ -12,6 +12,9 @@ use crate::follow_up::{OpenRows, Undo, Undone};
 use crate::ledger::{RunRecord, UndoCounts, UndoStatus};
 use crate::text::{counted, grouped, printable};
 
+/// Why a lead of a run is kept, before the service was asked to remove it.
+pub const WHY_KEPT: &str = "older than the run, changed since, or made by an earlier run too";
+
 /// What would be removed, as a question ends: `312 leads of run 12 from campaign 101 (Spring promo)`.
 pub fn leads_to_remove(undo: &Undo) -> String {
     let campaigns = undo.campaigns();
@@ -48,13 +51,11 @@ pub fn undo_plan_text(undo: &Undo) -> String {
         text += "would close the run, so that its command does not go on with it\n";
     }
     let counts = undo.counts();
+    let kept = format!("kept: {WHY_KEPT}");
     for (status, what) in [
         (UndoStatus::Undone, "removed already"),
         (UndoStatus::Gone, "not there any more"),
-        (
-            UndoStatus::Kept,
-            "kept: older than the run, changed since, or made by an earlier run too",
-        ),
+        (UndoStatus::Kept, &kept),
         (
             UndoStatus::Unknown,
             "unknown: it is not known whether this run has made a lead",
