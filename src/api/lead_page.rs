@@ -4,6 +4,7 @@
 //! old it is, decides what is deleted and who is called again.
 
 use jiff::civil::DateTime;
+use jiff::fmt::rfc2822;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde_json::Value;
@@ -140,7 +141,7 @@ fn digits(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
-/// Reads a time in any form that was seen.
+/// Reads a time in any form that was seen, or is usual.
 fn read_time(value: &Value) -> Option<Made> {
     if let Some(number) = value.as_i64() {
         let at = match number {
@@ -153,15 +154,15 @@ fn read_time(value: &Value) -> Option<Made> {
         });
     }
     let text = value.as_str()?.trim();
-    if let Ok(at) = text.parse::<Timestamp>() {
+    let in_mail = || rfc2822::parse(text).map(|zoned| zoned.timestamp());
+    if let Ok(at) = text.parse().or_else(|_: jiff::Error| in_mail()) {
         return Some(Made { at, has_zone: true });
     }
-    let at: DateTime = text.parse().ok()?;
+    let named = text.strip_suffix(" UTC");
+    let at: DateTime = named.unwrap_or(text).parse().ok()?;
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
-    Some(Made {
-        at,
-        has_zone: false,
-    })
+    let has_zone = named.is_some();
+    Some(Made { at, has_zone })
 }
 
 #[cfg(test)]
@@ -258,6 +259,8 @@ mod tests {
         for (said, made, has_zone) in [
             (json!("2026-03-02T09:00:00.123456Z"), at, true),
             (json!("2026-03-02T11:00:00+02:00"), whole, true),
+            (json!("2026-03-02 09:00:00 UTC"), whole, true),
+            (json!("Mon, 02 Mar 2026 09:00:00 GMT"), whole, true),
             (json!("2026-03-02 09:00:00"), whole, false),
             (json!("2026-03-02T09:00:00"), whole, false),
             (json!(whole.as_second()), whole, true),

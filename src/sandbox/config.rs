@@ -154,6 +154,9 @@ pub struct SandboxConfig {
     /// The first so many leads of each account are listed as a month older than they are.
     #[arg(skip)]
     pub old_leads: u64,
+    /// The list of leads hides the last digits of each number.
+    #[arg(skip)]
+    pub hides_numbers: bool,
     /// Take duplicates too, as a service without that check does.
     #[arg(skip)]
     pub takes_duplicates: bool,

@@ -139,10 +139,14 @@ pub(super) fn entry(lead: &ListedLead, config: &SandboxConfig, created: SystemTi
         LeadTimes::Zoneless => created.strftime("%Y-%m-%d %H:%M:%S").to_string().into(),
         LeadTimes::None => Value::Null,
     };
+    let phone = match config.hides_numbers {
+        true => format!("{}***", &lead.phone[..lead.phone.len() - 3]),
+        false => lead.phone.clone(),
+    };
     json!({
         "id": config.lead_ids.json(lead.id),
         "campaign_id": lead.campaign,
-        "phone_number": lead.phone,
+        "phone_number": phone,
         "status": "created",
         "secondary_contacts": [],
         "created_at": created,

@@ -704,6 +704,7 @@ fn after_a_kill_the_same_is_undone_with_a_shared_ledger() {
 fn a_lead_that_is_listed_as_older_than_the_run_is_kept_whatever_clock_the_service_has() {
     for (clock, is_kept) in [
         ("lead_times_ahead_s = -120", true),
+        ("lead_times_ahead_s = -120\nhides_numbers = true", true),
         ("lead_times_ahead_s = -120\nlead_times = 'zoneless'", false),
         ("clock_ahead_s = -7200", false),
         ("lead_times_ahead_s = -30", false),
