@@ -4,8 +4,10 @@
 //! `LEADLOAD_CRASH_ROUNDS` asks for more kills than the test suite has time for.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
@@ -253,6 +255,51 @@ fn stop_waits_for_the_answers_however_often_it_is_pressed() {
         400,
         "nobody was asked for twice"
     );
+}
+
+/// Connections that another user of this computer opens: silent ones, some with half a head, and
+/// some that are kept open after requests with a cookie that is none.
+fn of_a_neighbour(port: u16) -> Vec<TcpStream> {
+    let host = format!("Host: 127.0.0.1:{port}\r\n");
+    let whole = format!("GET /x/ HTTP/1.1\r\n{host}Cookie: leadload_{port}=x\r\n\r\n");
+    let beginnings = ["", "GET ", &whole[..whole.len() - 2], &whole];
+    let connections = (0..60).flat_map(|_| beginnings).map(|beginning| {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        // It may be closed already for those that came after it.
+        let _ = stream.write_all(beginning.as_bytes());
+        stream
+    });
+    connections.collect()
+}
+
+#[test]
+fn hundreds_of_connections_of_a_neighbour_keep_nobody_from_pressing_stop() {
+    let folder = Folder::with_leads(&contacts(400));
+    let service = scenario("latency_ms = 300");
+    let page = Page::start(&folder, &service);
+    let list = page.prepare(&folder);
+    page.send(&list, &[]);
+    wait_for_requests(&service, 1);
+    let mut connections = of_a_neighbour(page.session.port());
+    let is_stopped = AtomicBool::new(false);
+    scope(|threads| {
+        // Byte by byte none of them is ever idle.
+        threads.spawn(|| {
+            let began = Instant::now();
+            while !is_stopped.load(Ordering::Relaxed) && began.elapsed() < PATIENCE {
+                for stream in &mut connections {
+                    let _ = stream.write_all(b"x");
+                }
+            }
+        });
+        let began = Instant::now();
+        assert_eq!(page.session.get(&format!("{list}/run")).status, 200);
+        page.stop(&list);
+        let took = began.elapsed();
+        is_stopped.store(true, Ordering::Relaxed);
+        assert!(took < Duration::from_secs(3), "{took:?}");
+    });
+    assert!(page.end(&list).says("Stopped"));
 }
 
 #[test]

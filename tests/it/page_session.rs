@@ -55,6 +55,10 @@ impl Session {
         session
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn get(&self, page: &str) -> Answer {
         self.answer(&self.head("GET", page, "", 0), io::empty())
     }

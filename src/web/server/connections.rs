@@ -1,7 +1,8 @@
 //! The server: connections, and how long each may take.
 //!
-//! It listens on 127.0.0.1 alone. It has its own loop of connections, since that of axum bounds
-//! neither their number nor the time of a head.
+//! It listens on 127.0.0.1 alone, where every user of this computer can connect. Places are kept
+//! for browsers that have signed in, whatever the others do: that is why it has its own loop of
+//! connections.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -10,6 +11,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -19,15 +21,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::runtime;
-use tokio::sync::{Semaphore, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{AbortHandle, JoinSet, yield_now};
 use tokio::time::{sleep, timeout};
 
 use super::guard::Guard;
 use super::limits::Limits;
 use super::redirect::RedirectPlace;
 use super::running::Contact;
-use super::stalled::Stalled;
 
 /// How long to wait before trying again when no connection can be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -104,31 +105,22 @@ impl Server {
     pub async fn run(self, pages: Router, stop: impl Future<Output = ()>) -> io::Result<()> {
         let Server { listener, guard } = self;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let slots = Arc::new(Semaphore::new(guard.limits.connections));
         let (stopping, is_stopping) = watch::channel(());
-        let mut connections = JoinSet::new();
+        let mut connections = Connections::default();
         let mut stop = pin!(stop);
         let accept = async {
             loop {
-                // The semaphore is never closed.
-                let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
-                    return;
-                };
-                while connections.try_join_next().is_some() {}
                 let Ok((stream, _)) = listener.accept().await else {
                     sleep(PAUSE).await;
                     continue;
                 };
-                let serving = connection(
-                    stream,
-                    Arc::clone(&guard),
-                    pages.clone(),
-                    is_stopping.clone(),
-                );
-                connections.spawn(async move {
-                    serving.await;
-                    drop(slot);
+                connections.make_room(guard.limits.connections).await;
+                connections.add(|is_signed_in| {
+                    let (guard, pages) = (Arc::clone(&guard), pages.clone());
+                    connection(stream, guard, pages, is_signed_in, is_stopping.clone())
                 });
+                // What it asks is read before others can take its place.
+                yield_now().await;
             }
         };
         tokio::select! {
@@ -138,10 +130,48 @@ impl Server {
         }
         drop(listener);
         drop(stopping);
-        let all = async { while connections.join_next().await.is_some() {} };
+        let all = async { while connections.tasks.join_next().await.is_some() {} };
         let _ = timeout(guard.limits.end_time, all).await;
         guard.drop_redirect(Duration::ZERO);
         Ok(())
+    }
+}
+
+/// The connections that are open.
+#[derive(Default)]
+struct Connections {
+    tasks: JoinSet<()>,
+    /// The oldest first, each with whether its browser has signed in.
+    open: Vec<(AbortHandle, Arc<AtomicBool>)>,
+}
+
+impl Connections {
+    /// Makes sure that one more is not too many. The oldest that has not signed in is closed,
+    /// whatever it is doing: another user of this computer may have opened it.
+    async fn make_room(&mut self, most: usize) {
+        loop {
+            while self.tasks.try_join_next().is_some() {}
+            self.open.retain(|(task, _)| !task.is_finished());
+            if self.open.len() < most {
+                return;
+            }
+            let is_stranger =
+                |(_, is_signed_in): &(_, Arc<AtomicBool>)| !is_signed_in.load(Ordering::Relaxed);
+            if let Some(oldest) = self.open.iter().position(is_stranger) {
+                self.open.remove(oldest).0.abort();
+                return;
+            }
+            self.tasks.join_next().await;
+        }
+    }
+
+    fn add<F>(&mut self, serve: impl FnOnce(Arc<AtomicBool>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let is_signed_in = Arc::new(AtomicBool::new(false));
+        let task = self.tasks.spawn(serve(Arc::clone(&is_signed_in)));
+        self.open.push((task, is_signed_in));
     }
 }
 
@@ -150,15 +180,16 @@ async fn connection(
     stream: TcpStream,
     guard: Arc<Guard>,
     pages: Router,
+    is_signed_in: Arc<AtomicBool>,
     mut is_stopping: watch::Receiver<()>,
 ) {
     // If this fails, answers are only slower.
     let _ = stream.set_nodelay(true);
     let limits = guard.limits;
-    let stream = TokioIo::new(Stalled::new(stream, limits.stalled_time));
     let service = service_fn(move |request| {
         let (guard, pages) = (Arc::clone(&guard), pages.clone());
-        async move { Ok::<_, Infallible>(guard.answer(request, pages).await) }
+        let is_signed_in = Arc::clone(&is_signed_in);
+        async move { Ok::<_, Infallible>(guard.answer(request, pages, &is_signed_in).await) }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -166,7 +197,7 @@ async fn connection(
             // This also ends connections on which nothing more is asked.
             .header_read_timeout(limits.head_time)
             .max_header_size(limits.head_bytes)
-            .serve_connection(stream, service)
+            .serve_connection(TokioIo::new(stream), service)
     );
     tokio::select! {
         _ = &mut connection => return,

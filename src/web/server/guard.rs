@@ -16,6 +16,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -143,15 +144,21 @@ impl Guard {
         }
     }
 
-    /// Answers a request, by a page if it may be seen.
-    pub(super) async fn answer<B>(&self, request: Request<B>, pages: Router) -> Response
+    /// Answers a request, by a page if it may be seen. Notes whether it shows that the browser has
+    /// signed in.
+    pub(super) async fn answer<B>(
+        &self,
+        request: Request<B>,
+        pages: Router,
+        is_signed_in: &AtomicBool,
+    ) -> Response
     where
         B: axum::body::HttpBody<Data = axum::body::Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
         let request = request.map(Body::new);
         let answer = async {
-            match self.admit(request).await {
+            match self.admit(request, is_signed_in).await {
                 Ok(request) => page(pages, request).await,
                 Err(answer) => answer,
             }
@@ -162,7 +169,11 @@ impl Guard {
     }
 
     /// The request as pages see it, or the answer to one that they don't see.
-    async fn admit(&self, request: Request) -> Result<Request, Response> {
+    async fn admit(
+        &self,
+        request: Request,
+        is_signed_in: &AtomicBool,
+    ) -> Result<Request, Response> {
         let refuse = |refusal: Refusal| refusal.response();
         let (mut head, body) = request.into_parts();
         if !self.is_for_us(&head) {
@@ -179,6 +190,7 @@ impl Guard {
         }
         let session = self.session(&head.headers);
         let session = session.ok_or_else(|| refuse(Refusal::Stranger))?;
+        is_signed_in.store(true, Ordering::Relaxed);
         let body = match head.method {
             Method::GET | Method::HEAD => Body::empty(),
             Method::POST if !self.is_from_our_page(&head.headers) => {

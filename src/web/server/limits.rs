@@ -5,15 +5,14 @@ use std::time::Duration;
 /// Every bound of the server in one place, so that tests can shorten the times.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections at a time; others wait until one of them ends.
+    /// Connections at a time. One that has not signed in is closed for the next; where all have,
+    /// the next waits until one of them ends.
     pub connections: usize,
     /// For the head of a request, and between two requests of a connection.
     pub head_time: Duration,
     pub head_bytes: usize,
     /// Without a byte of a body.
     pub idle_time: Duration,
-    /// Without a byte of an answer being taken. Longer, since browsers let people pause downloads.
-    pub stalled_time: Duration,
     /// For the whole of a form that has no file, and for the fields before a file.
     pub form_time: Duration,
     pub form_bytes: usize,
@@ -38,7 +37,6 @@ impl Default for Limits {
             head_time: Duration::from_secs(10),
             head_bytes: 32 << 10,
             idle_time: Duration::from_secs(30),
-            stalled_time: Duration::from_secs(300),
             form_time: Duration::from_secs(60),
             form_bytes: 1 << 20,
             form_fields: 100_000,

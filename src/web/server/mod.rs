@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |-|-|
-//! | `connections`, `limits`, `stalled` | connections, and how much each may take |
+//! | `connections`, `limits` | connections, and how much each may take |
 //! | `guard`, `answers` | who is let in, and what the others are told |
 //! | `codes`, `session`, `secret` | what a browser signs in with |
 //! | `body`, `form`, `upload`, `file_name` | what a browser sends |
@@ -24,7 +24,6 @@ mod redirect;
 mod running;
 mod secret;
 mod session;
-mod stalled;
 #[cfg(test)]
 mod tests;
 pub mod upload;

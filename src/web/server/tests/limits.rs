@@ -1,6 +1,7 @@
 //! How much a sender may take.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::{Answer, TestServer, form};
@@ -45,15 +46,47 @@ fn a_connection_on_which_nothing_is_asked_ends() {
     assert_eq!((answer.status, answer.header("connection")), (403, None));
 }
 
-#[test]
-fn further_connections_wait_until_one_ends() {
-    let server = with(|limits| limits.connections = 2);
-    let mut open = [server.connect(), server.connect()];
+/// A connection that stays open after a request with these headers, which is answered so.
+fn kept_open(server: &TestServer, headers: &str, status: &str) -> TcpStream {
+    let mut stream = server.connect();
     let head = server.head("GET", "").replace("Connection: close\r\n", "");
-    for stream in &mut open {
-        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
-        stream.read_exact(&mut [0; 12]).unwrap();
-    }
+    let request = format!("{head}{headers}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut beginning = [0; 12];
+    stream.read_exact(&mut beginning).unwrap();
+    assert_eq!(beginning, *format!("HTTP/1.1 {status}").as_bytes());
+    stream
+}
+
+fn is_closed(mut stream: TcpStream) -> bool {
+    let mut rest = Vec::new();
+    stream.set_read_timeout(Some(SHORT)).unwrap();
+    let read = stream.read_to_end(&mut rest);
+    read.map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |_| true)
+}
+
+#[test]
+fn the_oldest_connection_that_has_not_signed_in_is_closed_for_the_next() {
+    let server = with(|limits| limits.connections = 3);
+    let browser = server.sign_in();
+    let cookie = format!("Cookie: {}\r\n", browser.cookie);
+    let signed_in = kept_open(&server, &cookie, "200");
+    let silent = server.connect();
+    let stranger = kept_open(&server, "Cookie: leadload_1=x\r\n", "403");
+    let mut next = kept_open(&server, "", "403");
+    assert!(is_closed(silent));
+    assert!(!is_closed(stranger));
+    assert!(!is_closed(signed_in));
+    next.write_all(b"G").unwrap();
+    assert_eq!(browser.get("").status, 200);
+}
+
+#[test]
+fn connections_that_have_signed_in_keep_their_places_and_further_ones_wait() {
+    let server = with(|limits| limits.connections = 2);
+    let browser = server.sign_in();
+    let cookie = format!("Cookie: {}\r\n", browser.cookie);
+    let open = [(); 2].map(|()| kept_open(&server, &cookie, "200"));
     let mut waiting = server.connect();
     let request = format!("{}\r\n", server.head("GET", ""));
     waiting.write_all(request.as_bytes()).unwrap();
