@@ -27,11 +27,44 @@ pub fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Creates folders for their owner only, with those above them. An existing one is left as it is.
 pub fn folders() -> DirBuilder {
     let mut folders = DirBuilder::new();
     folders.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    folders
+}
+
+/// Creates a folder that is the program's own. An existing one becomes its owner's alone.
+///
+/// # Errors
+///
+/// Also if the folder belongs to somebody else, or others can write to it and that cannot be changed.
+pub fn own_folder(path: &Path) -> io::Result<()> {
+    folders().create(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let closed = std::fs::set_permissions(path, Permissions::from_mode(0o700));
+        let found = path.metadata()?;
+        let is_ours = found.uid() == rustix::process::geteuid().as_raw();
+        // File systems without modes refuse to change them.
+        closed.or_else(|error| match is_ours && found.mode() & 0o022 == 0 {
+            true => Ok(()),
+            false => Err(error),
+        })?;
+    }
+    Ok(())
+}
+
+/// Creates folders that are removed when they are dropped, for their owner only: the default of
+/// `tempfile` leaves that to the umask.
+pub fn temporary_folders<'a, 'b>() -> tempfile::Builder<'a, 'b> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has permissions"))]
+    let mut folders = tempfile::Builder::new();
+    #[cfg(unix)]
+    folders.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     folders
 }
 

@@ -22,6 +22,7 @@ use super::{
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId};
 use crate::paths::folder_of;
 use crate::phone::PhoneNumber;
+use crate::private_file;
 use crate::rate::{KnownRate, Rate};
 
 /// A ledger that is open. Its methods fail if it cannot be read or
@@ -522,7 +523,7 @@ impl Ledger {
             Ledger::File(ledger) => ledger.copy_into(to),
             Ledger::Server(_) => {
                 // A ledger that is being written has a log beside it, so it gets its name last.
-                let folder = tempfile::Builder::new()
+                let folder = private_file::temporary_folders()
                     .prefix(".leadload-")
                     .tempdir_in(folder_of(to))
                     .map_err(CopyError::Output)?;

@@ -419,7 +419,8 @@ impl JobState {
 /// A new private folder in this one, which goes unless it is kept.
 pub fn new_folder_in(folder: &Path) -> io::Result<TempDir> {
     private_file::folders().create(folder)?;
-    tempfile::Builder::new().prefix("file-").tempdir_in(folder)
+    let mut folders = private_file::temporary_folders();
+    folders.prefix("file-").tempdir_in(folder)
 }
 
 /// Whether two sets of options read a file in the same way.

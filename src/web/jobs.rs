@@ -71,7 +71,7 @@ impl Jobs {
         let mut id = last + 1;
         loop {
             let name = id.to_string();
-            let mut folders = tempfile::Builder::new();
+            let mut folders = private_file::temporary_folders();
             match folders.prefix(&name).rand_bytes(0).tempdir_in(&self.folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id += 1,
                 made => return made.map(|folder| (JobId(id), folder)),

@@ -1,7 +1,8 @@
 //! What all pages share: the settings that the program was started with, the service and the jobs.
 
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
@@ -23,6 +24,8 @@ use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
 use crate::message::{ASK_SETUP, Message};
 use crate::options::{Given, Options, Progress};
+use crate::paths::folder_of;
+use crate::private_file;
 use crate::report::Log;
 use crate::results::OutputChoice;
 use crate::sandbox::{Sandbox, SandboxConfig};
@@ -30,6 +33,9 @@ use crate::settings::{Connection, Layers, Service, environment, ledger_place};
 
 /// How many lists of text are remembered, with what was found in them.
 const REMEMBERED: usize = 4;
+
+/// The folder of a practice, beside that of the jobs.
+const PRACTICE: &str = "practice";
 
 #[derive(Debug)]
 pub struct Site {
@@ -70,7 +76,8 @@ impl Site {
     /// Opens the jobs in `folder`; those of a practice are in a folder that ends with the program.
     pub fn open(mut typed: Options, folder: PathBuf, log: Log) -> Result<Site, Failure> {
         let is_practice = typed.connection.sandbox == Some(true);
-        let practice = is_practice.then(Practice::start).transpose();
+        let practice = is_practice.then(|| Practice::start(folder_of(&folder)));
+        let practice = practice.transpose();
         let practice = practice.or_stopped(StoppedBy::Disk)?;
         let folder = match &practice {
             Some(practice) => {
@@ -275,14 +282,22 @@ fn unusable_settings(error: anyhow::Error) -> Failure {
 }
 
 impl Practice {
-    fn start() -> io::Result<Practice> {
+    /// Starts a practice with a folder in this one.
+    fn start(within: &Path) -> io::Result<Practice> {
+        private_file::folders().create(within)?;
+        // What a practice has left that was killed.
+        match fs::remove_dir_all(within.join(PRACTICE)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut folders = private_file::temporary_folders();
         let config = SandboxConfig {
             keep_variables: Some(false),
             ..SandboxConfig::default()
         };
         Ok(Practice {
             sandbox: Sandbox::start(config)?,
-            folder: tempfile::tempdir()?,
+            folder: folders.prefix(PRACTICE).rand_bytes(0).tempdir_in(within)?,
         })
     }
 }

@@ -10,8 +10,10 @@ use std::process::Child;
 use std::time::Duration;
 
 #[cfg(unix)]
-use crate::util::signal;
+use crate::page_session::Session;
 use crate::util::{Folder, Output, kill, wait_until};
+#[cfg(unix)]
+use crate::util::{contacts, service, signal};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -70,6 +72,13 @@ impl Page {
 
     fn get(&self, page: &str, headers: &str) -> String {
         self.request("GET", page, headers, "")
+    }
+
+    /// Signs in with the printed link, as a browser that keeps the cookie.
+    #[cfg(unix)]
+    fn session(&self) -> Session {
+        let (port, base, open) = (self.port, &self.base, &self.open);
+        Session::sign_in(&format!("http://127.0.0.1:{port}{base}{open}"))
     }
 
     /// Signs in with the printed link; the header with the cookie.
@@ -234,17 +243,82 @@ fn only_this_computer_can_connect() {
 #[cfg(unix)]
 #[test]
 fn everything_that_is_kept_is_for_its_owner_only() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let _page = Page::start(&folder);
-    let files = below(&state(&folder));
-    assert!(files.len() >= 3, "{files:?}");
-    for path in files {
-        let metadata = path.metadata().unwrap();
-        let mode = if metadata.is_dir() { 0o700 } else { 0o600 };
-        let found = metadata.permissions().mode() & 0o777;
-        assert_eq!(found, mode, "{}", path.display());
+    assert!(below(&state(&folder)).len() >= 3);
+    are_private(&state(&folder));
+}
+
+/// The mode of each file and folder below this one.
+#[cfg(unix)]
+#[track_caller]
+fn are_private(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    for path in below(folder) {
+        let found = path.metadata().unwrap();
+        let mode = if found.is_dir() { 0o700 } else { 0o600 };
+        let is_private = found.permissions().mode() & 0o777 == mode;
+        assert!(
+            is_private,
+            "{:o} {}",
+            found.permissions().mode(),
+            path.display()
+        );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn whatever_the_umask_what_is_made_is_for_its_owner_only_and_in_the_home_folder() {
+    const OPEN: &str = "umask 0; exec \"$0\" \"$@\"";
+    let folder = Folder::with_leads(&contacts(3));
+    let temporary = tempfile::tempdir().unwrap();
+    let (service, list) = (service(), folder.path("leads.csv"));
+    let run = |args: &[&str]| {
+        let place = temporary.path().to_str().unwrap();
+        folder.through_shell(OPEN, args).env("TMPDIR", place)
+    };
+    let import = ["import", "leads.csv", "--campaign", "101", "--rate", "none"];
+    run(&import).at(&service).expect(0);
+    run(&["runs", "copy", "--to", "copy"]).expect(0);
+    are_private(&folder.home());
+    fs::remove_file(&list).unwrap();
+    are_private(&folder.path("."));
+    folder.write("leads.csv", contacts(3));
+    let page = Page::of(run(&TRIAL).start());
+    let session = page.session();
+    let uploaded = session.upload("list", &[], Some(&list));
+    session.arrive(&uploaded.to.expect(&uploaded.body));
+    let suppressed = session.upload("do-not-call/list", &[], Some(&list));
+    assert_eq!(suppressed.status, 303, "{}", suppressed.body);
+    are_private(&folder.home());
+    assert_eq!(below(temporary.path()), BTreeSet::new());
+    let lists = |folder: &Folder| {
+        let mut files = below(&state(folder)).into_iter();
+        files.any(|path| path.ends_with("leads.csv"))
+    };
+    assert!(lists(&folder));
+    // What a practice leaves that is killed goes with the next one.
+    page.kill();
+    let _page = Page::start(&folder);
+    assert!(!lists(&folder));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_the_page_that_others_can_write_to_is_closed_to_them() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    Page::start(&folder).kill();
+    let [own] = fs::read_dir(state(&folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+    let _page = Page::start(&folder);
+    assert_eq!(own.metadata().unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]

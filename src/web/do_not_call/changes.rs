@@ -46,8 +46,8 @@ pub async fn remove(visit: Visit, Extension(fields): Extension<FormFields>) -> R
 
 /// Adds all numbers of a list.
 pub async fn add_list(visit: Visit, request: Request) -> Response {
-    let folder = match tempfile::tempdir() {
-        Ok(folder) => folder,
+    let folder = match visit.site.jobs.new_folder() {
+        Ok((_, folder)) => folder,
         Err(error) => {
             return refused(&visit, &Forms::new(&visit.site).list, LIST, disk(&error)).await;
         }

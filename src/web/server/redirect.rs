@@ -74,11 +74,8 @@ impl RedirectFile {
 }
 
 fn private_folder(home: &Path) -> io::Result<TempDir> {
-    let mut folder = tempfile::Builder::new();
-    folder.prefix(FOLDER);
-    #[cfg(unix)]
-    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    folder.tempdir_in(home)
+    let mut folders = private_file::temporary_folders();
+    folders.prefix(FOLDER).tempdir_in(home)
 }
 
 impl Drop for RedirectFile {

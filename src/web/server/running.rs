@@ -185,7 +185,7 @@ pub struct PageFolder {
 
 impl PageFolder {
     pub fn open(folder: PathBuf) -> io::Result<PageFolder> {
-        private_file::folders().create(&folder)?;
+        private_file::own_folder(&folder)?;
         let starting = private_file::options().open(folder.join("starting"))?;
         // Some network file systems have no locks. Then two starts at the same time open two pages.
         let _ = starting.lock();
