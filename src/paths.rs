@@ -36,8 +36,17 @@ pub fn from_here(path: &Path) -> &Path {
 
 /// Whether two paths lead to the same file, even if the file does not exist yet.
 pub fn is_same_place(a: &Path, b: &Path) -> bool {
-    let place = |path| absolute_place(path).ok();
+    let place = |path| absolute_place(path).ok().map(in_one_case);
     is_same_file(a, b) || place(a).is_some() && place(a) == place(b)
+}
+
+/// The same for all paths that differ in nothing but case, on systems where they usually lead to
+/// the same file.
+fn in_one_case(path: PathBuf) -> PathBuf {
+    match cfg!(any(windows, target_os = "macos")) {
+        true => path.to_string_lossy().to_lowercase().into(),
+        false => path,
+    }
 }
 
 /// Whether two paths lead to the same existing file. On Unix it opens neither: when a process

@@ -52,12 +52,12 @@ impl LedgerPlace {
         }
     }
 
-    /// Whether a path is that of the ledger's file or of one of
-    /// the files next to it, even if that does not exist yet.
+    /// Whether a path is that of the ledger's file or of one of the files next to it, even if that
+    /// does not exist yet; or that of the certificates that its server is known by.
     pub fn owns(&self, path: &Path) -> bool {
         match self {
             LedgerPlace::File(file) => file.owns(path),
-            LedgerPlace::Server(_) => false,
+            LedgerPlace::Server(server) => server.owns(path),
         }
     }
 

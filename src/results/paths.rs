@@ -55,12 +55,7 @@ impl OutputPaths {
             .filter_map(Input::path)
             .collect();
         paths.refuse_other_forms()?;
-        let is_reserved = |path: &Path| {
-            let mut reserved = choices.reserved.iter();
-            reserved.any(|other| is_same_place(other, path))
-        };
-        let why = "holds settings, a token or certificates that this command uses";
-        paths.refuse(is_reserved, why)?;
+        paths.refuse_reserved(&choices.reserved)?;
         let rejects = inputs.iter().zip(paths.rejects.iter().flatten());
         let mut rejects = rejects.filter(|_| choices.rejects == OutputChoice::BesideInput);
         let is_read = |place| read.iter().any(|input| is_same_place(input, place));
@@ -140,11 +135,12 @@ impl OutputPaths {
     }
 
     /// Makes sure that an export to `results` overwrites no file that is read, no file of the
-    /// ledger, and nothing that is not a regular file.
+    /// ledger, none of `reserved`, and nothing that is not a regular file.
     pub fn refuse_export(
         results: &Path,
         read: &[&Path],
         ledger: &LedgerPlace,
+        reserved: &[PathBuf],
     ) -> Result<(), OutputError> {
         let paths = OutputPaths {
             results: Some(results.to_owned()),
@@ -152,8 +148,15 @@ impl OutputPaths {
             report: None,
         };
         paths.refuse_other_forms()?;
+        paths.refuse_reserved(reserved)?;
         paths.refuse_clashes(read)?;
         paths.refuse_ledger(ledger)
+    }
+
+    fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
+        let is_reserved = |path: &Path| reserved.iter().any(|other| is_same_place(other, path));
+        let why = "holds settings, a token or certificates that this command uses";
+        self.refuse(is_reserved, why)
     }
 
     /// Makes sure that no output is the ledger or one of the files next to it.
@@ -162,7 +165,8 @@ impl OutputPaths {
     }
 
     fn refuse(&self, is_refused: impl Fn(&Path) -> bool, why: &str) -> Result<(), OutputError> {
-        let Some(path) = self.all().find(|path| is_refused(path)) else {
+        let places = self.all().flat_map(|path| [path.clone(), part_of(path)]);
+        let Some(path) = places.into_iter().find(|path| is_refused(path)) else {
             return Ok(());
         };
         let what = format!("`{}` {why}, and is never written over", path.display());

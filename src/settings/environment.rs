@@ -93,8 +93,7 @@ pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Laye
 pub(super) fn password_file() -> Option<String> {
     // The page looks for the ledger with each request.
     static WARNED: Once = Once::new();
-    let named = env::var_os(PGPASSFILE).filter(|name| !name.is_empty());
-    let path = named.map(PathBuf::from).or_else(usual_password_file)?;
+    let path = password_file_place()?;
     let content = fs::read(&path).ok()?;
     if let Some(what) = others_can(&path) {
         WARNED.call_once(|| {
@@ -107,6 +106,12 @@ pub(super) fn password_file() -> Option<String> {
         return None;
     }
     Some(String::from_utf8_lossy(&content).into_owned())
+}
+
+/// Where the password file is, if there is one.
+pub(super) fn password_file_place() -> Option<PathBuf> {
+    let named = env::var_os(PGPASSFILE).filter(|name| !name.is_empty());
+    named.map(PathBuf::from).or_else(usual_password_file)
 }
 
 fn usual_password_file() -> Option<PathBuf> {

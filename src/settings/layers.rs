@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf, absolute};
 
 use serde_json::json;
 
+use super::environment::password_file_place;
+use super::profile::config_file::usual_place;
 use super::{Profile, check_alone, quoted};
 use crate::api::BaseUrl;
 use crate::intake::OnUncertain;
@@ -74,7 +76,8 @@ pub struct Layers {
     pub profile: Option<Profile>,
     /// Why the profile's token is withheld from the service; `None` if it is not.
     pub withheld: Option<String>,
-    /// The settings file, token files and certificates of all sources: no output may replace them.
+    /// Settings files, files of tokens and passwords, and certificates, of all sources and all
+    /// profiles, whether they exist or not: no output may take their place.
     pub reserved: Vec<PathBuf>,
 }
 
@@ -320,13 +323,25 @@ impl Layers {
     fn files_of_settings(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = Vec::new();
         for Layer { options, .. } in &self.layers {
-            files.extend(token_file(options).map(Path::to_owned));
-            files.extend(options.connection.ca_file.as_deref().cloned());
+            files.extend(files_to_connect(options));
             files.extend(options.place.config.as_deref().cloned());
         }
-        files.extend(self.profile.as_ref().map(|profile| profile.file.clone()));
+        if let Some(profile) = &self.profile {
+            files.push(profile.file.clone());
+            files.extend(profile.files_to_connect.iter().cloned());
+        }
+        files.extend(usual_place());
+        files.extend(password_file_place());
         files
     }
+}
+
+/// The files that these options name for connections.
+pub(super) fn files_to_connect(options: &Options) -> impl Iterator<Item = PathBuf> + use<> {
+    let token = token_file(options).map(Path::to_owned);
+    token
+        .into_iter()
+        .chain(options.connection.ca_file.as_deref().cloned())
 }
 
 /// Combines the options of several sources, the strongest first.

@@ -465,6 +465,24 @@ fn an_empty_file_that_is_read_stays_empty() {
     }
 }
 
+/// An import that fails before it knows its outputs writes its metrics too.
+#[test]
+fn a_file_that_the_import_was_to_find_or_make_is_not_made_with_metrics() {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = service();
+    for args in [
+        &["new", "--campaign", "101"][..],
+        &["leads.csv", "--suppress", "new", "--campaign", "101"],
+        &["leads.csv", "--ledger", "new"],
+        &["leads.csv", "--results", "new"],
+    ] {
+        let args = [args, &["--metrics-file", "./new"]].concat();
+        let refused = folder.import(&service, &args).expect(2);
+        refused.tells("`./new` is another file of this import");
+        assert_eq!(folder.names(), ["leads.csv"], "{args:?}");
+    }
+}
+
 #[test]
 fn an_empty_file_has_nothing_to_lose_and_is_replaced() {
     let folder = Folder::with_leads(&contacts(2));

@@ -1,5 +1,8 @@
 //! Results and rejects files: where they are written, and what they never do.
 
+#[cfg(unix)]
+use std::path::Path;
+
 use crate::transcript::without_tags;
 use crate::util::{Folder, Output, contacts, scenario, service, wait_for_requests};
 
@@ -509,4 +512,92 @@ fn what_says_where_the_service_is_and_who_asks_is_no_place_for_an_output() {
         .expect(2);
     refused.tells("`leads.results.csv` holds settings, a token");
     assert_eq!(service.stats().lead_requests, 0);
+}
+
+/// Every command that writes a file whose name is given, up to that name.
+#[cfg(unix)]
+const WRITERS: [&[&str]; 7] = [
+    &["import", "leads.csv", "--campaign", "101", "--results"],
+    &["import", "leads.csv", "--campaign", "101", "--rejects"],
+    &["import", "leads.csv", "--campaign", "101", "--metrics-file"],
+    &["check", "leads.csv", "--results"],
+    &["runs", "export", "--results"],
+    &["runs", "undo", "last", "--dry-run", "--results"],
+    &["runs", "copy", "--to"],
+];
+
+/// Runs every such command with this path. None of them writes there or sends anything.
+#[cfg(unix)]
+#[track_caller]
+fn nothing_is_written_to(
+    folder: &Folder,
+    service: &leadload::sandbox::Sandbox,
+    place: &Path,
+    more: &[&str],
+) {
+    let before = std::fs::read(place).ok();
+    let names = folder.names();
+    for writer in WRITERS {
+        let name = place.to_str().unwrap();
+        let run = folder.leadload(&[writer, &[name], more].concat());
+        let requests = service.stats().lead_requests;
+        let refused = run.at(service).expect(2);
+        assert_eq!(refused.stdout, "", "{writer:?} {name}");
+        assert_eq!(std::fs::read(place).ok(), before, "{writer:?} {name}");
+        assert_eq!(service.stats().lead_requests, requests);
+    }
+    assert_eq!(folder.names(), names);
+}
+
+#[cfg(unix)]
+#[test]
+fn settings_that_are_empty_or_not_there_yet_are_no_place_for_an_output() {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let usual = folder.config();
+    let kept = usual.parent().unwrap();
+    std::fs::create_dir_all(kept).unwrap();
+    nothing_is_written_to(&folder, &service, &usual, &[]);
+    std::fs::write(&usual, "").unwrap();
+    std::fs::hard_link(&usual, folder.path("second-name")).unwrap();
+    std::os::unix::fs::symlink(kept, folder.path("link")).unwrap();
+    for place in [
+        usual,
+        folder.path("second-name"),
+        folder.path("link/config.toml"),
+        folder.path("link/../leadload/config.toml"),
+    ] {
+        nothing_is_written_to(&folder, &service, &place, &[]);
+    }
+    folder.write("empty.toml", "");
+    let named = ["--config", "empty.toml"];
+    nothing_is_written_to(&folder, &service, Path::new("empty.toml"), &named);
+    assert_eq!(folder.read("empty.toml"), "");
+}
+
+#[cfg(unix)]
+#[test]
+fn tokens_and_certificates_of_any_profile_are_no_place_for_an_output() {
+    let folder = Folder::with_leads(&contacts(1));
+    let service = service();
+    folder.import_leads(&service, &[]).expect(0);
+    let settings = "[profiles.one]\ntoken_file = 'new'\n[profiles.two]\ntoken_file = 'old'\nca_file = 'ca.pem'\n";
+    folder.write("conf.toml", settings);
+    folder.write("old", service.token());
+    folder.write("ca.pem", "");
+    let named = ["--config", "conf.toml"];
+    for place in ["new", "old", "ca.pem", "conf.toml"] {
+        nothing_is_written_to(&folder, &service, &folder.path(place), &named);
+    }
+    // Nor for what an output is until it is complete.
+    folder.write("out.csv.part", service.token());
+    let token = [&named[..], &["--token-file", "out.csv.part"]].concat();
+    for writer in &WRITERS[..2] {
+        let run = folder.leadload(&[*writer, &["out.csv"], &token].concat());
+        run.at(&service)
+            .expect(2)
+            .tells("`out.csv.part` holds settings, a token");
+    }
+    assert_eq!(folder.read("out.csv.part"), service.token());
 }

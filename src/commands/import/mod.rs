@@ -4,7 +4,7 @@ mod confirmation;
 mod terminal_observer;
 mod test_call;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
@@ -18,8 +18,9 @@ use crate::import::{Import, Prepared, Record, Request, inputs, send, service};
 use crate::intake::InspectedInput;
 use crate::open_files;
 use crate::options::Options;
+use crate::paths::is_same_place;
 use crate::report::{ListMapping, Log, Metrics, job_labels};
-use crate::settings::{ImportSettings, Layers, Service, refuse_unreadable_proxy};
+use crate::settings::{ImportSettings, Layers, Service, ledger_place, refuse_unreadable_proxy};
 use crate::signals;
 use terminal_observer::TerminalObserver;
 
@@ -46,7 +47,19 @@ fn metrics(files: &[PathBuf], layers: &Layers) -> Result<Metrics, Failure> {
     let profile = profile.and_then(|profile| profile.name.as_deref());
     // A profile that is named but does not exist may be what is wrong.
     let profile = profile.or(given.place.profile.as_deref().map(String::as_str));
-    Metrics::new(file, job_labels(profile, files))
+    let ledger = ledger_place(&layers.options()).ok().flatten();
+    let output = &given.output;
+    let named = [&output.results, &output.rejects, &output.report];
+    let named = named.into_iter().flatten();
+    let named = named.chain(given.phones.suppress.iter().flatten());
+    let mut needed: Vec<&Path> = named.map(|path| path.as_path()).collect();
+    needed.extend(files.iter().chain(&layers.reserved).map(PathBuf::as_path));
+    let is_needed = |path: &Path| {
+        let mut needed = needed.iter();
+        needed.any(|other| is_same_place(other, path))
+            || ledger.as_ref().is_some_and(|ledger| ledger.owns(path))
+    };
+    Metrics::new(file, job_labels(profile, files), is_needed)
 }
 
 /// Writes metrics for an import whose settings are wrong.

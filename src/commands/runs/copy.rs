@@ -10,20 +10,21 @@ use crate::cli::runs::CopyArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
 use crate::message::Message;
-use crate::options::{Format, Options};
-use crate::paths::with_reason;
+use crate::options::Format;
+use crate::paths::{is_same_place, with_reason};
 use crate::private_file;
 use crate::report::{copied_json, copied_text, transferred_json, transferred_text};
 use crate::results::what_to_fix;
-use crate::settings::place_of;
+use crate::settings::{Layers, place_of};
 
 pub(super) fn run(
     place: &LedgerPlace,
     args: &CopyArgs,
-    options: &Options,
-    format: Format,
+    layers: &Layers,
 ) -> Result<String, Failure> {
     let Some(ledger) = Ledger::read(place)? else {
+    let options = layers.options();
+    let format = options.output.format();
         return Err(Failure::usage(
             format!("there is no ledger `{place}` to copy"),
             "the first import creates it; if yours is elsewhere, name it with `--ledger`",
@@ -34,7 +35,7 @@ pub(super) fn run(
         Some(_) => refuse_senders(&ledger)?,
         None => Vec::new(),
     };
-    let to = place_of(&args.to, options).or_stopped(StoppedBy::Usage)?;
+    let to = place_of(&args.to, &options).or_stopped(StoppedBy::Usage)?;
     if let LedgerPlace::Server(_) = to {
         return to_server(&ledger, &to, args.from.is_some(), format);
     }
@@ -47,6 +48,15 @@ pub(super) fn run(
         ));
     }
     // A link whose target does not exist counts as existing too.
+    if layers.reserved.iter().any(|file| is_same_place(file, to)) {
+        return Err(Failure::usage(
+            format!(
+                "`{}` is a file for settings, a token or certificates",
+                to.display()
+            ),
+            "name another file with `--to`",
+        ));
+    }
     if to.symlink_metadata().is_ok() {
         return Err(already_there(to));
     }

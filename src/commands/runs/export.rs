@@ -14,12 +14,13 @@ use crate::report::{console, export_json, export_text};
 use crate::results::{
     MoreColumns, OutputError, OutputPaths, ResultsFile, ResultsLine, ResultsText, Written,
 };
+use crate::settings::Layers;
 use crate::text::shown_name;
 
 pub(super) fn run(
     ledger: &LedgerPlace,
     args: &ExportArgs,
-    format: Format,
+    layers: &Layers,
 ) -> Result<String, Failure> {
     let known = KnownRuns::read(ledger)?;
     let runs = chosen(&known, args)?;
@@ -40,14 +41,14 @@ pub(super) fn run(
         text.finish().or_stopped(StoppedBy::Disk)?;
         (counts, Written::default())
     } else {
-        refuse_place(&known, &args.results)?;
+        refuse_place(&known, &args.results, layers)?;
         let file = ResultsFile::of_export(&args.results, more);
         let mut file = file.map_err(|error| error.of_export().before_sending())?;
         let write = |line: &ResultsLine<'_>| file.write(line).map_err(not_written);
         let counts = export(&known, &selection, &runs, write)?;
         (counts, file.finish().map_err(not_written)?)
     };
-    Ok(match format {
+    Ok(match layers.options().output.format() {
         Format::Text => export_text(&counts, &written),
         Format::Json => export_json(&counts, &written),
     })
@@ -99,8 +100,12 @@ pub(super) fn campaign(
     }
 }
 
-/// Refuses to replace the ledger or an imported file.
-pub(super) fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Failure> {
+/// Refuses to replace the ledger, an imported file, or a file of the settings.
+pub(super) fn refuse_place(
+    known: &KnownRuns,
+    results: &Path,
+    layers: &Layers,
+) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
         return Err(Failure::usage(
             "this needs a file",
@@ -110,7 +115,7 @@ pub(super) fn refuse_place(known: &KnownRuns, results: &Path) -> Result<(), Fail
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());
     let untouched: Vec<&Path> = inputs.collect();
-    OutputPaths::refuse_export(results, &untouched, &known.place)
+    OutputPaths::refuse_export(results, &untouched, &known.place, &layers.reserved)
         .map_err(|error| error.of_export().before_sending())
 }
 

@@ -36,7 +36,7 @@ pub(super) fn undo(
     let began = Instant::now();
     let chosen = chosen(ledger, args.run);
     let run = chosen.as_ref().ok().cloned();
-    let ended = chosen.and_then(|run| undo_run(ledger, run.run, args, layers, log, began));
+    let ended = chosen.and_then(|run| undo_run(ledger, &run, args, layers, log, began));
     ended.or_else(|failure| {
         refused(failure, layers, |failure| {
             let elapsed_s = began.elapsed().as_secs_f64();
@@ -47,18 +47,18 @@ pub(super) fn undo(
 
 fn undo_run(
     ledger: &LedgerPlace,
-    run: RunId,
+    run: &RunRecord,
     args: &UndoArgs,
     layers: &Layers,
     log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
-    log.name_run(Some(run));
+    log.name_run(Some(run.run));
     let options = layers.options();
-    let wanted = wanted(ledger, run, layers, args.dry_run)?;
-    if let Some(results) = &args.results {
-        refuse_place(&KnownRuns::read(ledger)?, results)?;
-    }
+    let wanted = wanted(ledger, run.run, layers, args.dry_run)?;
+    let results = args.results.as_deref().cloned();
+    let results = results.unwrap_or_else(|| UndoFile::path(&run.inputs, Path::new("")));
+    refuse_place(&KnownRuns::read(ledger)?, &results, layers)?;
     let format = options.output.format();
     service::block_on(async {
         let terminal = Terminal::open("removed");
@@ -84,7 +84,6 @@ fn undo_run(
             console::print(&text).or_stopped(StoppedBy::Disk)?;
             return Ok(ExitCode::Complete);
         }
-        let results = args.results.as_deref().cloned();
         perform(undo, results, interrupts, &options, log, began).await
     })
 }
@@ -105,14 +104,13 @@ fn refused(
 
 async fn perform(
     undo: Undo,
-    results: Option<PathBuf>,
+    file: PathBuf,
     interrupts: Interrupts,
     options: &Options,
     log: &Log,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let bar = bar(options, log, undo.leads());
-    let file = results.unwrap_or_else(|| UndoFile::path(&undo.target().run, Path::new("")));
     let undone = undo
         .perform(file, interrupts, |done| bar.set_position(done))
         .await;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use url::{Host, Url};
 use super::password_file::password_for;
 use crate::message::Message;
 use crate::options::Value;
+use crate::paths::is_same_place;
 
 const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 
@@ -207,6 +208,11 @@ impl ServerPlace {
             address.push_str(setting);
         }
         address
+    }
+
+    /// Whether a path is that of the certificates that the server is known by.
+    pub fn owns(&self, path: &Path) -> bool {
+        matches!(&self.tls, Some(Trust::File(root)) if is_same_place(root, path))
     }
 
     /// Takes the password that a password file has for this server, unless there is one already.

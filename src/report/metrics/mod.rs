@@ -67,12 +67,20 @@ struct MetricsFile {
 }
 
 impl Metrics {
-    /// Writes nothing yet. Fails if a file at `path` is not ours to replace.
-    pub fn new(path: Option<&Path>, labels: String) -> Result<Metrics, Failure> {
+    /// Writes nothing yet. Fails if a file at `path` is not ours to replace, or is one that the
+    /// import needs, even if that is empty or does not exist: `is_needed` knows.
+    pub fn new(
+        path: Option<&Path>,
+        labels: String,
+        is_needed: impl Fn(&Path) -> bool,
+    ) -> Result<Metrics, Failure> {
         let Some(path) = path else {
             return Ok(Metrics::default());
         };
         check_place(path)?;
+        if is_needed(path) {
+            return Err(refused(path, "is another file of this import"));
+        }
         let now = Timestamp::now();
         Ok(Metrics(Some(Rc::new(RefCell::new(MetricsFile {
             path: path.to_owned(),
@@ -433,7 +441,7 @@ mod tests {
     fn refusals_waits_and_answers_are_counted_from_events() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path), String::new()).unwrap();
+        let metrics = Metrics::new(Some(&path), String::new(), |_| false).unwrap();
         let answered = |http_status: Option<u16>| RunEvent::Answered {
             row: RowId(1),
             http_status,
@@ -461,7 +469,7 @@ mod tests {
     fn the_metrics_file_is_written_every_ten_seconds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path), String::new()).unwrap();
+        let metrics = Metrics::new(Some(&path), String::new(), |_| false).unwrap();
         metrics.begin(|_| false).unwrap();
         let mut progress = Progress::new(RowTotal::default());
         let mut written = Vec::new();
@@ -481,7 +489,7 @@ mod tests {
     fn a_metrics_file_that_cannot_be_written_does_not_stop_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("leadload.prom");
-        let metrics = Metrics::new(Some(&path), String::new()).unwrap();
+        let metrics = Metrics::new(Some(&path), String::new(), |_| false).unwrap();
         metrics.begin(|_| false).unwrap();
         folder.close().unwrap();
         metrics.note(&pulse(0), &Tally::midway(), &Progress::default());

@@ -24,6 +24,7 @@ use toml_edit::{Item, Key, TableLike, Value};
 
 use self::config_file::ConfigFile;
 use self::table::{DEFAULT_PROFILE, PROFILES, check_name, table_of, tables};
+use super::layers::files_to_connect;
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
 use crate::message::Message;
@@ -36,6 +37,8 @@ pub struct Profile {
     pub name: Option<String>,
     pub file: PathBuf,
     pub names: Vec<String>,
+    /// The token files and certificates that any profile of the file names.
+    pub(in crate::settings) files_to_connect: Vec<PathBuf>,
     /// Its own options, those that can be read.
     pub(in crate::settings) own: Options,
     /// The options for all profiles.
@@ -85,6 +88,7 @@ impl Profile {
             name: table.map(|(name, _)| (*name).to_owned()),
             file: file.path.clone(),
             names: tables.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            files_to_connect: Vec::new(),
             own: Options::default(),
             common: Options::default(),
             wrong: None,
@@ -98,6 +102,14 @@ impl Profile {
         let place = format!("`{}`", printable(&file.path.display().to_string()));
         let head = file.document.as_table();
         let (common, wrong) = read(file, &place, head, true);
+        // What is wrong with another profile does not matter here.
+        let all = tables
+            .iter()
+            .map(|(_, table)| read(file, "", *table, false).0);
+        let named = all
+            .chain([common.clone()])
+            .flat_map(|all| files_to_connect(&all));
+        profile.files_to_connect = named.collect();
         profile.common = common;
         profile.wrong = profile.wrong.or(wrong);
         Ok(profile)
