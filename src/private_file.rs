@@ -2,7 +2,7 @@
 //! permissions a file has the permissions of its folder, and a user's own folders are private.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, absolute};
 
@@ -89,6 +89,17 @@ pub fn replace_with<E: From<io::Error>>(
     file.persist(path).map_err(io::Error::from)?;
     sync_folder(path);
     Ok(())
+}
+
+/// Whether the file could be locked. On a file system without locks this is true, and other
+/// processes cannot be kept out.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Checks whether [`replace`] would be permitted, as well as this can be known

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -241,7 +241,9 @@ impl Drop for OutputFile {
 fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File>> {
     loop {
         match private_file::create(part) {
-            Ok(file) if lock(&file)? && is_file_at(&file, part)? => return Ok(Some(file)),
+            Ok(file) if private_file::try_lock(&file)? && is_file_at(&file, part)? => {
+                return Ok(Some(file));
+            }
             // Another run has taken the file over before it was locked.
             Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -252,7 +254,7 @@ fn make_part(part: &Path, is_known: impl Fn() -> bool) -> io::Result<Option<File
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        if !lock(&left)? {
+        if !private_file::try_lock(&left)? {
             return Ok(None);
         }
         // Between the opening and the locking another run may have renamed
@@ -272,17 +274,6 @@ fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// Whether the file could be locked. On a file system without locks this is
-/// true, and other runs cannot be kept out.
-fn lock(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -34,5 +34,6 @@ pub use page::{home_folder, page_folder, pages_folder};
 pub use profile::{MappingToSave, NewProfile, Profile, WrittenProfile};
 pub use reading::{PhoneSettings, ReadingSettings, form_choice, output_choices};
 pub use shown::{SettingInUse, settings_in_use};
+pub use state::copies_folder;
 
 use check::{check_alone, quoted};

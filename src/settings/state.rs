@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use directories::ProjectDirs;
 
+/// Where copies of ledgers are noted while they are made.
+pub fn copies_folder() -> Option<PathBuf> {
+    Some(state_folder()?.join("copies"))
+}
+
 /// On Linux the user's state folder, elsewhere the folder for local data; `None` without a home.
 pub(super) fn state_folder() -> Option<PathBuf> {
     let folders = ProjectDirs::from("", "", "leadload")?;

@@ -2,11 +2,15 @@
 
 use std::collections::HashSet;
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
 use leadload::sandbox::Sandbox;
 
+#[cfg(unix)]
+use crate::util::number;
 use crate::util::{Folder, Output, contacts, scenario, service, wait_until};
 
 /// The files that SQLite keeps next to a ledger that is in use.
@@ -107,7 +111,6 @@ fn a_copy_is_made_while_a_run_sends_and_is_a_ledger_like_any_other() {
 #[cfg(unix)]
 #[test]
 fn a_copy_is_its_owners_alone() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with_leads(&contacts(2));
     folder.import_leads(&service(), &[]).expect(0);
     folder.leadload(&["runs", "copy", "--to", "copy"]).expect(0);
@@ -171,4 +174,58 @@ fn a_copy_that_the_disk_has_no_room_for_is_no_copy() {
         .expect(5);
     output.tells("cannot write the copy `copy`");
     assert_eq!(folder.names(), before);
+}
+
+/// What lies beside the place of a copy until it is complete.
+const HALF: &str = "copy.leadload-copy";
+
+/// A limit on the size of files kills it midway, where it has the numbers already.
+#[cfg(unix)]
+#[test]
+fn what_a_killed_copy_leaves_goes_with_the_next_copy_prune_or_forget() {
+    let folder = Folder::with_leads(&contacts(4000));
+    folder.import_leads(&service(), &[]).expect(0);
+    let before = folder.names();
+    let script = "ulimit -c 0; ulimit -f 128; exec \"$0\" \"$@\"";
+    let number = number(3999);
+    for next in [
+        &["copy", "--to", "copy"][..],
+        &["copy", "--to", "other"],
+        &["prune", "--older-than", "1d"],
+        &["forget", "--number", &number, "--yes"],
+    ] {
+        let copy = ["runs", "copy", "--to", "copy"];
+        let killed = folder.through_shell(script, &copy).output();
+        assert_eq!((killed.code, killed.stderr.as_str()), (-1, ""), "{next:?}");
+        let left = fs::read_dir(folder.path(HALF)).unwrap();
+        let bytes = left.map(|file| file.unwrap().metadata().unwrap().len());
+        assert!(bytes.sum::<u64>() > 0, "{next:?}");
+        let of_others = fs::metadata(folder.path(HALF)).unwrap().permissions();
+        assert_eq!(PermissionsExt::mode(&of_others) & 0o077, 0);
+        folder.leadload(&[&["runs"], next].concat()).expect(0);
+        for copy in ["copy", "other"] {
+            let _ = fs::remove_file(folder.path(copy));
+        }
+        assert_eq!(folder.names(), before, "{next:?}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_being_made_and_a_folder_of_somebody_else_are_left_alone() {
+    let folder = Folder::with_leads(&contacts(1));
+    folder.import_leads(&service(), &[]).expect(0);
+    let copy = ["runs", "copy", "--to", "copy"];
+    fs::create_dir(folder.path(HALF)).unwrap();
+    let place = folder.path(HALF).join("leadload.lock");
+    let lock = fs::File::create(&place).unwrap();
+    lock.lock().unwrap();
+    folder.leadload(&copy).expect(6).tells("is making the copy");
+    lock.unlock().unwrap();
+    fs::rename(&place, folder.path(HALF).join("notes")).unwrap();
+    folder
+        .leadload(&copy)
+        .expect(5)
+        .tells("cannot write the copy `copy`");
+    assert!(folder.path(HALF).join("notes").exists());
+    assert!(!folder.path("copy").exists());
 }

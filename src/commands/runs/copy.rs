@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use super::half_copy::{self, HalfCopy};
 use super::refuse_senders;
 use crate::cli::runs::CopyArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -22,9 +23,9 @@ pub(super) fn run(
     args: &CopyArgs,
     layers: &Layers,
 ) -> Result<String, Failure> {
-    let Some(ledger) = Ledger::read(place)? else {
     let options = layers.options();
     let format = options.output.format();
+    let Some(ledger) = Ledger::read(place)? else {
         return Err(Failure::usage(
             format!("there is no ledger `{place}` to copy"),
             "the first import creates it; if yours is elsewhere, name it with `--ledger`",
@@ -47,7 +48,6 @@ pub(super) fn run(
             "name another file with `--to`",
         ));
     }
-    // A link whose target does not exist counts as existing too.
     if layers.reserved.iter().any(|file| is_same_place(file, to)) {
         return Err(Failure::usage(
             format!(
@@ -57,10 +57,16 @@ pub(super) fn run(
             "name another file with `--to`",
         ));
     }
+    // A link whose target does not exist counts as existing too.
     if to.symlink_metadata().is_ok() {
         return Err(already_there(to));
     }
-    let part = private_file::beside(to).map_err(|error| not_written(to, &error))?;
+    half_copy::remove_left();
+    let half = HalfCopy::begin(to).map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => busy(to),
+        _ => not_written(to, &error),
+    })?;
+    let part = half.file().map_err(|error| not_written(to, &error))?;
     let copied = ledger.copy_into(part.path(), args.from.is_some());
     let runs = copied.map_err(|error| match error {
         CopyError::Ledger(error) => error.into(),
@@ -113,6 +119,14 @@ fn already_there(to: &Path) -> Failure {
         format!("`{to}` exists already, and `leadload runs copy` replaces no file"),
         "name another file with `--to`, such as one with today's date",
     )
+}
+
+fn busy(to: &Path) -> Failure {
+    let message = Message::new(
+        format!("another process is making the copy `{}`", to.display()),
+        "wait until it has ended, or choose another place with `--to`",
+    );
+    Failure::new(StoppedBy::Busy, message)
 }
 
 fn not_written(to: &Path, error: &io::Error) -> Failure {

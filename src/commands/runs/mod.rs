@@ -3,6 +3,7 @@
 mod copy;
 mod export;
 mod follow_up;
+mod half_copy;
 mod remove;
 
 use std::num::NonZeroU32;

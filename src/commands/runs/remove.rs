@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tracing::warn;
 
 use super::export::campaign;
-use super::{KnownRuns, refuse_senders};
+use super::{KnownRuns, half_copy, refuse_senders};
 use crate::cli::runs::{ForgetArgs, PruneArgs};
 use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -31,6 +31,7 @@ pub(super) fn prune(
     args: &PruneArgs,
     options: &Options,
 ) -> Result<String, Failure> {
+    half_copy::remove_left();
     let known = KnownRuns::read(ledger)?;
     // If the age is beyond the clock's range, no run is old enough.
     let older_than = Timestamp::now()
@@ -131,6 +132,7 @@ pub(super) fn forget(
     if !args.yes {
         ask("", &question, ["forget", "forgotten"], options)?;
     }
+    half_copy::remove_left();
     let leads = if known.ledger.is_none() {
         0
     } else {
