@@ -10,6 +10,11 @@
 //! a run begins, its record is written to the file itself, and is looked up whenever the
 //! file has changed since: an older backup or another ledger does not have it.
 //!
+//! Neither may a file have it that another process is writing the log into, page by page: that
+//! process may be halted or killed midway for as long as it likes. Until it is done, the file makes
+//! sense only together with the log. So where the file alone does not have the start, both together
+//! count, if they are a ledger without a contradiction.
+//!
 //! On systems where files cannot be told apart this way
 //! (Windows), an open file can be neither removed nor renamed.
 
@@ -63,12 +68,13 @@ impl Identity {
             return true;
         };
         self.modified = modified;
-        (0..ATTEMPTS).any(|attempt| {
+        let is_in_file = (0..ATTEMPTS).any(|attempt| {
             if attempt > 0 {
                 thread::sleep(PAUSE);
             }
             origin_in_file(path, *run, *start).as_ref() == Some(origin)
-        })
+        });
+        is_in_file || origin_with_log(path, *run, *start).as_ref() == Some(origin)
     }
 }
 
@@ -137,15 +143,32 @@ impl SqliteLedger {
     }
 }
 
-/// Reads the origin of a start from the file itself, without the log. The
-/// file is opened through SQLite, which takes care of its own other handles.
+/// Reads the origin of a start from the file itself, without the log.
 fn origin_in_file(path: &Path, run: RunId, start: u32) -> Option<String> {
+    origin(&opened(path, "immutable=1")?, run, start)
+}
+
+/// Reads the origin of a start as every program sees it that opens the file with the log: pages
+/// that are in the log count, whatever the file has in their place. In another file the others
+/// do not go with them.
+fn origin_with_log(path: &Path, run: RunId, start: u32) -> Option<String> {
+    let both = opened(path, "mode=ro")?;
+    let check = "PRAGMA quick_check(1)";
+    let found: String = both.query_row(check, [], |row| row.get(0)).ok()?;
+    (found == "ok").then(|| origin(&both, run, start))?
+}
+
+/// Opens the file once more through SQLite, which takes care of its own other handles.
+fn opened(path: &Path, how: &str) -> Option<Connection> {
     let mut url = Url::from_file_path(fs::canonicalize(path).ok()?).ok()?;
-    url.set_query(Some("immutable=1"));
+    url.set_query(Some(how));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let file = Connection::open_with_flags(url.as_str(), flags).ok()?;
+    Connection::open_with_flags(url.as_str(), flags).ok()
+}
+
+fn origin(file: &Connection, run: RunId, start: u32) -> Option<String> {
     let origin = "SELECT began_at || ' ' || process || ' ' || host FROM starts
         WHERE run = ?1 AND start = ?2";
     file.query_row(origin, (run.0, start), |row| row.get(0))
@@ -154,4 +177,101 @@ fn origin_in_file(path: &Path, run: RunId, start: u32) -> Option<String> {
 
 fn identity_at(path: &Path) -> Option<(u64, u64)> {
     file_identity(&path.metadata().ok()?)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+    use crate::ledger::sqlite::samples::claims;
+    use crate::ledger::sqlite::testing::{TestLedger, at};
+
+    /// Another start whose rows move those of this one to other pages.
+    const ANOTHER_START: &str = "
+        WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+        INSERT INTO starts (run, start, began_at, process, host, version)
+            SELECT 1, i, 0, 1, printf('%0200d', i), '1' FROM n";
+
+    /// A ledger with a start that is marked in the file, and a log that nobody applies to it.
+    fn marked(ledger: &mut TestLedger) -> RunId {
+        ledger.sql("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
+        let new = ledger.run_of(1);
+        let begun = ledger.ledger.begin(&new, at(0)).unwrap();
+        assert!(ledger.ledger.identity.start.is_some());
+        begun.run
+    }
+
+    /// The pages in the log, in the order in which they get into the file.
+    fn pages_in(log: &Path) -> (u64, BTreeMap<u64, Vec<u8>>) {
+        let log = fs::read(log).unwrap();
+        let number = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
+        let size = number(8) as usize;
+        let frames = log[32..].chunks_exact(24 + size).enumerate();
+        let live = frames.take_while(|(_, frame)| frame[8..16] == log[16..24]);
+        let pages = live.map(|(nth, frame)| {
+            let page = number(32 + nth * (24 + size));
+            (u64::from(page), frame[24..].to_vec())
+        });
+        (size as u64, pages.collect())
+    }
+
+    /// What a process leaves that is halted or killed after any page.
+    #[test]
+    fn a_file_that_the_log_is_half_written_into_is_the_ledger_still() {
+        let mut test = TestLedger::new();
+        let run = marked(&mut test);
+        let place = test.ledger.place().clone();
+        test.sql(ANOTHER_START);
+        let (size, pages) = pages_in(&place.log());
+        let before = place.path().metadata().unwrap().len();
+        assert!(pages.contains_key(&1) && pages.keys().any(|page| page * size > before));
+        let (mut commits, mut alone) = (0, 0);
+        let mut commit = |test: &mut TestLedger| {
+            commits += 1;
+            let file = File::options().write(true).open(place.path()).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(commits);
+            file.set_modified(time).unwrap();
+            alone += u64::from(origin_in_file(place.path(), run, 1).is_none());
+            test.ledger.commit(run, &claims([commits])).unwrap();
+        };
+        commit(&mut test);
+        for (page, content) in &pages {
+            let file = File::options().write(true).open(place.path()).unwrap();
+            file.write_all_at(content, (page - 1) * size).unwrap();
+            commit(&mut test);
+        }
+        assert!(alone > 1, "the file alone has had the start");
+        test.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+        let number = |sql| {
+            test.ledger
+                .db
+                .query_row(sql, [], |row| row.get::<_, u64>(0))
+        };
+        assert_eq!(number("SELECT count(*) FROM journal"), Ok(commits));
+        assert_eq!(number("SELECT count(*) FROM starts"), Ok(200));
+        assert!(origin_with_log(place.path(), run, 1).is_some());
+    }
+
+    #[test]
+    fn a_backup_in_its_place_is_noticed_though_the_log_has_the_start() {
+        let mut test = TestLedger::new();
+        let place = test.ledger.place().clone();
+        test.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+        let backup = fs::read(place.path()).unwrap();
+        let leads = "
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+            INSERT INTO services (address) SELECT printf('https://%0200d.example', i) FROM n";
+        test.sql(leads);
+        let run = marked(&mut test);
+        test.sql(ANOTHER_START);
+        fs::write(place.path(), &backup).unwrap();
+        let refused = test.ledger.commit(run, &claims([1])).unwrap_err();
+        let text = refused.0.to_string();
+        assert!(text.contains("was replaced or overwritten"), "{text}");
+        assert!(fs::read(place.path()).unwrap() == backup);
+    }
 }
