@@ -57,7 +57,7 @@ fn undo_run(
     let options = layers.options();
     let wanted = wanted(ledger, run.run, layers, args.dry_run)?;
     let results = args.results.as_deref().cloned();
-    let results = results.unwrap_or_else(|| UndoFile::path(&run.inputs, Path::new("")));
+    let results = results.unwrap_or_else(|| UndoFile::path(run, Path::new("")));
     refuse_place(&KnownRuns::read(ledger)?, &results, layers)?;
     let format = options.output.format();
     service::block_on(async {
