@@ -56,7 +56,11 @@ pub async fn send(
     } = &import;
     let begun = match planned {
         Some(planned) => Some(planned.begin(settings).await?),
-        None => None,
+        None => {
+            // A ledger has them already. They show whether a list that was touched has changed.
+            inputs::fingerprints(intake).await?;
+            None
+        }
     };
     let (run, ledger) = begun.unzip();
     if let Some(run) = &run {

@@ -124,4 +124,45 @@ mod tests {
         let error = input.fingerprint().unwrap_err();
         assert_eq!(error.message, SourceError::changed(input.name()).message);
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_looks_changed_is_compared_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let write = |text: &str| {
+            // No file system records times much more finely.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            fs::write(&path, text).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        };
+        write("phone\n1\n");
+        let input = Input::open(&path).unwrap();
+        input.fingerprint().unwrap();
+        write("phone\n1\n");
+        assert!(input.check_unchanged().is_ok());
+        write("phone\n2\n");
+        assert!(input.check_unchanged().is_err());
+        assert!(input.fingerprint().is_err());
+        write("phone\n1\n");
+        assert!(input.check_unchanged().is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_input_that_was_changed_secretly_before_its_fingerprint_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        fs::write(&path, "phone\n1\n").unwrap();
+        let input = Input::open(&path).unwrap();
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(&path, "phone\n2\n").unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
+        // Reading goes on: nothing is sent before the fingerprint is there.
+        assert!(input.check_unchanged().is_ok());
+        assert!(input.fingerprint().is_err());
+    }
 }

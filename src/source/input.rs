@@ -1,9 +1,9 @@
 //! An input file or standard input, as the user named it.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
@@ -30,7 +30,7 @@ pub struct Input {
 enum Origin {
     Path {
         path: PathBuf,
-        state: FileState,
+        known: Arc<Mutex<Known>>,
     },
     /// Standard input, copied to a file that no other program can open.
     Spool(Arc<File>),
@@ -92,7 +92,10 @@ impl Input {
             name,
             origin: Origin::Path {
                 path: path.to_owned(),
-                state,
+                known: Arc::new(Mutex::new(Known {
+                    state,
+                    fingerprint: None,
+                })),
             },
             zipped: None,
         })
@@ -113,8 +116,9 @@ impl Input {
     pub fn changed_on(&self) -> Option<Date> {
         match (&self.zipped, &self.origin) {
             (Some((_, changed)), _) => *changed,
-            (None, Origin::Path { state, .. }) => {
-                let changed = Timestamp::try_from(state.1?).ok()?;
+            (None, Origin::Path { known, .. }) => {
+                let modified = locked(known).state.modified?;
+                let changed = Timestamp::try_from(modified).ok()?;
                 Some(changed.to_zoned(TimeZone::system()).date())
             }
             (None, Origin::Spool(_)) => None,
@@ -148,30 +152,73 @@ impl Input {
     /// Whether both are the same file, or both are standard input.
     pub fn is_same(&self, other: &Input) -> bool {
         match (&self.origin, &other.origin) {
-            (Origin::Path { path: a, .. }, Origin::Path { path: b, .. }) => {
-                same_file::is_same_file(a, b).unwrap_or(a == b)
+            (Origin::Path { path: a, known: x }, Origin::Path { path: b, known: y }) => {
+                match (identity_in(x), identity_in(y)) {
+                    (Some(a), Some(b)) => a == b,
+                    _ => same_file::is_same_file(a, b).unwrap_or(a == b),
+                }
             }
             (Origin::Spool(_), Origin::Spool(_)) => true,
             _ => false,
         }
     }
 
-    /// Makes sure that the file has not changed since it was opened. If it
-    /// has, the rows that were read may mix two versions.
+    /// Makes sure that the content of the file has not changed since it was opened. If it has, the
+    /// rows that were read may mix two versions.
+    ///
+    /// A file may look changed and be the same: somebody has touched it, made it private, or copied it
+    /// to its place again. So its content decides, once [`Input::fingerprint`] was taken. Before that
+    /// nothing is sent, and what its times do not show is left to that.
     pub fn check_unchanged(&self) -> Result<(), SourceError> {
-        match &self.origin {
-            Origin::Path { path, state } if state_of(path).ok().as_ref() != Some(state) => {
-                Err(SourceError::changed(&self.name))
-            }
-            _ => Ok(()),
+        let Origin::Path { path, known } = &self.origin else {
+            return Ok(());
+        };
+        let changed = || SourceError::changed(&self.name);
+        let now = state_of(path).map_err(|_| changed())?;
+        let mut known = locked(known);
+        if now == known.state {
+            return Ok(());
         }
+        let is_same = match known.fingerprint {
+            Some(before) if now.bytes == known.state.bytes => {
+                let again = File::open(path).and_then(Fingerprint::of);
+                again.is_ok_and(|again| again == before)
+            }
+            Some(_) => false,
+            None => {
+                return now
+                    .looks_like(&known.state)
+                    .then_some(())
+                    .ok_or_else(changed);
+            }
+        };
+        if is_same {
+            // As it was before the content was read: a change meanwhile is seen next time.
+            known.state = now;
+        }
+        is_same.then_some(()).ok_or_else(changed)
     }
 
-    /// The digest and size of the input. Reads it to its end.
+    /// The digest and size of the input. Reads it to its end, the first time.
     pub fn fingerprint(&self) -> Result<Fingerprint, SourceError> {
-        let fingerprint = self.rewound().and_then(Fingerprint::of);
-        let fingerprint = fingerprint.map_err(|error| self.unreadable(error))?;
-        self.check_unchanged()?;
+        let of_content = || {
+            let fingerprint = self.rewound().and_then(Fingerprint::of);
+            fingerprint.map_err(|error| self.unreadable(error))
+        };
+        let Origin::Path { path, known } = &self.origin else {
+            return of_content();
+        };
+        let before = locked(known).fingerprint;
+        if let Some(fingerprint) = before {
+            self.check_unchanged()?;
+            return Ok(fingerprint);
+        }
+        let fingerprint = of_content()?;
+        let mut known = locked(known);
+        if state_of(path).ok().as_ref() != Some(&known.state) {
+            return Err(SourceError::changed(&self.name));
+        }
+        known.fingerprint = Some(fingerprint);
         Ok(fingerprint)
     }
 
@@ -204,14 +251,64 @@ fn nearest_file(path: &Path) -> Option<String> {
     Some(path.with_file_name(nearest).display().to_string())
 }
 
-/// What changes when a file is modified or replaced: its size, its
-/// modification time and its identity. Not every system provides the last two.
-type FileState = (u64, Option<SystemTime>, Option<(u64, u64)>);
+/// What is known of a file, by all who read it.
+#[derive(Debug)]
+struct Known {
+    state: FileState,
+    /// Of its content, once it was taken.
+    fingerprint: Option<Fingerprint>,
+}
+
+fn locked(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    // Whoever holds it only compares and assigns.
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn identity_in(known: &Mutex<Known>) -> Option<(u64, u64)> {
+    locked(known).state.identity
+}
+
+/// What changes when a file is modified or replaced. Not every system has all of it.
+#[derive(Debug, PartialEq, Eq)]
+struct FileState {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    identity: Option<(u64, u64)>,
+    /// When anything about it was last changed: its content, but also its name, owner or mode. Unlike
+    /// the time of its modification, nobody can set it back.
+    changed: Option<(i64, i64)>,
+}
+
+impl FileState {
+    /// Whether nothing differs but what a new name or mode changes too.
+    fn looks_like(&self, other: &FileState) -> bool {
+        self.bytes == other.bytes
+            && self.modified == other.modified
+            && self.identity == other.identity
+    }
+}
 
 fn state_of(path: &Path) -> io::Result<FileState> {
     let metadata = std::fs::metadata(path)?;
-    let modified = metadata.modified().ok();
-    Ok((metadata.len(), modified, file_identity(&metadata)))
+    Ok(FileState {
+        bytes: metadata.len(),
+        modified: metadata.modified().ok(),
+        identity: file_identity(&metadata),
+        changed: changed_at(&metadata),
+    })
+}
+
+#[cfg(unix)]
+fn changed_at(metadata: &Metadata) -> Option<(i64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.ctime(), metadata.ctime_nsec()))
+}
+
+/// The standard library does not give the change time of NTFS. So a program that overwrites a list
+/// with as many bytes and then sets its time back goes unnoticed on Windows.
+#[cfg(not(unix))]
+fn changed_at(_metadata: &Metadata) -> Option<(i64, i64)> {
+    None
 }
 
 /// Reads a file without moving the position that all its handles share.

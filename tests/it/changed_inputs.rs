@@ -19,6 +19,15 @@ fn overwrite(path: &Path) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
+/// The same, and makes the file look as old as before.
+#[cfg(unix)]
+fn overwrite_secretly(path: &Path) {
+    let before = fs::metadata(path).unwrap().modified().unwrap();
+    overwrite(path);
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.set_modified(before).unwrap();
+}
+
 fn append(path: &Path) {
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(b"+447400000001,New\n").unwrap();
@@ -64,6 +73,45 @@ fn no_row_is_sent_of_a_list_that_is_overwritten_appended_to_or_replaced_meanwhil
         let service = scenario("latency_ms = 20");
         let output = changed(&folder, &service, change, &[]);
         assert_eq!(output.json()["complete"], false);
+    }
+}
+
+/// Windows has no time of a change that every program can read and none can set back.
+#[cfg(unix)]
+#[test]
+fn nor_of_a_list_that_is_overwritten_with_as_many_bytes_and_then_has_its_old_time() {
+    for (rows, flags) in [(ROWS, &[][..]), (100, &[]), (100, &["--ledger", "none"])] {
+        let folder = Folder::with_leads(&contacts(rows));
+        let service = scenario("latency_ms = 20");
+        changed(&folder, &service, overwrite_secretly, flags);
+    }
+}
+
+#[test]
+fn a_list_that_only_looks_changed_is_sent_to_its_end() {
+    let touch = |path: &Path| {
+        let file = OpenOptions::new().write(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::now()).unwrap();
+    };
+    let link = |path: &Path| fs::hard_link(path, path.with_extension("backup")).unwrap();
+    let copy = |path: &Path| {
+        let other = path.with_extension("new");
+        fs::copy(path, &other).unwrap();
+        fs::rename(other, path).unwrap();
+    };
+    let looks: [fn(&Path); 3] = [touch, link, copy];
+    for ledger in [&[][..], &["--ledger", "none"]] {
+        let folder = Folder::with_leads(&contacts(60));
+        let service = scenario("latency_ms = 10");
+        let flags = [&["--concurrency", "1"], ledger].concat();
+        let child = folder.import_leads(&service, &flags).start();
+        for (requests, change) in (5..).step_by(15).zip(looks) {
+            wait_for_requests(&service, requests);
+            change(&folder.path("leads.csv"));
+        }
+        let output = Output::of(child);
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        assert_eq!(service.leads().len(), 60);
     }
 }
 
