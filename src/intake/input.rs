@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{NamedRuns, RowCounts, SAMPLE_ROWS};
 use crate::mapping::{
-    Mapping, MappingError, MappingSpec, PhoneColumn, RejectsForm, SheetRows, rows_above_header,
+    Mapping, MappingError, MappingSpec, RejectsForm, SheetRows, rows_above_header,
 };
 use crate::screen::Evidence;
 use crate::source::{FooterLine, Form, Header, Input, ListReader, RowBatch, SourceError};
@@ -151,22 +151,19 @@ impl PlannedInput {
         own_columns(&self.header, self.mapping.rejects_form.as_ref())
     }
 
-    /// How a flag names a column (counted from 0).
-    pub fn flag_text(&self, column: usize) -> String {
-        self.mapping.flag_text(&self.header, column)
+    /// How a flag names each of these columns (counted from 0).
+    pub fn flag_texts(&self, columns: impl IntoIterator<Item = usize>) -> Vec<String> {
+        self.mapping.flag_texts(&self.header, columns)
     }
 
     pub fn phone_column_names(&self) -> Vec<String> {
-        let columns = self.mapping.phone_columns.iter();
-        let text = |phone: &PhoneColumn| self.mapping.phone_text(&self.header, *phone);
-        columns.map(text).collect()
+        self.mapping.phone_texts(&self.header)
     }
 
     /// The columns that a saved mapping does not send because they are new, each
     /// as a flag would name it.
     pub fn new_columns(&self) -> Vec<String> {
-        let new = self.mapping.new_columns.iter();
-        new.map(|column| self.flag_text(*column)).collect()
+        self.flag_texts(self.mapping.new_columns.iter().copied())
     }
 
     /// The same columns as a list in a sentence; `None` if there are none.

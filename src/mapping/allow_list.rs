@@ -2,6 +2,8 @@
 //!
 //! A column is named by its header, or by its number if the header is empty or occurs twice.
 
+use std::collections::HashSet;
+
 use super::columns::Columns;
 use super::header_words::folded;
 use super::mark::MarkKind;
@@ -69,13 +71,15 @@ impl AllowList {
     ) -> (Vec<String>, Vec<String>) {
         let then = sent(columns, variables);
         let now = sent(&self.columns, &self.variables);
-        let has = |names: &[String], name: &String| {
-            let mut names = names.iter();
-            names.any(|other| folded(other) == folded(name))
-        };
+        let all = [columns, skipped, &then, &now];
+        let [known, skipped, sent_then, sent_now] = all.map(|names| {
+            let names = names.iter().map(|name| folded(name));
+            names.collect::<HashSet<String>>()
+        });
+        let has = |names: &HashSet<String>, name: &str| names.contains(&folded(name));
         let was_left_out =
-            |name: &&String| has(skipped, name) || has(columns, name) && !has(&then, name);
-        let is_left_out = |name: &&String| has(&then, name) && !has(&now, name);
+            |name: &&String| has(&skipped, name) || has(&known, name) && !has(&sent_then, name);
+        let is_left_out = |name: &&String| has(&sent_then, name) && !has(&sent_now, name);
         let newly_sent = now.iter().filter(was_left_out).cloned().collect();
         let no_longer_sent = self.columns.iter().filter(is_left_out).cloned().collect();
         (newly_sent, no_longer_sent)

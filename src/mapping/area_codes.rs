@@ -1,7 +1,9 @@
 //! Finds columns with the area codes of numbers in another column: by their headers, confirmed by
 //! the cells of both.
 
-use super::beside::{Side, completing, owner, phone_headers};
+use std::collections::{HashMap, HashSet};
+
+use super::beside::{PhoneHeader, Side, completing, owner, phone_headers};
 use super::columns::Columns;
 use super::header_words::{is_country, is_not_to_call, may_be_phone};
 use crate::source::RowBatch;
@@ -11,7 +13,11 @@ const MAX_DIGITS: usize = 7;
 
 /// The columns (from 0) with area codes, each with the column of its numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct AreaCodes(Vec<(usize, usize)>);
+pub(super) struct AreaCodes {
+    pairs: Vec<(usize, usize)>,
+    /// The first column with the area codes of each column of numbers.
+    of: HashMap<usize, usize>,
+}
 
 impl AreaCodes {
     /// With `believes_header` empty cells do not matter, nor which numbers the rows have: those of
@@ -27,32 +33,39 @@ impl AreaCodes {
             !is_not_to_call(header)
                 && holds_area_codes(*column, sample, is_country(header), believes_header)
         });
-        let is_area_code = |column: &usize| named.iter().any(|(area, _)| area == column);
+        let areas: HashSet<usize> = named.iter().map(|(area, _)| *area).collect();
         let mut phones = phone_headers(columns);
-        phones.retain(|column| !is_area_code(column));
+        phones.retain(|column| !areas.contains(column));
+        let phones = PhoneHeader::all(columns, phones);
         let pairs = named.iter().filter_map(|(area, rest)| {
             // A header that only says number is the local number right behind its area code.
             let next = area + 1;
-            let is_number = columns.own.contains(&next) && may_be_phone(&columns.headers[next]);
-            let number = match owner(columns, &phones, (*area, rest), Side::Before) {
+            let is_own = columns.own.binary_search(&next).is_ok();
+            let is_number = is_own && may_be_phone(&columns.headers[next]);
+            let number = match owner(&phones, (*area, rest), Side::Before) {
                 _ if is_number && rest.iter().all(|word| is_digits(word)) => next,
                 found => found?,
             };
             (believes_header || holds_local_numbers(*area, number, sample))
                 .then_some((*area, number))
         });
-        AreaCodes(pairs.collect())
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        // The first of several stays.
+        let of = pairs.iter().rev().map(|(area, number)| (*number, *area));
+        AreaCodes {
+            of: of.collect(),
+            pairs,
+        }
     }
 
     /// The columns with area codes.
     pub(super) fn columns(&self) -> Vec<usize> {
-        self.0.iter().map(|(area, _)| *area).collect()
+        self.pairs.iter().map(|(area, _)| *area).collect()
     }
 
     /// The column with the area codes of this column.
     pub(super) fn of(&self, number: usize) -> Option<usize> {
-        let found = self.0.iter().find(|(_, of)| *of == number);
-        found.map(|(area, _)| *area)
+        self.of.get(&number).copied()
     }
 }
 
@@ -115,7 +128,7 @@ mod tests {
             line: Some(1),
         };
         let columns = Columns::of("leads.csv", &header, None);
-        AreaCodes::find(&columns, &RowBatch::of_text(rows), false).0
+        AreaCodes::find(&columns, &RowBatch::of_text(rows), false).pairs
     }
 
     #[test]

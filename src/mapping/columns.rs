@@ -1,5 +1,9 @@
 //! Finds the column that a flag means.
 
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
 use super::error::MappingError;
 use super::header_words::folded;
 use super::phone_column::PhoneColumn;
@@ -20,10 +24,35 @@ pub(super) struct Columns<'a> {
     pub(super) input: &'a str,
     pub(super) headers: &'a [String],
     pub(super) has_header: bool,
-    /// The columns (from 0) of the input itself, without those that `leadload`
+    /// The columns (from 0) of the input itself in their order, without those that `leadload`
     /// adds to a rejects file.
     pub(super) own: Vec<usize>,
     pub(super) saved: Option<&'a SavedMapping>,
+    /// Made when a name is first looked up: a list may have as many columns as fit in its header.
+    pub(super) index: OnceCell<Index>,
+}
+
+/// Where each header is: the first two columns (from 0) that have it.
+pub(super) struct Index {
+    exact: HashMap<String, Places>,
+    folded: HashMap<String, Places>,
+    /// The headers of the list from which a mapping was saved, folded.
+    saved: HashSet<String>,
+    /// For errors, many of which may be made before one is told.
+    names: Arc<[String]>,
+}
+
+type Places = (usize, Option<usize>);
+
+fn places(headers: impl Iterator<Item = (String, usize)>) -> HashMap<String, Places> {
+    let mut places: HashMap<String, Places> = HashMap::new();
+    for (header, column) in headers {
+        let place = places.entry(header).or_insert((column, None));
+        if place.0 != column {
+            place.1.get_or_insert(column);
+        }
+    }
+    places
 }
 
 impl<'a> Columns<'a> {
@@ -41,28 +70,58 @@ impl<'a> Columns<'a> {
                 None => (0..header.names.len()).collect(),
             },
             saved: None,
+            index: OnceCell::new(),
         }
     }
 
     pub(super) fn without(&self, left_out: &[usize]) -> Columns<'a> {
+        let left_out: HashSet<&usize> = left_out.iter().collect();
         let own = self.own.iter().copied();
         Columns {
             own: own.filter(|column| !left_out.contains(column)).collect(),
+            index: OnceCell::new(),
             ..*self
         }
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let headers = self.headers;
+            let own = self.own.iter().copied();
+            let trimmed = own.map(|column| (headers[column].trim(), column));
+            let columns = self.saved.and_then(|saved| saved.columns.as_deref());
+            Index {
+                exact: places(
+                    trimmed
+                        .clone()
+                        .map(|(header, column)| (header.to_owned(), column)),
+                ),
+                folded: places(trimmed.map(|(header, column)| (folded(header), column))),
+                saved: columns
+                    .into_iter()
+                    .flatten()
+                    .map(|name| folded(name))
+                    .collect(),
+                names: self.names().into(),
+            }
+        })
     }
 
     /// The column (from 0) that `name` means in `flag`: the one with this header, in upper or lower
     /// case, or else the one with this number (from 1).
     pub(super) fn find(&self, flag: &'static str, name: &str) -> Result<usize, MappingError> {
-        let found = self.named(flag, name)?;
-        let found = found.or_else(|| self.numbered(flag, name));
+        let found = self.position(flag, name)?;
         found.ok_or_else(|| MappingError::NoSuchColumn {
             flag,
             column: name.to_owned(),
-            headers: self.names(),
+            headers: Arc::clone(&self.index().names),
             input: self.input.to_owned(),
         })
+    }
+
+    fn position(&self, flag: &'static str, name: &str) -> Result<Option<usize>, MappingError> {
+        let named = self.named(flag, name)?;
+        Ok(named.or_else(|| self.numbered(flag, name)))
     }
 
     /// The phone column that `COL` or `A+B` means: with `A+B`, the cells of two columns are one
@@ -97,17 +156,12 @@ impl<'a> Columns<'a> {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let folded = wanted.to_lowercase();
-        let exact = self.that(|header| header == wanted);
-        let found = if exact.is_empty() {
-            self.that(|header| header.to_lowercase() == folded)
-        } else {
-            exact
-        };
-        match found[..] {
-            [] => Ok(None),
-            [column] => Ok(Some(column)),
-            [first, second, ..] => Err(MappingError::Other {
+        let index = self.index();
+        let exact = index.exact.get(wanted);
+        match exact.or_else(|| index.folded.get(&folded(wanted))).copied() {
+            None => Ok(None),
+            Some((column, None)) => Ok(Some(column)),
+            Some((first, Some(second))) => Err(MappingError::Other {
                 flag: Some(flag),
                 message: Message::new(
                     format!(
@@ -159,7 +213,7 @@ impl<'a> Columns<'a> {
     pub(super) fn flag_texts(&self, column: usize) -> impl Iterator<Item = String> + '_ {
         let header = self.headers[column].trim().to_owned();
         let number = (column + 1).to_string();
-        let means_it = move |text: &String| self.find(PHONE_COLUMN, text) == Ok(column);
+        let means_it = move |text: &String| self.position(PHONE_COLUMN, text) == Ok(Some(column));
         [header, number].into_iter().filter(means_it)
     }
 
@@ -191,14 +245,14 @@ impl<'a> Columns<'a> {
         // A number in a profile means the column that had it then, not the one that has it now.
         let then = self.saved.and_then(|saved| saved.columns_for(flag));
         // The number may have been a header, which is missing now.
-        let was_header = |then: &[String]| then.iter().any(|header| folded(header) == folded(name));
-        if then.is_some_and(was_header) {
+        if then.is_some() && self.index().saved.contains(&folded(name)) {
             return None;
         }
         let is_same = |then: &[String]| {
             let header = then.get(column).map(|header| folded(header));
             header == self.headers.get(column).map(|header| folded(header))
         };
-        (self.own.contains(&column) && then.is_none_or(is_same)).then_some(column)
+        let is_own = self.own.binary_search(&column).is_ok();
+        (is_own && then.is_none_or(is_same)).then_some(column)
     }
 }

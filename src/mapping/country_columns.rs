@@ -38,7 +38,7 @@ impl CountryColumns {
         let (used, mut vague): (Vec<usize>, Vec<usize>) = named.into_iter().partition(|column| {
             // `DDI` is a calling code in Brazil, and a phone number in Britain.
             let is_believed = believes_header && is_country(&columns.headers[*column]);
-            is_believed || codes.contains(column) || holds_countries(*column, sample)
+            is_believed || codes.binary_search(column).is_ok() || holds_countries(*column, sample)
         });
         vague.retain(|column| is_country(&columns.headers[*column]));
         CountryColumns {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use super::area_codes::AreaCodes;
 use super::columns::Columns;
@@ -132,7 +133,9 @@ impl<'a> Sampled<'a> {
             let stats = self.stats[*column];
             // `Cep` is a mobile number in Turkish: its cells need no plus.
             let is_mobile = may_be_postal_code(&self.columns.headers[*column]);
-            named.contains(column) || stats.are_phones() || is_mobile && stats.suffices()
+            named.binary_search(column).is_ok()
+                || stats.are_phones()
+                || is_mobile && stats.suffices()
         });
         all
     }
@@ -152,7 +155,8 @@ impl<'a> Sampled<'a> {
         let mut overruled: Vec<usize> = Vec::new();
         for fits in [is_phone, has_phone, may_be_phone] {
             let mut tier = self.columns.that(fits);
-            tier.retain(|column| !overruled.contains(column) && !self.is_postal_code(*column));
+            let known: HashSet<&usize> = overruled.iter().collect();
+            tier.retain(|column| !known.contains(column) && !self.is_postal_code(*column));
             let (mut left, others): (Vec<usize>, Vec<usize>) = tier
                 .into_iter()
                 .partition(|column| self.stats[*column].confirms());
@@ -188,7 +192,9 @@ impl<'a> Sampled<'a> {
             return Vec::new();
         }
         let mut others = self.columns.that(|header| !is_not_to_call(header));
-        others.retain(|other| !chosen.contains(other) && self.stats[*other].may_be_phones());
+        others.retain(|other| {
+            chosen.binary_search(other).is_err() && self.stats[*other].may_be_phones()
+        });
         others
     }
 
@@ -327,21 +333,19 @@ pub(super) fn phone_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Header;
 
     const PHONE: &str = "+447911123456";
 
-    fn columns(headers: &[String]) -> Columns<'_> {
-        Columns {
-            input: "leads.csv",
-            headers,
-            has_header: true,
-            own: (0..headers.len()).collect(),
-            saved: None,
-        }
+    fn columns(header: &Header) -> Columns<'_> {
+        Columns::of("leads.csv", header, None)
     }
 
-    fn headers(names: &[&str]) -> Vec<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
+    fn headers(names: &[&str]) -> Header {
+        Header {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            line: Some(1),
+        }
     }
 
     fn found(names: &[&str], rows: &[&[&str]]) -> Result<Found, MappingError> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::mark::NamedMark;
 use super::spec::PHONE_COLUMN;
@@ -16,7 +17,7 @@ pub enum MappingError {
         flag: &'static str,
         /// The name as typed.
         column: String,
-        headers: Vec<String>,
+        headers: Arc<[String]>,
         input: String,
     },
     NoPhoneColumn {

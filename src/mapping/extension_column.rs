@@ -1,7 +1,9 @@
 //! Finds columns with the extensions of numbers in another column. A number with an extension reaches
 //! somebody else, wherever the extension is written.
 
-use super::beside::{Side, completing, owner, phone_headers};
+use std::collections::BTreeSet;
+
+use super::beside::{PhoneHeader, Side, completing, owner, phone_headers};
 use super::columns::Columns;
 use super::phone_column::PhoneColumn;
 use crate::phone::CountryCell;
@@ -26,11 +28,14 @@ pub(super) fn find(columns: &Columns<'_>, sample: &RowBatch) -> Extensions {
 
 /// Adds to the phone columns which columns have their extensions.
 pub(super) fn add_to(phones: &mut [PhoneColumn], columns: &Columns<'_>, extensions: &Extensions) {
-    let mut all = phone_headers(columns);
+    let mut all: BTreeSet<usize> = phone_headers(columns).into_iter().collect();
     all.extend(phones.iter().map(|phone| phone.number));
-    all.retain(|column| !extensions.iter().any(|(extension, _)| extension == column));
+    for (extension, _) in extensions {
+        all.remove(extension);
+    }
+    let all = PhoneHeader::all(columns, all);
     for (extension, rest) in extensions {
-        let of = owner(columns, &all, (*extension, rest), Side::Behind);
+        let of = owner(&all, (*extension, rest), Side::Behind);
         let mut phones = phones.iter_mut();
         if let Some(phone) = phones.find(|phone| Some(phone.number) == of) {
             phone.extension = Some(*extension);

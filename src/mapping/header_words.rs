@@ -70,8 +70,9 @@ pub(super) fn is_not_to_call(header: &str) -> bool {
         word == part || part.chars().count() > 2 && (word.starts_with(part) || word.ends_with(part))
     };
     let is_other = |word: &str| {
+        let word = singular(word);
         let mut others = LISTS.of("not to call").iter();
-        others.any(|other| is_part(singular(word), other))
+        others.any(|other| is_part(word, other))
     };
     let mut readings = readings(header).into_iter();
     readings.any(|name| without_digits(&name).split('_').any(is_other))
@@ -120,22 +121,27 @@ pub(super) fn is_mobile(header: &str) -> bool {
 /// The other words of a header that means what the list has: `work` and `phone` of `Work Phone Ext`
 /// for an extension; `None` if it does not mean that. Digits are words of their own.
 pub(super) fn words_beside(header: &str, list: &str) -> Option<Vec<String>> {
-    let mut names: Vec<&String> = LISTS.of(list).iter().collect();
-    names.sort_by_key(|name| Reverse(name.len()));
+    let names = LISTS.of(list);
+    let longest = names.iter().map(String::len).max().unwrap_or_default();
     readings(header).iter().find_map(|reading| {
         let words = format!("_{}_", words_and_digits(reading).join("_"));
-        let rest = |at: usize, name: &str| {
-            let (before, behind) = (&words[..at], &words[at + name.len()..]);
+        let is_name = |at: usize, end: usize| {
+            let is_in_list = words.get(at..end).is_some_and(|name| names.contains(name));
             // What is before it in the same word means a phone: `Telefonvorwahl`, `phoneext`.
-            let start = before.rsplit('_').next()?;
-            let is_word = start.is_empty() || is_phone_word(start) || LISTS.has("phone", start);
-            let is_whole = is_word && behind.starts_with('_');
-            is_whole.then(|| format!("{before}_{behind}"))
+            let is_start =
+                |start: &str| start.is_empty() || is_phone_word(start) || LISTS.has("phone", start);
+            is_in_list && words[..at].rsplit('_').next().is_some_and(is_start)
         };
-        let all = names.iter().find_map(|name| {
-            let mut places = words.match_indices(name.as_str());
-            places.find_map(|(at, name)| rest(at, name))
-        })?;
+        // Not each name in the header, but what the header has at the end of its words: the list is
+        // long, and a list of people may have thousands of columns.
+        let ends = words.match_indices('_').map(|(end, _)| end);
+        let places = ends.flat_map(|end| {
+            let starts = end.saturating_sub(longest)..end;
+            starts.map(move |at| (at, end))
+        });
+        let places = places.filter(|(at, end)| is_name(*at, *end));
+        let (at, end) = places.max_by_key(|(at, end)| (end - at, Reverse(*at)))?;
+        let all = format!("{}_{}", &words[..at], &words[end..]);
         let others = all.split('_').filter(|word| !word.is_empty());
         let others = others.filter(|word| !LISTS.has("number words", word));
         Some(others.map(str::to_owned).collect())

@@ -212,7 +212,7 @@ pub(super) fn columns(
     sample: &RowBatch,
     spec: &MappingSpec,
     only: &[OnlyRule],
-    in_use: impl Fn(usize) -> bool,
+    in_use: &[bool],
 ) -> Result<Vec<MarkColumn>, MappingError> {
     let mut marks: Vec<MarkColumn> = Vec::new();
     let choices = [
@@ -243,7 +243,7 @@ pub(super) fn columns(
         marks.extend(found.filter(|mark| {
             let is_only = only.iter().any(|rule| rule.column == mark.column);
             let is_consent = kind == MarkKind::Consent;
-            let is_other = || in_use(mark.column) || is_consent && !mark.has_known_words(sample);
+            let is_other = || in_use[mark.column] || is_consent && !mark.has_known_words(sample);
             !(is_only || mark.is_found && is_other())
         }));
     }

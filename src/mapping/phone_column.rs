@@ -32,12 +32,6 @@ impl PhoneColumn {
         self.area_code.into_iter().chain([self.number])
     }
 
-    pub(super) fn uses(self, column: usize) -> bool {
-        self.columns()
-            .chain(self.extension)
-            .any(|used| used == column)
-    }
-
     /// What is in the row for a number, as text for display.
     pub fn cell<'r>(self, row: Row<'r>) -> Cow<'r, str> {
         let number = row.lossy(self.number);

@@ -70,13 +70,19 @@ impl Note {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnUse<'a> {
     pub role: ColumnRole,
     pub variables: Vec<&'a str>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl ColumnUse<'_> {
+    pub(super) fn is_used(&self) -> bool {
+        self.role != ColumnRole::None || !self.variables.is_empty()
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColumnRole {
     Phone,
     Campaign,
@@ -85,6 +91,7 @@ pub enum ColumnRole {
     Mark,
     /// A column that `leadload` added to a rejects file.
     Ours,
+    #[default]
     None,
 }
 
@@ -106,21 +113,20 @@ impl Mapping {
         first.unwrap_or(PhoneColumn::from(0))
     }
 
-    /// Whether the column (from 0) holds the number or its area code.
-    pub fn is_phone_column(&self, column: usize) -> bool {
-        let mut phones = self.phone_columns.iter();
-        phones.any(|phone| phone.columns().any(|at| at == column))
-    }
-
-    /// How `--phone-column` names a phone column.
-    pub fn phone_text(&self, header: &Header, phone: PhoneColumn) -> String {
+    /// How `--phone-column` names each phone column.
+    pub fn phone_texts(&self, header: &Header) -> Vec<String> {
         let columns = Columns::of("", header, self.rejects_form.as_ref());
-        let text = columns.phone_text(phone);
-        text.unwrap_or_else(|| columns.flag_text(phone.number))
+        let text = |phone: &PhoneColumn| {
+            let text = columns.phone_text(*phone);
+            text.unwrap_or_else(|| columns.flag_text(phone.number))
+        };
+        self.phone_columns.iter().map(text).collect()
     }
 
-    pub fn flag_text(&self, header: &Header, column: usize) -> String {
-        Columns::of("", header, self.rejects_form.as_ref()).flag_text(column)
+    /// How a flag names each of these columns (from 0).
+    pub fn flag_texts(&self, header: &Header, of: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let columns = Columns::of("", header, self.rejects_form.as_ref());
+        of.into_iter().map(|at| columns.flag_text(at)).collect()
     }
 
     /// The cell that should hold the number, as text for display.
@@ -131,7 +137,7 @@ impl Mapping {
     /// The input's own cells of a row, without those that `leadload` added to a rejects file.
     pub fn own_cells<'r>(&self, row: Row<'r>) -> impl Iterator<Item = &'r [u8]> {
         let is_own = |column: &usize| match &self.rejects_form {
-            Some(form) => form.input_columns.contains(column),
+            Some(form) => form.has(*column),
             None => true,
         };
         (0..row.len())
@@ -139,29 +145,35 @@ impl Mapping {
             .filter_map(move |column| row.cell(column))
     }
 
-    pub(super) fn is_mark(&self, column: usize) -> bool {
-        self.marks.iter().any(|mark| mark.column == column)
-    }
-
-    pub fn uses(&self, column: usize) -> ColumnUse<'_> {
-        let is_ours = |form: &RejectsForm| !form.input_columns.contains(&column);
-        let from_column = self.variables.iter().filter(|(_, of)| *of == column);
-        ColumnUse {
-            role: if self.is_phone_column(column) {
-                ColumnRole::Phone
-            } else if self.campaign_column == Some(column) {
-                ColumnRole::Campaign
-            } else if self.countries.used.contains(&column) {
-                ColumnRole::Region
-            } else if self.is_mark(column) {
-                ColumnRole::Mark
-            } else if self.rejects_form.as_ref().is_some_and(is_ours) {
-                ColumnRole::Ours
-            } else {
-                ColumnRole::None
-            },
-            variables: from_column.map(|(name, _)| name.as_str()).collect(),
+    /// What each of the first so many columns is used for. Where it is several things, the number
+    /// counts before the campaign, the campaign before the country, and that before a mark.
+    pub fn uses(&self, columns: usize) -> Vec<ColumnUse<'_>> {
+        let mut uses = vec![ColumnUse::default(); columns];
+        let ours = self.rejects_form.iter();
+        let ours = ours.flat_map(|form| (0..columns).filter(|column| !form.has(*column)));
+        let marks = self.marks.iter().map(|mark| mark.column);
+        let regions = self.countries.used.iter().copied();
+        let phones = self.phone_columns.iter().flat_map(|phone| phone.columns());
+        let roles = ours.map(|column| (column, ColumnRole::Ours));
+        let roles = roles
+            .chain(marks.map(|column| (column, ColumnRole::Mark)))
+            .chain(regions.map(|column| (column, ColumnRole::Region)))
+            .chain(
+                self.campaign_column
+                    .map(|column| (column, ColumnRole::Campaign)),
+            )
+            .chain(phones.map(|column| (column, ColumnRole::Phone)));
+        for (column, role) in roles {
+            if let Some(used) = uses.get_mut(column) {
+                used.role = role;
+            }
         }
+        for (name, column) in &self.variables {
+            if let Some(used) = uses.get_mut(*column) {
+                used.variables.push(name);
+            }
+        }
+        uses
     }
 
     /// Whether the row is left out on purpose.

@@ -2,6 +2,8 @@
 //!
 //! Whatever does not fit is an error here, before anything is sent.
 
+use std::collections::{HashMap, HashSet};
+
 use super::area_codes::AreaCodes;
 use super::columns::Columns;
 use super::country_columns::CountryColumns;
@@ -9,7 +11,7 @@ use super::error::MappingError;
 use super::header_words::{folded, snake};
 use super::only::only_rules;
 use super::phone_column::PhoneColumn;
-use super::plan::{ColumnRole, Mapping, Note};
+use super::plan::{ColumnUse, Mapping, Note};
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::{
@@ -103,9 +105,11 @@ impl Planner<'_> {
         }
         let (phone_columns, note) = found?;
         let mut spare_phone_columns = beside::phone_headers(columns);
-        let is_used = |column: &usize| phone_columns.iter().any(|phone| phone.uses(*column));
-        spare_phone_columns
-            .retain(|column| !is_used(column) && !area_codes.columns().contains(column));
+        let used = phone_columns
+            .iter()
+            .flat_map(|phone| phone.columns().chain(phone.extension));
+        let used: HashSet<usize> = used.chain(area_codes.columns()).collect();
+        spare_phone_columns.retain(|column| !used.contains(column));
         let campaign_column = spec.campaign_column.as_ref();
         let campaign_column = campaign_column.map(|name| columns.find("--campaign-column", name));
         let mut mapping = Mapping {
@@ -126,8 +130,8 @@ impl Planner<'_> {
             new_columns: Vec::new(),
             lost_columns: Vec::new(),
         };
-        let in_use = |column| mapping.uses(column).role != ColumnRole::None;
-        mapping.marks = mark::columns(columns, sample, spec, &mapping.only, in_use)?;
+        let in_use = self.in_use(&mapping);
+        mapping.marks = mark::columns(columns, sample, spec, &mapping.only, &in_use)?;
         mapping.variables = if spec.no_variables || !spec.variables.is_empty() {
             self.named_columns(&skipped, &mut lost_columns)?
         } else {
@@ -243,15 +247,29 @@ impl Planner<'_> {
             .collect()
     }
 
+    /// For each column, whether it is used for something other than a variable.
+    fn in_use(&self, mapping: &Mapping) -> Vec<bool> {
+        let uses = mapping.uses(self.columns.headers.len());
+        uses.iter().map(ColumnUse::is_used).collect()
+    }
+
     /// Every column with a header, except columns that have another use and skipped ones.
     fn all_columns(&self, mapping: &Mapping, skipped: &[usize]) -> Vec<(String, usize)> {
         let Planner { columns, spec, .. } = self;
+        let phones = mapping
+            .phone_columns
+            .iter()
+            .flat_map(|phone| phone.columns());
+        let countries = &mapping.countries;
+        let regions = (!countries.are_found).then_some(&countries.used);
+        let left_out: HashSet<usize> = phones
+            .chain(mapping.campaign_column)
+            .chain(regions.into_iter().flatten().copied())
+            .chain(mapping.marks.iter().map(|mark| mark.column))
+            .chain(skipped.iter().copied())
+            .collect();
         let is_left_out = |column: &usize| {
-            mapping.is_phone_column(*column)
-                || mapping.campaign_column == Some(*column)
-                || !mapping.countries.are_found && mapping.countries.used.contains(column)
-                || mapping.is_mark(*column)
-                || skipped.contains(column)
+            left_out.contains(column)
                 // In a rejects file that has lost some of the added columns.
                 || snake(&columns.headers[*column]).starts_with("leadload_")
         };
@@ -271,9 +289,10 @@ impl Planner<'_> {
         let named = self.each(lost, VAR, &spec.variables, |var| {
             name_and_column(columns, VAR, var)
         })?;
+        let left_out: HashSet<&usize> = skipped.iter().collect();
         let mut variables = Vec::with_capacity(named.len());
         for (name, column) in named {
-            if skipped.contains(&column) {
+            if left_out.contains(&column) {
                 // The flags that are typed narrow what was saved.
                 if spec.saved.as_ref().is_some_and(|saved| saved.has(VAR)) {
                     continue;
@@ -311,13 +330,14 @@ impl Planner<'_> {
 
     fn kept_columns(&self) -> Result<Vec<(String, usize)>, MappingError> {
         let mut kept: Vec<(String, usize)> = Vec::with_capacity(self.spec.kept.len());
+        let mut names = HashSet::new();
         for text in &self.spec.kept {
             let (name, column) = name_and_column(&self.columns, KEEP, text)?;
             let name = name.unwrap_or_else(|| match self.columns.headers[column].trim() {
                 "" => (column + 1).to_string(),
                 header => header.to_owned(),
             });
-            if kept.iter().any(|(other, _)| *other == name) {
+            if !names.insert(name.clone()) {
                 return Err(MappingError::other(
                     format!(
                         "`--keep` would give the results two columns called `{}`",
@@ -344,18 +364,19 @@ impl Planner<'_> {
         let Some(known) = saved.and_then(|saved| saved.columns_for(VAR)) else {
             return Vec::new();
         };
-        let mut known: Vec<String> = known.iter().map(|header| folded(header)).collect();
+        let mut left: HashMap<String, usize> = HashMap::new();
+        for header in known {
+            *left.entry(folded(header)).or_default() += 1;
+        }
+        let in_use = self.in_use(mapping);
         let mut new = Vec::new();
         for column in self.columns.own.iter().copied() {
-            let header = folded(&self.columns.headers[column]);
-            let used = mapping.uses(column);
-            let is_used = used.role != ColumnRole::None || !used.variables.is_empty();
-            match known.iter().position(|known| *known == header) {
+            match left.get_mut(&folded(&self.columns.headers[column])) {
                 // Each header stands for one column: a second one of the same name is new.
-                Some(at) => drop(known.swap_remove(at)),
+                Some(left) if *left > 0 => *left -= 1,
                 // Delimiters at the end of the lines are not a column.
-                None if column >= mapping.shape.empty_from || is_used => {}
-                None => new.push(column),
+                _ if column >= mapping.shape.empty_from || in_use[column] => {}
+                _ => new.push(column),
             }
         }
         new
@@ -403,26 +424,28 @@ fn several_tables(input: &str, line: u64, second: u64) -> MappingError {
 
 /// Refuses a variable that two columns, or a column and `--set`, would fill.
 fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), MappingError> {
-    let from_columns = mapping.variables.iter().map(|(name, column)| {
-        let skip = format!("{SKIP_COLUMN} {}", quoted(&columns.flag_text(*column)));
-        (name, columns.label(*column), Some(skip))
-    });
-    let from_flags = mapping.constants.iter();
-    let from_flags =
-        from_flags.map(|(name, _)| (name, format!("`--set {}=…`", shown_name(name)), None));
-    let mut seen: Vec<(&String, String, Option<String>)> = Vec::new();
-    for (name, source, skip) in from_columns.chain(from_flags) {
-        if let Some((_, first, skip_first)) = seen.iter().find(|(other, ..)| *other == name) {
+    let from_columns = mapping.variables.iter();
+    let from_columns = from_columns.map(|(name, column)| (name, Some(*column)));
+    let from_flags = mapping.constants.iter().map(|(name, _)| (name, None));
+    let mut seen: HashMap<&String, Option<usize>> = HashMap::new();
+    for (name, column) in from_columns.chain(from_flags) {
+        if let Some(first) = seen.insert(name, column) {
             let (name, input) = (shown_name(name), columns.input);
-            let hint = match skip.as_ref().or(skip_first.as_ref()) {
-                Some(skip) => format!(
-                    "leave one out with `{skip}`, or give it another name with `--var NAME=COLUMN`"
+            let source = |column: Option<usize>| match column {
+                Some(column) => columns.label(column),
+                None => format!("`--set {name}=…`"),
+            };
+            let hint = match column.or(first) {
+                Some(column) => format!(
+                    "leave one out with `{SKIP_COLUMN} {}`, or give it another name with `--var NAME=COLUMN`",
+                    quoted(&columns.flag_text(column))
                 ),
                 None => "drop one of the two".to_owned(),
             };
+            let (first, second) = (source(first), source(column));
             return Err(MappingError::other(
                 format!(
-                    "the variable `{name}` would come from {first} and from {source} in `{input}`"
+                    "the variable `{name}` would come from {first} and from {second} in `{input}`"
                 ),
                 hint,
             )
@@ -433,7 +456,6 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
                 "Give one of them another name for the agent, or do not send it.",
             ));
         }
-        seen.push((name, source, skip));
     }
     Ok(())
 }
@@ -521,6 +543,38 @@ mod tests {
             plan(&["x", "1"], &spec).unwrap().phone_columns,
             [PhoneColumn::from(1)]
         );
+    }
+
+    #[test]
+    fn among_thousands_of_columns_each_is_found_by_its_name_and_by_its_number() {
+        let mut names: Vec<String> = (1..=2_000).map(|i| format!("Answer {i}")).collect();
+        names[7] = "Phone".to_owned();
+        (names[30], names[1_900]) = ("same".to_owned(), "Same".to_owned());
+        names[40].clear();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let spec = MappingSpec {
+            variables: vars(&["a=answer 1999", "b=same", "c=SAME", "d=41", "e=7"]),
+            ..MappingSpec::default()
+        };
+        let ambiguous = plan(&names, &spec).unwrap_err().to_string();
+        let message =
+            "`--var SAME` fits columns 31 and 1901 of `leads.csv`, which have the same name";
+        assert!(ambiguous.starts_with(message), "{ambiguous}");
+        let spec = MappingSpec {
+            skipped: vars(&["same", "Answer 2000"]),
+            variables: vars(&["a=answer 1999", "c=Same", "d=41", "e=7"]),
+            ..MappingSpec::default()
+        };
+        let expected = [("a", 1_998), ("c", 1_900), ("d", 40), ("e", 6)];
+        assert_eq!(variables(&plan(&names, &spec).unwrap()), expected);
+        let all = MappingSpec {
+            skipped: spec.skipped,
+            ..MappingSpec::default()
+        };
+        // Without the phone column, the skipped ones and the one without a header.
+        let sent = plan(&names, &all).unwrap().variables;
+        assert_eq!(sent.len(), 1_996);
+        assert!(sent.contains(&("same".to_owned(), 1_900)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub const SURPLUS_COLUMN: &str = "leadload_surplus";
 /// They are never sent, and the next rejects file has new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectsForm {
-    /// The columns (from 0) of the input that the rejects come from.
+    /// The columns (from 0) of the input that the rejects come from, in their order.
     pub input_columns: Vec<usize>,
     pub row: usize,
     pub status: usize,
@@ -31,6 +31,11 @@ pub struct RejectsForm {
 }
 
 impl RejectsForm {
+    /// Whether the column (from 0) is one of the input that the rejects come from.
+    pub fn has(&self, column: usize) -> bool {
+        self.input_columns.binary_search(&column).is_ok()
+    }
+
     /// The first of the added columns that was deleted from a rejects file; without all of them the
     /// file is no longer known as one.
     pub(super) fn lost_column(headers: &[String]) -> Option<&'static str> {

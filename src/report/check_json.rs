@@ -113,10 +113,11 @@ fn marks(intake: &Intake) -> Value {
 }
 
 fn columns(planned: &PlannedInput) -> Value {
-    let headers = planned.header.names.iter().enumerate();
+    let names = &planned.header.names;
+    let uses = planned.mapping.uses(names.len());
+    let headers = names.iter().zip(uses).enumerate();
     headers
-        .map(|(column, header)| {
-            let used = planned.mapping.uses(column);
+        .map(|(column, (header, used))| {
             json!({
                 "column": column + 1,
                 "header": header,

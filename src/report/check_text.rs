@@ -13,7 +13,7 @@ use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PlannedInput};
 use crate::lead::Status;
-use crate::mapping::{ColumnRole, Mapping};
+use crate::mapping::{ColumnRole, ColumnUse};
 use crate::settings::MappingToSave;
 use crate::text::{counted, grouped, listed, one_line, printable, shortened, shown_name};
 
@@ -109,11 +109,13 @@ fn mapping_table(planned: &PlannedInput) -> String {
 /// For each column, and for each constant: its title,
 /// the name under which it is sent, and examples.
 pub(super) fn columns(planned: &PlannedInput) -> Vec<[String; 3]> {
-    let headers = planned.header.names.iter().enumerate();
-    let columns = headers.map(|(column, header)| {
+    let names = &planned.header.names;
+    let uses = planned.mapping.uses(names.len());
+    let headers = names.iter().zip(uses).enumerate();
+    let columns = headers.map(|(column, (header, used))| {
         [
             title(column, header),
-            sent_as(&planned.mapping, column),
+            sent_as(used),
             samples(planned, column).join(" · "),
         ]
     });
@@ -134,8 +136,7 @@ fn title(column: usize, header: &str) -> String {
     }
 }
 
-fn sent_as(mapping: &Mapping, column: usize) -> String {
-    let used = mapping.uses(column);
+fn sent_as(used: ColumnUse<'_>) -> String {
     let role = match used.role {
         ColumnRole::Phone => Some("phone_number"),
         ColumnRole::Campaign => Some("campaign_id"),

@@ -180,8 +180,8 @@ fn elsewhere(intake: &Intake) -> Option<String> {
         let used: Vec<String> = used.iter().map(|name| flag(name)).collect();
         let would_fill = planned.evidence().map(|evidence| &evidence.would_fill);
         let would_fill = would_fill.into_iter().flatten();
-        let parts = would_fill.map(move |(column, rows)| {
-            let name = planned.flag_text(*column);
+        let names = planned.flag_texts(would_fill.clone().map(|(column, _)| *column));
+        let parts = would_fill.zip(names).map(move |((_, rows), name)| {
             format!(
                 "{} of them in `{}`: {} {}",
                 grouped(*rows),

@@ -1,5 +1,7 @@
 //! Which columns of the lists are used, and what has changed since the last run of these lists.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -87,16 +89,12 @@ fn sent_by(run: &RunRecord) -> Vec<String> {
 }
 
 fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut distinct = Vec::new();
-    for name in names {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
-    }
-    distinct
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 fn without(names: &[String], others: &[String]) -> Vec<String> {
+    let others: HashSet<&String> = others.iter().collect();
     let names = names.iter().filter(|name| !others.contains(name));
     names.cloned().collect()
 }

@@ -102,7 +102,7 @@ impl RowToCorrect {
     /// A few short cells that show whose row it is, with their headers.
     pub fn others<'c>(&'c self, list: &'c PlannedInput) -> Vec<(&'c str, &'c str)> {
         let rejects = list.mapping.rejects_form.as_ref();
-        let is_own = |column: &usize| rejects.is_none_or(|f| f.input_columns.contains(column));
+        let is_own = |column: &usize| rejects.is_none_or(|form| form.has(*column));
         let others = (0..self.cells.len()).filter(|column| *column != self.column);
         let others = others.filter(is_own).filter_map(|column| {
             let header = list.header.names.get(column)?;

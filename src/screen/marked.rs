@@ -81,22 +81,27 @@ impl MarkedNumbers {
         let mut marked = MarkedNumbers::default();
         for (file, (input, header, mapping)) in inputs.enumerate() {
             marked.are_several = file > 0;
-            let columns = mapping.marks.iter().map(|mark| MarkedColumn {
-                file,
-                mark: *mark,
-                column: NamedMark {
-                    kind: mark.kind,
-                    header: header.names[mark.column].trim().to_owned(),
-                    name: mapping.flag_text(header, mark.column),
-                    input: input.to_owned(),
-                },
-                numbers: Numbers::default(),
-                rows: 0,
-                unread: None,
-                empty: 0,
-                filled: 0,
-                unknown: Vec::new(),
-            });
+            let names = mapping.flag_texts(header, mapping.marks.iter().map(|mark| mark.column));
+            let columns = mapping
+                .marks
+                .iter()
+                .zip(names)
+                .map(|(mark, name)| MarkedColumn {
+                    file,
+                    mark: *mark,
+                    column: NamedMark {
+                        kind: mark.kind,
+                        header: header.names[mark.column].trim().to_owned(),
+                        name,
+                        input: input.to_owned(),
+                    },
+                    numbers: Numbers::default(),
+                    rows: 0,
+                    unread: None,
+                    empty: 0,
+                    filled: 0,
+                    unknown: Vec::new(),
+                });
             marked.columns.extend(columns);
         }
         marked
@@ -116,6 +121,7 @@ impl MarkedNumbers {
         let counts = is_whole && mapping.rejects_form.is_none() && !mapping.excludes(row);
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         let mut is_stopped = false;
+        let mut all = None;
         let columns = self.columns.iter_mut();
         for marked in columns.filter(|marked| marked.file == row.file()) {
             let stops = match is_whole {
@@ -127,11 +133,11 @@ impl MarkedNumbers {
             }
             marked.rows += 1;
             is_stopped |= marked.mark.is_found;
-            let numbers = numbers();
+            let numbers = all.get_or_insert_with(&mut numbers);
             if numbers.is_empty() && mapping.phone_cell(row).contains(char::is_numeric) {
                 marked.unread.get_or_insert((0, row.line())).0 += 1;
             }
-            for number in numbers {
+            for number in numbers.iter() {
                 marked.numbers.record(number.key(), line);
             }
         }

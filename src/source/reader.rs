@@ -122,14 +122,19 @@ impl CsvReader {
     fn read_row(&mut self, batch: &mut RowBatch) -> Result<bool, SourceError> {
         let begin = batch.filled();
         let before = self.lines.current();
+        // `columns` is 0 until the header is read: a footer can only come after the header.
+        let mut may_be_footer = self.columns > 0;
         loop {
             if !self.skip_line_ends()? {
                 return Ok(false);
             }
             let line = self.lines.current();
-            // `columns` is 0 until the header is read: a footer can only come after the header.
-            if line > before && self.columns > 0 && self.is_in_footer()? {
-                return Ok(false);
+            if line > before && may_be_footer {
+                if self.is_in_footer()? {
+                    return Ok(false);
+                }
+                // What has rows in it has them behind the next blank row too.
+                may_be_footer = self.end - self.start > footer::MAX_BYTES;
             }
             let end = self.split_row(batch, begin)?;
             match end {

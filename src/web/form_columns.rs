@@ -24,7 +24,6 @@ pub struct FormColumns {
 }
 
 impl FormColumns {
-    /// Takes long for lists with very many columns.
     pub fn of(list: &InspectedInput) -> FormColumns {
         let names = &list.header.names;
         let rejects = RejectsForm::of(names);
