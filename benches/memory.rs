@@ -30,6 +30,7 @@ fn main() {
     for rows in ROWS {
         by_number_of_rows(folder.path(), rows);
     }
+    of_long_rows(folder.path());
     behind_a_row_in_backoff(folder.path());
     after_kills(folder.path());
 }
@@ -53,6 +54,45 @@ fn by_number_of_rows(folder: &Path, rows: usize) {
         let mut import = common::import(&service.url, &leads, &new);
         import.args(["--rate", "none"]);
         measure(&format!("import of {rows} rows, sent"), rows, &mut import);
+    }
+}
+
+type Row = fn(usize) -> String;
+
+/// Rows nearly as long as a row may be, with answers that take their time.
+fn of_long_rows(folder: &Path) {
+    const ROWS: usize = 200;
+    const LONG: usize = 900_000;
+    let service = Service::start_with(&["--latency", "200ms"]);
+    let leads = folder.join("long.csv");
+    let kinds: [(&str, Row); 4] = [
+        ("cells of 900 KB", |i| {
+            format!("{},{}", number(i), "a".repeat(LONG))
+        }),
+        ("90 cells of 10 KB", |i| {
+            let cells = vec!["a".repeat(LONG / 90); 90];
+            format!("{},{}", number(i), cells.join(","))
+        }),
+        ("cells of 900 KB of control characters", |i| {
+            format!("{},{}", number(i), "\u{1}".repeat(LONG))
+        }),
+        ("phone cells of 900 KB", |_| {
+            format!("{},x", "a".repeat(LONG))
+        }),
+    ];
+    for (kind, row) in kinds {
+        let mut file = BufWriter::new(File::create(&leads).unwrap());
+        let columns = row(0).matches(',').count();
+        let header: String = (1..=columns).map(|column| format!(",c{column}")).collect();
+        writeln!(file, "phone{header}").unwrap();
+        (0..ROWS).for_each(|i| writeln!(file, "{}", row(i)).unwrap());
+        file.flush().unwrap();
+        let mut check = leadload();
+        check.arg("check").arg(&leads);
+        measure(&format!("check of {kind}"), ROWS, &mut check);
+        let mut import = common::import(&service.url, &leads, &folder.join(kind));
+        import.args(["--rate", "none", "--concurrency", "64", "--keep", "2"]);
+        measure(&format!("import of {kind}"), ROWS, &mut import);
     }
 }
 

@@ -21,6 +21,9 @@ const ROWS: usize = 5_000_000;
 const ROUNDS: usize = 3;
 const BATCH_ROWS: usize = 2048;
 
+/// Twice as many columns take twice as long.
+const COLUMNS: [usize; 2] = [25_000, 50_000];
+
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     println!("{ROWS} rows, best of {ROUNDS} rounds each");
@@ -35,6 +38,23 @@ fn main() {
         report("reading and mapping", best(|| map(&file)), csv, &file);
         report("the whole check", best(|| check(&file)), csv, &file);
     }
+    println!();
+    for columns in COLUMNS {
+        let file = folder.path().join("columns.csv");
+        fs::write(&file, with_columns(columns)).unwrap();
+        let took = best(|| check(&file)).as_secs_f64();
+        println!("a check of three rows with {columns} columns: {took:.2} s");
+    }
+}
+
+/// Three rows with so many columns beside the phone number.
+fn with_columns(columns: usize) -> String {
+    let mut text = String::from("phone");
+    (0..columns).for_each(|column| write!(text, ",c{column}").unwrap());
+    for row in 0..3 {
+        write!(text, "\n{}{}", clean(row), ",x".repeat(columns)).unwrap();
+    }
+    text
 }
 
 /// A number as a program writes it, each its own; not in order.

@@ -33,9 +33,14 @@ use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Proxy, Token};
 use crate::message::{ASK_SETUP, Message};
 
-/// How many bytes of the answer to a lead request are read at most. The answer may echo all
-/// variables of the row.
+/// How many bytes of the answer to a lead request are read at most.
 const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
+
+/// How many of them if the request is small. Many answers are read at the same time.
+const USUAL_LEAD_BYTES: usize = 128 * 1024;
+
+/// The answer may echo all variables of the row, and write each of their characters as an escape.
+const LONGER_WITH_ESCAPES: usize = 4;
 
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 
@@ -151,11 +156,13 @@ impl Client {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let most_bytes = USUAL_LEAD_BYTES + LONGER_WITH_ESCAPES * body.len();
+        let most_bytes = most_bytes.min(MAX_LEAD_BYTES);
         // Needed only for logging an answer that cannot be read.
         let sent = enabled!(Level::DEBUG).then(|| body.clone());
         *request.body_mut() = Some(body.into());
         let token = self.service.tokens.current();
-        let exchanged = self.exchange(request, &token, MAX_LEAD_BYTES).await;
+        let exchanged = self.exchange(request, &token, most_bytes).await;
         let answer = Answer {
             token: Some(token.fingerprint()),
             ..answer_of(&exchanged)

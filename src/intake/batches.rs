@@ -1,5 +1,6 @@
 //! Rows that are passed from thread to thread, in input order.
 
+use std::sync::Arc;
 use std::vec;
 
 use tokio::sync::mpsc;
@@ -7,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowOutcome};
 use crate::phone::{NumberKind, PhoneNumber};
-use crate::source::{RowBatch, SourceError};
+use crate::source::{RowBatch, RowBudget, SourceError};
 
 /// What one thread sends to the next: rows, an error, or `None` at the end. The end is sent
 /// explicitly: otherwise a thread that died would look like one that has read everything.
@@ -25,12 +26,18 @@ pub struct Batches {
     /// Batches that were received and not yet taken.
     here: vec::IntoIter<Batch>,
     has_ended: bool,
+    /// What the rows have shares of.
+    budget: Option<Arc<RowBudget>>,
 }
 
 impl Batches {
-    pub(super) fn channel(max: usize) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
+    pub(super) fn channel(
+        max: usize,
+        budget: Option<Arc<RowBudget>>,
+    ) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
         let (sender, receiver) = mpsc::channel(max);
         let batches = Batches {
+            budget,
             receiver,
             here: Vec::new().into_iter(),
             has_ended: false,
@@ -46,6 +53,7 @@ impl Batches {
             if self.has_ended {
                 return None;
             }
+            let _awaited = self.budget.as_deref().map(RowBudget::awaited);
             match received(self.receiver.recv().await) {
                 Some(Ok(group)) => self.here = group.into_iter(),
                 ended => {
@@ -58,7 +66,7 @@ impl Batches {
 
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
-        let (sender, ready) = Batches::channel(2);
+        let (sender, ready) = Batches::channel(2, None);
         for message in [Ok(Some(batches)), Ok(None)] {
             sender.try_send(message).unwrap();
         }

@@ -19,7 +19,7 @@ use super::{Batch, Memory, PlannedInput};
 /// This many rows, or bytes of rows, are enough. At most four times as much is in memory: gathered,
 /// being looked up, waiting, and being sent.
 const MAX_ROWS: usize = 16 * 1024;
-const MAX_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// This many rows are enough while rows that were looked up wait to be taken.
 const ROWS_AHEAD: usize = 2 * 1024;

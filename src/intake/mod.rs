@@ -306,6 +306,7 @@ impl Intake {
     /// batches ends the threads.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
         let readings = Readings::start(self, purpose);
+        let budget = Some(Arc::clone(&readings.budget));
         let mut preparer = Preparer::new(book, self);
         let inputs = Arc::clone(&self.inputs);
         let batches = readings.map(move |batch| {
@@ -315,11 +316,11 @@ impl Intake {
         });
         let prepared = batches.chain([Ok(None)]);
         if let Some(memory) = memory {
-            let (sender, batches) = Batches::channel(1);
+            let (sender, batches) = Batches::channel(1, budget);
             lookup::start(Arc::clone(&self.inputs), memory, prepared, sender);
             return batches;
         }
-        let (sender, batches) = Batches::channel(BATCHES_AHEAD);
+        let (sender, batches) = Batches::channel(BATCHES_AHEAD, budget);
         thread::spawn(move || {
             for message in prepared {
                 let message = message.map(|batch| batch.map(|batch| vec![batch]));

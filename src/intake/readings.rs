@@ -12,10 +12,15 @@ use std::thread;
 
 use super::batches::{Message, received};
 use super::numbers::{NumberReader, Reading, cut_off};
-use super::{Intake, PlannedInput, Purpose};
+use super::{Intake, PlannedInput, PreparedRow, Purpose};
 use crate::exit::Failure;
 use crate::screen::Evidence;
-use crate::source::RowBatch;
+use crate::source::{RowBatch, RowBudget};
+
+/// How many bytes rows take, from when they were read until they are in the results, of the 64 MiB
+/// that a run may use apart from its numbers. Fewer batches than the stages may hold, where rows
+/// are long.
+const MAX_BYTES: usize = 14 << 20;
 
 /// How many batches may wait in front of each thread, and after it.
 const BATCHES_AHEAD: usize = 2;
@@ -29,6 +34,7 @@ pub(super) struct Readings {
     has_ended: bool,
     inputs: Arc<[PlannedInput]>,
     evidence: Vec<Evidence>,
+    pub(super) budget: Arc<RowBudget>,
 }
 
 pub(super) struct ReadBatch {
@@ -56,14 +62,16 @@ impl Readings {
                 read
             })
             .collect();
-        let reading = intake.clone();
-        thread::spawn(move || send_in_turn(&reading, purpose, &senders));
+        let budget = RowBudget::new(MAX_BYTES);
+        let (reading, of) = (intake.clone(), Arc::clone(&budget));
+        thread::spawn(move || send_in_turn(&reading, purpose, &of, &senders));
         Readings {
             threads,
             turn: 0,
             has_ended: false,
             inputs: Arc::clone(&intake.inputs),
             evidence: vec![Evidence::default(); intake.inputs.len()],
+            budget,
         }
     }
 }
@@ -80,6 +88,7 @@ impl Iterator for Readings {
         self.has_ended = !matches!(batch, Some(Ok(_)));
         match &mut batch {
             Some(Ok(batch)) => {
+                self.budget.arrived();
                 let evidence = std::mem::take(&mut batch.evidence);
                 let file = batch.rows.file();
                 self.evidence[file].add(evidence);
@@ -115,11 +124,18 @@ impl ReadBatch {
     }
 }
 
-fn send_in_turn(intake: &Intake, purpose: Purpose, threads: &[SyncSender<Message<RowBatch>>]) {
+fn send_in_turn(
+    intake: &Intake,
+    purpose: Purpose,
+    budget: &Arc<RowBudget>,
+    threads: &[SyncSender<Message<RowBatch>>],
+) {
     let mut turns = threads.iter().cycle();
     // Without a receiver the run is over anyway.
     let mut send = |message| turns.next().is_some_and(|turn| turn.send(message).is_ok());
-    let ended = intake.read(purpose, |_, rows| send(Ok(Some(rows))));
+    let ended = intake.read(purpose, |_, rows| {
+        send(Ok(Some(rows.within(budget, size_of::<PreparedRow>()))))
+    });
     send(ended.map(|()| None).map_err(Failure::from));
 }
 

@@ -1,5 +1,9 @@
 //! One row alone is read as it is in its list.
 
+use std::collections::HashMap;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -83,6 +87,46 @@ fn a_corrected_cell_is_read_with_the_country_of_its_row_and_the_rules_of_the_lis
     );
     let cells = ["+447911123456"; 9];
     assert_eq!(alone(&of_row, &cells), Err(Some(ErrorCode::FieldCount)));
+}
+
+/// Rows that fill the budget several times.
+fn long_rows() -> Intake {
+    let long = "a".repeat(900_000);
+    let rows = (0..40).map(|row| format!("+4479110000{row:02},,{long},\n"));
+    let list = format!("phone,country,name,other\n{}", rows.collect::<String>());
+    intake(&list, None, PhoneRules::default())
+}
+
+#[test]
+fn no_more_rows_are_read_than_may_be_in_memory_until_some_are_let_go() {
+    let readings = Readings::start(&long_rows(), Purpose::Sending);
+    let (sender, arrived) = channel();
+    thread::spawn(move || {
+        let mut batches = readings.into_iter();
+        batches.all(|batch| sender.send(batch.unwrap()).is_ok())
+    });
+    let mut held = Vec::new();
+    while let Ok(batch) = arrived.recv_timeout(Duration::from_millis(300)) {
+        held.push(batch);
+    }
+    // Of 900 kB each, of 14 MiB.
+    assert!((1..=16).contains(&held.len()), "{}", held.len());
+    let before = held.len();
+    drop(held);
+    assert_eq!(before + arrived.iter().count(), 40);
+}
+
+#[tokio::test]
+async fn who_lets_go_of_no_row_before_the_last_gets_all() {
+    let long = long_rows();
+    let book = CampaignBook::new(None, HashMap::new());
+    let mut batches = long.start(book, Purpose::Sending, None);
+    let mut held = Vec::new();
+    while let Some(batch) = batches.next().await {
+        held.push(batch.unwrap());
+    }
+    let rows: usize = held.iter().map(|batch| batch.rows.len()).sum();
+    assert_eq!(rows, 40);
 }
 
 proptest! {

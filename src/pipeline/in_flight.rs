@@ -12,6 +12,10 @@ use super::attempt::Job;
 use super::window::Slot;
 use crate::api::Answer;
 
+/// How many bytes of bodies are in flight together before no other one starts. A row may be of a
+/// megabyte, its body of several, and its answer may repeat it.
+const MAX_BODIES: usize = 3 << 20;
+
 type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = Arrived>>>>;
 
 /// What has come back.
@@ -28,6 +32,7 @@ pub(super) struct Flight {
     pub(super) started: Instant,
     /// Whether it was the limit of requests in flight that let no other one start.
     pub(super) was_full: bool,
+    pub(super) body: usize,
 }
 
 /// All of them, as futures in one set: no lock and no task per request.
@@ -67,6 +72,12 @@ impl<S: LeadSender> InFlight<S> {
             .push(Box::pin(async move { Arrived::Lead(slot, answer.await) }));
         self.requests += 1;
         self.flights.insert(slot, flight);
+    }
+
+    /// Whether another body may go beside those in flight.
+    pub(super) fn has_room(&self) -> bool {
+        let bodies = self.flights.values().map(|flight| flight.body);
+        bodies.sum::<usize>() < MAX_BODIES
     }
 
     pub(super) fn starts(&self) -> impl Iterator<Item = Instant> {

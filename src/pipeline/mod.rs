@@ -87,6 +87,7 @@ use crate::phone::PhoneNumber;
 use crate::screen::SuppressionLists;
 use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
+use crate::text::shortened;
 use answering::Undecided;
 pub use calls::{AT_ONCE, Calls, Stopped};
 use commit_buffer::CommitBuffer;
@@ -100,6 +101,9 @@ pub use single::{Single, send_once};
 use stops::Stops;
 use token_wait::TokenWait;
 use window::Window;
+
+/// How many characters the ledger keeps of a cell that is no number. The results have all of it.
+const LONGEST_CELL: usize = 1_000;
 
 const PULSE: Duration = Duration::from_secs(1);
 
@@ -496,7 +500,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     file: row.file(),
                     line: row.line(),
                     campaign: prepared.campaign,
-                    cell: mapping.phone_cell(row).into_owned(),
+                    cell: shortened(&mapping.phone_cell(row), LONGEST_CELL),
                     outcome: outcome.clone(),
                     cells: CellsDigest::of(mapping.own_cells(row)),
                 });

@@ -39,7 +39,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let waiting = self.undecided.exhausted.len() + self.schedule.gates.waiting_jobs();
             self.commits.claims.max_open = 2 * limit + waiting;
         }
-        while !self.ending.is_stopping() && self.in_flight.flights.len() < self.limit() {
+        while !self.ending.is_stopping()
+            && self.in_flight.flights.len() < self.limit()
+            && self.in_flight.has_room()
+        {
             if self.service.outage.may_be_the_rows() {
                 if self.is_probing() {
                     return None;
@@ -428,6 +431,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             job,
             started: now,
             was_full: self.in_flight.flights.len() + 1 >= self.limit(),
+            body: body.len(),
         };
         self.in_flight.start(flight, body);
     }

@@ -11,10 +11,10 @@ use crate::intake::{Batch, PreparedRow};
 use crate::lead::RowOutcome;
 use crate::source::Row;
 
-/// How many bytes of rows may be under way before reading pauses, of the 64 MiB that a run
-/// may use apart from its numbers: 65,000 rows of a few short cells, which is a minute's work
-/// at a thousand a second.
-const MAX_BYTES: usize = 16 << 20;
+/// How many bytes of rows, and of what was said of them, may be under way before reading pauses: most
+/// of what all rows may take from when they are read until they are written. 50,000 rows of a few
+/// short cells, which is a minute's work at eight hundred a second.
+const MAX_BYTES: usize = 12 << 20;
 
 /// How many batches (of 256 rows, fewer if rows are long) are read ahead of the row that is
 /// sent next. They show which share of the coming rows will be sent, and so how long it will

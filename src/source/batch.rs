@@ -1,7 +1,9 @@
 //! Many rows in one batch: one allocation for a thousand rows, not several for each row.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use super::budget::{RowBudget, RowShare};
 use crate::lead::RowId;
 
 /// The most bytes of a row, with eight more counted for each cell. A thousand variables of a
@@ -24,6 +26,8 @@ pub struct RowBatch {
     rows: Vec<Span>,
     /// Whether the input ends in the last cell of the last row, without a line end.
     pub(super) ends_open: bool,
+    /// Given back when the rows are dropped.
+    _share: Option<Arc<RowShare>>,
 }
 
 /// How far the buffers of a batch are filled.
@@ -86,6 +90,14 @@ impl RowBatch {
         self.bytes.capacity()
             + size_of::<usize>() * self.cell_ends.capacity()
             + size_of::<Span>() * self.rows.capacity()
+    }
+
+    /// The rows, once the budget has room for them and so many bytes more for each.
+    #[must_use]
+    pub fn within(self, budget: &Arc<RowBudget>, bytes_each: usize) -> RowBatch {
+        let bytes = self.size() + bytes_each * self.len();
+        let _share = Some(Arc::new(budget.take(bytes)));
+        RowBatch { _share, ..self }
     }
 
     pub fn row(&self, index: usize) -> Row<'_> {

@@ -13,6 +13,7 @@
 //! names, to send). For this reason standard input is first copied to an unnamed private file.
 
 mod batch;
+mod budget;
 mod compression;
 mod dialect;
 mod encoding;
@@ -29,6 +30,7 @@ mod spreadsheet;
 mod zipped;
 
 pub use batch::{Flaw, Row, RowBatch};
+pub use budget::RowBudget;
 pub use compression::{Compression, decompressed};
 pub use dialect::DELIMITERS;
 pub use encoding::{Certainty, Encoding, decoded, detect_encoding, encoding_named};

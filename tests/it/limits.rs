@@ -1,6 +1,6 @@
 //! The rate and the concurrency: given by the user, stated by the service, or detected.
 
-use crate::util::{Folder, Run, contacts, replaced, scenario};
+use crate::util::{Folder, Run, contacts, number, replaced, scenario};
 use leadload::sandbox::Sandbox;
 
 /// Sends a list with an automatic rate.
@@ -106,6 +106,22 @@ fn as_many_as_said_are_in_flight_right_after_the_first_answer() {
     assert_eq!(stats.peak_in_flight, 12);
     let at = &stats.arrivals_us;
     assert!(at[1] - at[0] >= 600_000, "{at:?}");
+}
+
+#[test]
+fn of_rows_of_a_megabyte_only_a_few_are_in_flight() {
+    let long = "a".repeat(900_000);
+    let rows = (0..10).map(|row| format!("{},{long}\n", number(row)));
+    let folder = Folder::with_leads(&format!("phone,note\n{}", rows.collect::<String>()));
+    let service = scenario("latency_ms = 300");
+    folder
+        .import_leads(&service, &["--concurrency", "10"])
+        .expect(0);
+    let stats = service.stats();
+    assert_eq!(stats.created, 10);
+    // The fourth one fills the three megabytes for all.
+    let peak = stats.peak_in_flight;
+    assert!((2..=4).contains(&peak), "{peak}");
 }
 
 #[test]
