@@ -378,7 +378,7 @@ fn judge(
     let lead = listed.first()?;
     let why = match (maker(lead), when(lead)) {
         (Some(run), _) => format!("made by run {run}"),
-        (None, Made::Later) => "made after this row's last attempt had timed out".to_owned(),
+        (None, Made::Later) => "by its time, made after this row's last attempt".to_owned(),
         (None, _) => PERHAPS_BEFORE.to_owned(),
     };
     let id = Some(lead.id.clone());

@@ -58,7 +58,7 @@ const ECHOES: [(&str, &str); 12] = [
     // `Bearer ` and the token; its end; all of it, in the alphabet of addresses.
     (
         "QmVhcmVyIDE3fHMzY3JldFRva2VuT2ZUaGVDdXN0b21lcg==",
-        "cmV0VG9r",
+        "Y3JldFRv",
     ),
     ("got a2VuT2ZUaGVDdXN0b21lcg", "GVDdXN0b"),
     ("x MTd8czNjcmV0VG9rZW5PZlRoZUN1c3RvbWVy y", "V0VG9rZ"),

@@ -44,6 +44,7 @@ WITH RECURSIVE own (role) AS (
     UNION ALL
     SELECT format('`%s`, which refers to `leadload.%s`,', r.oid::regclass, relations.relname), r.relowner, true
     FROM relations JOIN pg_constraint ON confrelid = relations.oid JOIN pg_class AS r ON r.oid = conrelid
+    WHERE r.oid NOT IN (SELECT oid FROM relations)
 ), strange AS (
     SELECT what, owner FROM things
     WHERE owner NOT IN (SELECT role FROM own UNION ALL SELECT oid FROM pg_roles WHERE rolsuper)
