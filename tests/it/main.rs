@@ -43,6 +43,8 @@ mod keep;
 mod kept_ledgers;
 mod kept_outputs;
 mod ledger;
+#[cfg(target_os = "linux")]
+mod ledger_files;
 mod limits;
 #[cfg(unix)]
 #[path = "../support/link.rs"]

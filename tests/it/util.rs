@@ -125,6 +125,17 @@ impl Folder {
         self.run(command, args)
     }
 
+    /// `leadload` where `mounts` has been run by a shell, for it alone: as root, or as the root of a
+    /// user namespace.
+    #[cfg(target_os = "linux")]
+    pub fn with_mounts(&self, mounts: &str, args: &[&str]) -> Run {
+        let script = format!(
+            r#"map=; [ "$(id -u)" = 0 ] || map=--map-root-user
+            exec unshare --mount $map sh -euc '{mounts}; exec "$0" "$@"' "$0" "$@""#
+        );
+        self.through_shell(&script, args)
+    }
+
     fn run(&self, mut command: Command, args: &[&str]) -> Run {
         command.current_dir(self.files.path()).args(args);
         for name in [

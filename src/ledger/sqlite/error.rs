@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 use rusqlite::ErrorCode;
 
+use super::second_name::SecondName;
 use super::{FilePlace, LedgerError};
 use crate::message::ASK_SETUP;
 use crate::paths::reason;
@@ -44,6 +46,46 @@ impl LedgerError {
             "remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse leads that it already has",
         )
         .on_page(DAMAGED, ASK)
+    }
+
+    /// For a file that programs could use by another name at the same time.
+    pub(super) fn has_second_name(place: &FilePlace, file: &Path, how: SecondName) -> LedgerError {
+        let (how, hint) = match how {
+            SecondName::HardLink => (
+                "a hard link",
+                "remove the other name, or take a copy of the file",
+            ),
+            SecondName::Mount => (
+                "it is mounted by itself",
+                "mount the folder that it is in, at every place where it is used",
+            ),
+        };
+        let file = file.display();
+        LedgerError::new(
+            format!(
+                "the file `{file}` of the ledger `{place}` has a second name ({how}), and runs that use both names would not know of each other"
+            ),
+            format!("{hint}; or name another file with `--ledger`"),
+        )
+        .on_page(
+            "leadload's record of what was sent has a second name on this computer, so two lists could be sent at once",
+            ASK_SETUP,
+        )
+    }
+
+    #[cfg(unix)]
+    pub(super) fn exposed(place: &FilePlace, error: &io::Error) -> LedgerError {
+        let why = reason(place.path(), error);
+        LedgerError::new(
+            format!(
+                "the ledger `{place}`, or a file beside it, can be used by other users of this computer, and cannot be made private: {why}"
+            ),
+            "have its owner run `chmod 600` on it and the files beside it, or name another file with `--ledger`",
+        )
+        .on_page(
+            "Other people on this computer can read leadload's record of what was sent, and that can't be changed",
+            ASK_SETUP,
+        )
     }
 
     pub(super) fn gone(place: &FilePlace) -> LedgerError {

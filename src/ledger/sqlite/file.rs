@@ -1,9 +1,6 @@
 //! The ledger's file: opens it, creates it on first use, and refuses a file of another version.
 
-use std::fs::File;
-#[cfg(unix)]
-use std::fs::Permissions;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,17 +10,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::filing::Filing;
 use super::identity::Identity;
-use super::{FilePlace, LedgerError, ServiceId, schema};
+use super::second_name::refuse_second_name;
+use super::{FilePlace, LedgerError, ServiceId, privacy, schema};
 use crate::message::ASK_SETUP;
 use crate::paths::folder_of;
 use crate::private_file;
 
 /// More than the number of different statements, so none is prepared twice.
 const MAX_STATEMENTS: usize = 64;
-
-/// The length of a database header up to the application
-/// id (<https://www.sqlite.org/fileformat2.html>).
-const HEAD_LEN: u64 = 72;
 
 /// How long to wait for another program that holds the file,
 /// such as a run for another service that files many rows.
@@ -45,12 +39,17 @@ pub struct SqliteLedger {
 
 impl SqliteLedger {
     /// Opens the ledger for writing. If there is none, it is created with its folder,
-    /// readable by its owner only. Fails if the file is not a ledger that this version knows.
+    /// readable by its owner only. Fails if the file is not a ledger that this version knows,
+    /// has a second name, or cannot be made private.
     pub fn open(place: &FilePlace) -> Result<SqliteLedger, LedgerError> {
         refuse_lost(place)?;
-        make(place.path()).map_err(|error| LedgerError::unusable(place, error))?;
-        let mut ledger = SqliteLedger::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        make(&place.real()).map_err(|error| LedgerError::unusable(place, error))?;
+        refuse_second_name(place)?;
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut ledger = SqliteLedger::connect(place, access)?;
         ledger.refuse_others()?;
+        // Not earlier: another file was named by mistake, and is not changed.
+        privacy::restrict(place, &place.of_sqlite())?;
         let SqliteLedger { db, .. } = &mut ledger;
         let opened = begin_to_write(db).and_then(|()| schema::create(db));
         ledger.checked(opened)?;
@@ -69,6 +68,7 @@ impl SqliteLedger {
             return Ok(None);
         }
         refuse_other_kinds(place.path()).map_err(unusable)?;
+        refuse_second_name(place)?;
         let ledger = SqliteLedger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         ledger.refuse_others()?;
         // A ledger that was created but never written has no tables yet.
@@ -231,10 +231,7 @@ fn is_empty(db: &Connection) -> rusqlite::Result<bool> {
 /// log. An empty file without a log may be one that another process is just creating.
 fn refuse_lost(place: &FilePlace) -> Result<(), LedgerError> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
-    let has_been_used = || {
-        let lock = place.lock_file(ServiceId(1));
-        lock.is_ok_and(|lock| lock.exists())
-    };
+    let has_been_used = || place.lock_file(ServiceId(1)).exists();
     let began = Instant::now();
     while bytes(place.path()) == 0 {
         let has_log = bytes(&place.log()) > 0;
@@ -252,23 +249,14 @@ fn refuse_lost(place: &FilePlace) -> Result<(), LedgerError> {
 }
 
 /// Creates an empty file if there is none. SQLite would create one that others
-/// can read; and it gives the files next to it the permissions of this one.
+/// can read; and it gives the files next to it the permissions of this one. A file
+/// that exists is not opened: a process that closes it loses SQLite's locks on it.
 fn make(path: &Path) -> io::Result<()> {
     private_file::folders().create(folder_of(path))?;
-    refuse_other_kinds(path)?;
-    let mut file = private_file::options().open(path)?;
-    if is_new_or_ours(&mut file)? {
-        keep_private(&file);
+    match private_file::create(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => refuse_other_kinds(path),
+        created => created.map(drop),
     }
-    Ok(())
-}
-
-/// Whether the file is empty or begins like a ledger. Any
-/// other file was named by mistake and is not changed.
-fn is_new_or_ours(file: &mut File) -> io::Result<bool> {
-    let mut head = Vec::new();
-    file.take(HEAD_LEN).read_to_end(&mut head)?;
-    Ok(head.is_empty() || head.ends_with(&schema::APPLICATION_ID.to_be_bytes()))
 }
 
 /// Checked before the file is opened: opening a pipe would wait forever.
@@ -278,17 +266,6 @@ fn refuse_other_kinds(path: &Path) -> io::Result<()> {
         _ => Ok(()),
     }
 }
-
-/// Restricts an existing file too: it will hold personal data.
-/// A file that belongs to another user is used as it is.
-#[cfg(unix)]
-fn keep_private(file: &File) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = file.set_permissions(Permissions::from_mode(0o600));
-}
-
-#[cfg(not(unix))]
-fn keep_private(_file: &File) {}
 
 #[cfg(test)]
 mod tests {

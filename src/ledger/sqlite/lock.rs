@@ -7,13 +7,14 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::coding::here;
-use super::{LedgerError, LockHolder, ServiceId, SqliteLedger};
+use super::{LedgerError, LockHolder, ServiceId, SqliteLedger, privacy};
 use crate::message::ASK_SETUP;
 use crate::private_file;
 
@@ -60,7 +61,7 @@ impl SqliteLedger {
 
     /// Who has the right to send to a service, or had it last; `None` if that cannot be read.
     pub fn lock_holder(&self, service: ServiceId) -> Option<LockHolder> {
-        let line = fs::read_to_string(self.place.lock_file(service).ok()?).ok()?;
+        let line = fs::read_to_string(self.place.lock_file(service)).ok()?;
         let mut words = line.trim().splitn(4, ' ');
         Some(LockHolder {
             process: words.next()?.parse().ok()?,
@@ -72,25 +73,16 @@ impl SqliteLedger {
 
     /// Whether a process has the right to send to a service.
     pub(super) fn is_sender_locked(&self, service: ServiceId) -> Result<bool, LedgerError> {
-        let unusable = |error| LedgerError::unusable(&self.place, error);
-        let place = self.place.lock_file(service).map_err(unusable)?;
-        let file = match File::open(place) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(unusable(error)),
-        };
-        // Shared, so that two processes that check do not mistake each other for a sender.
-        match file.try_lock_shared() {
-            Ok(()) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(self.not_locked(error)),
-        }
+        let locked = is_locked(&self.place.lock_file(service));
+        locked.map_err(|error| self.not_locked(error))
     }
 
     fn lock_file(&self, service: ServiceId) -> Result<File, LedgerError> {
         let place = self.place.lock_file(service);
-        let opened = place.and_then(|place| private_file::options().open(place));
-        opened.map_err(|error| LedgerError::unusable(&self.place, error))
+        let opened = private_file::options().open(&place);
+        let file = opened.map_err(|error| LedgerError::unusable(&self.place, error))?;
+        privacy::restrict(&self.place, &[place])?;
+        Ok(file)
     }
 
     fn not_locked(&self, error: io::Error) -> LedgerError {
@@ -109,6 +101,23 @@ impl SqliteLedger {
         } else {
             LedgerError::unusable(&self.place, error)
         }
+    }
+}
+
+/// Whether a process holds the lock of this file; no, if there is no such file.
+pub(super) fn is_locked(file: &Path) -> io::Result<bool> {
+    let file = match File::open(file) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        // A user who may only read the ledger cannot know.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    // Shared, so that two processes that check do not mistake each other for a sender.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
@@ -153,7 +162,7 @@ mod tests {
     #[test]
     fn a_lock_file_of_an_older_version_names_no_person() {
         let test = TestLedger::new();
-        let file = test.ledger.place().lock_file(test.service).unwrap();
+        let file = test.ledger.place().lock_file(test.service);
         fs::write(file, "7 2026-11-21T03:00:00Z box\n").unwrap();
         let holder = test.ledger.lock_holder(test.service).unwrap();
         let named = "process 7 on box, since 2026-11-21 03:00:00 UTC";
@@ -172,7 +181,7 @@ mod tests {
     fn reading_the_state_of_a_lock_creates_no_file() {
         let test = TestLedger::new();
         assert!(!test.ledger.is_sender_locked(test.service).unwrap());
-        let file = test.ledger.place().lock_file(test.service).unwrap();
+        let file = test.ledger.place().lock_file(test.service);
         assert!(!file.exists());
     }
 
@@ -205,7 +214,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let test = TestLedger::new();
         let _held = test.ledger.try_lock_sender(test.service).unwrap();
-        let file = test.ledger.place().lock_file(test.service).unwrap();
+        let file = test.ledger.place().lock_file(test.service);
         let mode = file.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

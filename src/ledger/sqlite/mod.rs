@@ -66,6 +66,7 @@ mod outputs;
 mod pace;
 mod packed;
 mod place;
+mod privacy;
 #[cfg(test)]
 mod promises;
 mod prune;
@@ -78,6 +79,7 @@ mod runs;
 #[cfg(test)]
 pub(in crate::ledger) mod samples;
 mod schema;
+mod second_name;
 mod suppressed;
 #[cfg(test)]
 mod testing;

@@ -1,12 +1,12 @@
 //! Where a ledger is, and which files belong to it: only this module knows their names.
 
 use std::fmt;
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
 use super::ServiceId;
 use super::network::network_file_system;
-use crate::paths::{absolute_place, is_same_place};
+use crate::paths::{absolute_place, folder_of, is_same_place};
 
 /// What SQLite appends to the name of a database for the files next to it.
 const LOG: &str = "-wal";
@@ -14,6 +14,9 @@ const OF_SQLITE: [&str; 4] = ["", LOG, "-shm", "-journal"];
 
 /// What we append for the files that are locked while something is being sent.
 const LOCK: &str = ".sender-";
+
+/// As many symlinks as a system follows.
+const MOST_LINKS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePlace {
@@ -67,20 +70,38 @@ impl FilePlace {
         &self.file
     }
 
+    /// The file that the path leads to through symlinks, even if it does not exist yet. SQLite names
+    /// the files next to it after this one.
+    pub(super) fn real(&self) -> PathBuf {
+        let mut real = self.file.clone();
+        for _ in 0..MOST_LINKS {
+            match fs::read_link(&real) {
+                Ok(target) => real = folder_of(&real).join(target),
+                Err(_) => break,
+            }
+        }
+        real
+    }
+
+    /// The ledger's file, its log, the log's index and a journal, whether they exist or not.
+    pub(super) fn of_sqlite(&self) -> [PathBuf; 4] {
+        let real = self.real();
+        OF_SQLITE.map(|ending| beside(&real, ending))
+    }
+
     pub(super) fn log(&self) -> PathBuf {
-        beside(&self.file, LOG)
+        beside(&self.real(), LOG)
     }
 
     /// The name under which the log is kept when another file has taken the ledger's place.
     pub(super) fn log_apart(&self, stamp: &str) -> PathBuf {
-        beside(&self.file, &format!("{LOG}.{stamp}"))
+        beside(&self.real(), &format!("{LOG}.{stamp}"))
     }
 
     /// The file that a process locks while it sends to the service. It is next to the ledger's
     /// real file, so that processes that open the ledger by a link use the same lock.
-    pub(super) fn lock_file(&self, service: ServiceId) -> io::Result<PathBuf> {
-        let real = self.file.canonicalize()?;
-        Ok(beside(&real, &format!("{LOCK}{}", service.0)))
+    pub(super) fn lock_file(&self, service: ServiceId) -> PathBuf {
+        beside(&self.real(), &format!("{LOCK}{}", service.0))
     }
 }
 
