@@ -6,7 +6,7 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, absolute};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::paths::folder_of;
 
@@ -127,6 +127,16 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
         .suffix(".tmp")
         .tempfile_in(folder)
         .map_err(|error| error.kind().into())
+}
+
+/// A folder for temporary files, for its owner only. It is removed with
+/// all that is in it when it is dropped.
+pub fn temporary_folder() -> io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("leadload-");
+    #[cfg(unix)]
+    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    folder.tempdir()
 }
 
 /// Makes a rename durable, if the file system supports it. The data is durable anyway.

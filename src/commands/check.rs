@@ -24,6 +24,7 @@ use crate::text::counted;
 
 pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
     request.unnamed = OutputChoice::None;
+    request.only_checks = true;
     ask::interruptible("sent", async |terminal| {
         let surveyed = inputs::survey(&mut request).await?;
         let (settings, intake) = questions::plan(&mut request, surveyed, terminal).await?;

@@ -118,6 +118,7 @@ fn perform(
     let request = |files: &[PathBuf], layers: Layers| Request {
         files: files.to_vec(),
         unnamed: OutputChoice::BesideInput,
+        only_checks: false,
         line: CommandLine::new(args, layers.typed()),
         warnings: crate::import::Warnings::default(),
         has_settings_of_rejects: false,

@@ -32,6 +32,7 @@ pub fn run(args: &SuppressArgs, layers: &Layers) -> Result<ExitCode, Failure> {
                 Format::Json => ListFormat::Json,
                 Format::Text => ListFormat::Text,
             };
+            let ledger = ledger.for_reading();
             let list = self::list(&ledger, list.format.unwrap_or_else(of_profile))?;
             console::print(&list).or_stopped(StoppedBy::Disk)?;
         }

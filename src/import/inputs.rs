@@ -13,7 +13,7 @@ use super::{rejects, service};
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
-use crate::ledger::{Ledger, ListPosition};
+use crate::ledger::{Ledger, LedgerPlace, ListPosition};
 use crate::message::{ASK_SETUP, Message};
 use crate::options::{LogFormat, Options, Progress, texts};
 use crate::report::{
@@ -23,7 +23,7 @@ use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
 };
 use crate::screen::{MarkedColumn, SuppressionList, SuppressionLists};
-use crate::settings::{ImportSettings, Layers, ReadingSettings, form_choice};
+use crate::settings::{ImportSettings, Layers, ReadingSettings, form_choice, ledger_place};
 use crate::source::{Fingerprint, Input, SourceError};
 use crate::text::{counted, printable, shown_name};
 
@@ -33,6 +33,8 @@ pub struct Request {
     /// Where the outputs go that the user did not name.
     pub unnamed: OutputChoice,
     pub layers: Layers,
+    /// Whether nothing is sent, and the ledger stays as it is.
+    pub only_checks: bool,
     /// The command line, with answers to questions as if they had been typed.
     pub line: CommandLine,
     pub warnings: Warnings,
@@ -51,7 +53,19 @@ impl Request {
     }
 
     pub fn settings(&self) -> Result<ImportSettings, Failure> {
-        ImportSettings::new(&self.layers, &self.unnamed).or_stopped(StoppedBy::Usage)
+        let settings = ImportSettings::new(&self.layers, &self.unnamed);
+        let mut settings = settings.or_stopped(StoppedBy::Usage)?;
+        settings.ledger = self.ledger()?;
+        Ok(settings)
+    }
+
+    /// The ledger that the settings name, for what the command does with it.
+    pub fn ledger(&self) -> Result<Option<LedgerPlace>, Failure> {
+        let place = ledger_place(&self.layers.options()).or_stopped(StoppedBy::Usage)?;
+        Ok(match self.only_checks {
+            true => place.map(LedgerPlace::for_checking),
+            false => place,
+        })
     }
 }
 

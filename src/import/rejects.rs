@@ -10,7 +10,7 @@ use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, RunName, Status};
 use crate::ledger::{Ledger, LedgerError, LedgerPlace, Selection};
 use crate::message::Message;
 use crate::options::{Declaration, Options};
-use crate::settings::{Layers, Service, ledger_place};
+use crate::settings::{Layers, Service};
 use crate::text::{joined, printable};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -27,7 +27,7 @@ pub async fn add_options(
     inputs: Vec<InspectedInput>,
 ) -> Result<Vec<InspectedInput>, Failure> {
     let options = request.layers.options();
-    let place = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
+    let place = request.ledger()?;
     let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
     // All rows of the run are read.
     let finding = on_a_thread(move || -> Result<_, Failure> {

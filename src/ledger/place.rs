@@ -14,6 +14,14 @@ pub enum LedgerPlace {
     Server(Box<ServerPlace>),
 }
 
+/// What a command does with a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Anything,
+    Reading,
+    Checking,
+}
+
 impl fmt::Display for LedgerPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -26,6 +34,26 @@ impl fmt::Display for LedgerPlace {
 impl LedgerPlace {
     pub fn file(path: impl Into<PathBuf>) -> LedgerPlace {
         LedgerPlace::File(FilePlace::file(path))
+    }
+
+    /// For a command that only reads: nothing is changed there, not even the format of tables.
+    pub fn for_reading(self) -> LedgerPlace {
+        self.used_for(Use::Reading)
+    }
+
+    /// The same for a check, to which earlier runs may be unknown.
+    pub fn for_checking(self) -> LedgerPlace {
+        self.used_for(Use::Checking)
+    }
+
+    fn used_for(self, usage: Use) -> LedgerPlace {
+        match self {
+            LedgerPlace::File(file) => LedgerPlace::File(file.for_reading()),
+            LedgerPlace::Server(mut server) => {
+                server.usage = usage;
+                LedgerPlace::Server(server)
+            }
+        }
     }
 
     /// Its name, the same wherever the program is started.

@@ -190,6 +190,7 @@ impl Site {
         Ok(Request {
             files: vec![path.clone()],
             unnamed: OutputChoice::BesideInput,
+            only_checks: false,
             layers: self.layers(&record.options)?,
             line: CommandLine::of(&args),
             warnings: Warnings::default(),

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use crate::util::{Folder, scenario_at};
 
-fn versions() -> Vec<PathBuf> {
+pub fn versions() -> Vec<PathBuf> {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ledgers");
     let versions = fs::read_dir(kept).unwrap();
     versions.map(|version| version.unwrap().path()).collect()
 }
 
 /// A folder with a copy of what is kept of a version.
-fn copied(version: &Path) -> Folder {
+pub fn copied(version: &Path) -> Folder {
     let folder = Folder::new();
     for name in ["complete.csv", "killed.csv", "export.csv"] {
         folder.write(name, fs::read(version.join(name)).unwrap());

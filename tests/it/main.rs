@@ -86,6 +86,8 @@ mod picker;
 mod properties;
 #[cfg(unix)]
 mod questions;
+#[cfg(target_os = "linux")]
+mod readers;
 #[cfg(unix)]
 mod recipes;
 mod reconcile;

@@ -136,6 +136,16 @@ impl Folder {
         self.through_shell(&script, args)
     }
 
+    /// `leadload` to which the folder of its ledger is read-only, also as root.
+    #[cfg(target_os = "linux")]
+    pub fn with_read_only_ledger(&self, args: &[&str]) -> Run {
+        let ledger = self.ledger();
+        let folder = ledger.parent().unwrap().display();
+        let mounts =
+            format!(r#"mount --bind "{folder}" "{folder}"; mount -o remount,bind,ro "{folder}""#);
+        self.with_mounts(&mounts, args)
+    }
+
     fn run(&self, mut command: Command, args: &[&str]) -> Run {
         command.current_dir(self.files.path()).args(args);
         for name in [
@@ -483,6 +493,21 @@ fn alarm() -> Sender<()> {
         }
     });
     running
+}
+
+/// Everything in a folder that a program can change: permissions, time and bytes of each file.
+#[cfg(unix)]
+pub fn state_of(folder: &Path) -> BTreeMap<PathBuf, (u32, std::time::SystemTime, Vec<u8>)> {
+    use std::os::unix::fs::PermissionsExt;
+    let files = fs::read_dir(folder).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let state = files.map(|file| {
+        let found = file.metadata().unwrap();
+        let mode = found.permissions().mode();
+        let bytes = fs::read(&file).unwrap();
+        (file, (mode, found.modified().unwrap(), bytes))
+    });
+    state.collect()
 }
 
 /// Waits until something is so, which takes a few seconds at most.

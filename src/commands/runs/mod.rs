@@ -29,10 +29,16 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
         Some(RunsCommand::Copy(CopyArgs {
             from: Some(from), ..
         })) => place_of(from, &options).or_stopped(StoppedBy::Usage)?,
-        _ => {
+        command => {
             let ledger = ledger_of(layers, "runs are recorded")?;
             refuse_missing(layers, &ledger)?;
-            ledger
+            match command {
+                None
+                | Some(RunsCommand::List(_) | RunsCommand::Show(_) | RunsCommand::Export(_)) => {
+                    ledger.for_reading()
+                }
+                _ => ledger,
+            }
         }
     };
     let text = match &args.command {

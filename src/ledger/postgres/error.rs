@@ -195,6 +195,18 @@ impl LedgerError {
         )
     }
 
+    /// For a reader, which changes nothing. To read the tables as they would be, they would have to be
+    /// changed within a transaction, and that would stop the runs that are sending.
+    pub(super) fn older_schema(place: &ServerPlace, found: i32) -> LedgerError {
+        LedgerError::new(
+            format!(
+                "the ledger `{place}` has the tables of an older version of leadload (format {found}, this version reads {})",
+                super::schema::VERSION
+            ),
+            "the next import with this version brings them up to date; until then, read it with the older version",
+        )
+    }
+
     /// For a ledger that does not have the run any more.
     pub(super) fn lost_run(place: &ServerPlace) -> LedgerError {
         LedgerError::new(

@@ -1,13 +1,20 @@
 //! The ledger on a server: opens it, makes it on first use, and refuses a newer one.
 
+use std::sync::Once;
+
 use tokio_postgres::Row;
+use tracing::warn;
 
 use super::place::ServerPlace;
 use super::record::Unreadable;
 use super::schema;
 use super::sender::Sender;
 use super::session::{Session, text};
+use crate::ledger::place::Use;
 use crate::ledger::{Lease, LedgerError, ServiceId};
+
+/// A check reads the ledger more than once.
+static SAID_OLDER: Once = Once::new();
 
 const SERVICE: &str = "SELECT id FROM leadload.services WHERE address = $1";
 
@@ -34,14 +41,28 @@ impl PostgresLedger {
         Ok(ledger)
     }
 
-    /// Opens the ledger for reading; `None` if there is none. Tables that an older version
-    /// did not have are made.
+    /// Opens the ledger for reading; `None` if there is none. Tables that an older version did not
+    /// have are made, unless the ledger is only read.
     pub fn read(place: &ServerPlace) -> Result<Option<PostgresLedger>, LedgerError> {
         let ledger = PostgresLedger::on(Session::new(place));
-        if schema::version(&ledger.session)?.is_none() {
+        let Some(found) = schema::version(&ledger.session)? else {
             return Ok(None);
+        };
+        match place.usage {
+            Use::Anything => schema::create(&ledger.session)?,
+            _ if found == schema::VERSION => {}
+            Use::Reading => return Err(LedgerError::older_schema(place, found)),
+            Use::Checking => {
+                SAID_OLDER.call_once(|| {
+                    let older = LedgerError::older_schema(place, found).0;
+                    warn!(
+                        event = "warning",
+                        "{}, so nothing is known of earlier runs", older.what
+                    );
+                });
+                return Ok(None);
+            }
         }
-        schema::create(&ledger.session)?;
         Ok(Some(ledger))
     }
 

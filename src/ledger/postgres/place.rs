@@ -13,6 +13,7 @@ use tokio_postgres::config::SslMode;
 use url::{Host, Url};
 
 use super::password_file::password_for;
+use crate::ledger::place::Use;
 use crate::message::Message;
 use crate::options::Value;
 use crate::paths::is_same_place;
@@ -45,6 +46,7 @@ pub struct ServerPlace {
     pub(super) lease: Duration,
     /// What the address says of TLS and the lease, as it is written there.
     settings: Vec<String>,
+    pub(in crate::ledger) usage: Use,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,6 +199,7 @@ impl ServerPlace {
             tls,
             lease,
             settings,
+            usage: Use::Anything,
         })
     }
 

@@ -23,16 +23,26 @@ impl From<LedgerError> for CopyError {
 impl SqliteLedger {
     /// Writes everything that is committed into the file `to`,
     /// which has to be empty. Returns how many runs the copy knows.
-    ///
+    pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
+        self.write_into(to)?;
+        // A copy that cannot be opened is no backup, and that must be noticed now.
+        let place = FilePlace::file(to);
+        let no_ledger = || LedgerError::not_a_ledger(&place);
+        let copy = SqliteLedger::read(&place)?.ok_or_else(no_ledger)?;
+        Ok(copy.runs()?.len())
+    }
+
     /// SQLite reads the ledger as it is at one moment, together with the log
     /// next to it, where a killed run may have left entries that the file
     /// alone does not have. A process that is sending neither waits for this
     /// nor delays it. The copy is a single file, without deleted data.
-    pub fn copy_into(&self, to: &Path) -> Result<usize, CopyError> {
+    pub(super) fn write_into(&self, to: &Path) -> Result<(), CopyError> {
         let name = to
             .to_str()
             .ok_or_else(|| CopyError::Output(io::ErrorKind::InvalidFilename.into()))?;
-        self.db.execute("VACUUM INTO ?1", [name]).map_err(|error| {
+        let written = self.db.execute("VACUUM INTO ?1", [name]);
+        self.reading.refuse_changed(&self.place)?;
+        written.map(drop).map_err(|error| {
             match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => CopyError::Output(io::ErrorKind::StorageFull.into()),
                 // The system does not say whether the error is about the ledger or the copy.
@@ -41,12 +51,7 @@ impl SqliteLedger {
                 }
                 _ => CopyError::Ledger(LedgerError::of(&self.place, error)),
             }
-        })?;
-        // A copy that cannot be opened is no backup, and that must be noticed now.
-        let place = FilePlace::file(to);
-        let no_ledger = || LedgerError::not_a_ledger(&place);
-        let copy = SqliteLedger::read(&place)?.ok_or_else(no_ledger)?;
-        Ok(copy.runs()?.len())
+        })
     }
 }
 

@@ -88,6 +88,26 @@ impl LedgerError {
         )
     }
 
+    /// For a reader that keeps nobody from writing, since it may write nothing itself.
+    pub(super) fn changed_meanwhile(place: &FilePlace) -> LedgerError {
+        LedgerError::new(
+            format!("the ledger `{place}` was changed while it was read"),
+            "run the same command again",
+        )
+    }
+
+    /// For the private copy by which a ledger is read that cannot be read where it is.
+    pub(super) fn not_copied(place: &FilePlace, why: impl Display) -> LedgerError {
+        let folder = std::env::temp_dir();
+        let folder = folder.display();
+        LedgerError::new(
+            format!(
+                "the ledger `{place}` has to be copied to be read, and no private copy can be made in `{folder}`: {why}"
+            ),
+            "name another folder by TMPDIR (on Windows TMP); an import into this ledger, where it can be written, makes the copy unnecessary",
+        )
+    }
+
     pub(super) fn gone(place: &FilePlace) -> LedgerError {
         LedgerError::new(
             format!("the ledger `{place}` was deleted or moved away while it was in use"),

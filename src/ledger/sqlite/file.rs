@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::filing::Filing;
 use super::identity::Identity;
+use super::reader::Reading;
 use super::second_name::refuse_second_name;
 use super::{FilePlace, LedgerError, ServiceId, privacy, schema};
 use crate::message::ASK_SETUP;
@@ -35,6 +36,8 @@ pub struct SqliteLedger {
     pub(super) place: FilePlace,
     pub(super) identity: Identity,
     pub(super) filing: Filing,
+    // Dropped after the connection.
+    pub(super) reading: Reading,
 }
 
 impl SqliteLedger {
@@ -46,7 +49,7 @@ impl SqliteLedger {
         make(&place.real()).map_err(|error| LedgerError::unusable(place, error))?;
         refuse_second_name(place)?;
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut ledger = SqliteLedger::connect(place, access)?;
+        let mut ledger = SqliteLedger::connect(place, place.path(), access, Reading::default())?;
         ledger.refuse_others()?;
         // Not earlier: another file was named by mistake, and is not changed.
         privacy::restrict(place, &place.of_sqlite())?;
@@ -60,7 +63,7 @@ impl SqliteLedger {
 
     /// Opens the ledger for reading, while another process may write; `None` if
     /// there is no ledger. Fails if the file is not a ledger that this version knows. One of an
-    /// earlier version becomes one of this.
+    /// earlier version becomes one of this, unless it is only read.
     pub fn read(place: &FilePlace) -> Result<Option<SqliteLedger>, LedgerError> {
         let unusable = |error| LedgerError::unusable(place, error);
         refuse_lost(place)?;
@@ -69,12 +72,13 @@ impl SqliteLedger {
         }
         refuse_other_kinds(place.path()).map_err(unusable)?;
         refuse_second_name(place)?;
-        let ledger = SqliteLedger::connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let ledger = SqliteLedger::reader(place)?;
         ledger.refuse_others()?;
         // A ledger that was created but never written has no tables yet.
         match ledger.checked(schema::version(&ledger.db))? {
             0 => Ok(None),
             schema::VERSION => Ok(Some(ledger)),
+            _ if place.is_only_read => ledger.into_this_version().map(Some),
             _ => {
                 SqliteLedger::open(place)?;
                 Ok(Some(ledger))
@@ -91,11 +95,17 @@ impl SqliteLedger {
         LedgerError::damaged(&self.place, detail)
     }
 
-    fn connect(place: &FilePlace, access: OpenFlags) -> Result<SqliteLedger, LedgerError> {
-        // Without `SQLITE_OPEN_URI`, which gives names that begin with `file:` another meaning,
-        // and without SQLite's own locks: only one thread uses a connection at a time.
+    /// Connects to the ledger at this place, whose content is in `file`: a path, or an
+    /// address with `SQLITE_OPEN_URI`, which gives paths that begin with `file:` another meaning.
+    pub(super) fn connect(
+        place: &FilePlace,
+        file: impl AsRef<Path>,
+        access: OpenFlags,
+        reading: Reading,
+    ) -> Result<SqliteLedger, LedgerError> {
+        // Without SQLite's own locks: only one thread uses a connection at a time.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(place.path(), flags);
+        let opened = Connection::open_with_flags(file, flags);
         let db = opened.map_err(|error| LedgerError::of(place, error))?;
         db.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
         let ledger = SqliteLedger {
@@ -103,6 +113,7 @@ impl SqliteLedger {
             place: place.clone(),
             identity: Identity::of(place.path()),
             filing: Filing::default(),
+            reading,
         };
         ledger.checked(ledger.db.busy_timeout(BUSY_TIMEOUT))?;
         Ok(ledger)
@@ -171,6 +182,7 @@ impl SqliteLedger {
     }
 
     pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
+        self.reading.refuse_changed(&self.place)?;
         result.map_err(|error| {
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {
                 self.keep_log_from_file();

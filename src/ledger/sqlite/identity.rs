@@ -25,8 +25,8 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
-use url::Url;
 
+use super::reader::url;
 use super::{LedgerError, SqliteLedger};
 use crate::lead::RunId;
 use crate::paths::file_identity;
@@ -160,8 +160,7 @@ fn origin_with_log(path: &Path, run: RunId, start: u32) -> Option<String> {
 
 /// Opens the file once more through SQLite, which takes care of its own other handles.
 fn opened(path: &Path, how: &str) -> Option<Connection> {
-    let mut url = Url::from_file_path(fs::canonicalize(path).ok()?).ok()?;
-    url.set_query(Some(how));
+    let url = url(path, how)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;

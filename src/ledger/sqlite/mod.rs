@@ -33,7 +33,7 @@
 //!
 //! For each service one [`SqliteLedger`] may send, which [`FileLock`] ensures; it changes only the
 //! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
-//! they see what is committed and never wait. Only [`SqliteLedger::prune`] and the methods that
+//! they see what is committed and never wait, and a command that only reads changes no file (`reader`). Only [`SqliteLedger::prune`] and the methods that
 //! forget wait for readers. Readers and writers alike refuse a ledger of another version.
 //!
 //! # Files
@@ -70,6 +70,7 @@ mod privacy;
 #[cfg(test)]
 mod promises;
 mod prune;
+mod reader;
 mod recall;
 mod reconcile;
 mod record;

@@ -21,6 +21,8 @@ const MOST_LINKS: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePlace {
     file: PathBuf,
+    /// Whether this process changes no file there.
+    pub(super) is_only_read: bool,
 }
 
 impl fmt::Display for FilePlace {
@@ -31,7 +33,17 @@ impl fmt::Display for FilePlace {
 
 impl FilePlace {
     pub fn file(path: impl Into<PathBuf>) -> FilePlace {
-        FilePlace { file: path.into() }
+        FilePlace {
+            file: path.into(),
+            is_only_read: false,
+        }
+    }
+
+    pub fn for_reading(self) -> FilePlace {
+        FilePlace {
+            is_only_read: true,
+            ..self
+        }
     }
 
     /// Its path, wherever the program is started.
@@ -102,6 +114,21 @@ impl FilePlace {
     /// real file, so that processes that open the ledger by a link use the same lock.
     pub(super) fn lock_file(&self, service: ServiceId) -> PathBuf {
         beside(&self.real(), &format!("{LOCK}{}", service.0))
+    }
+
+    /// All such files that there are.
+    pub(super) fn lock_files(&self) -> Vec<PathBuf> {
+        let begin = beside(&self.real(), LOCK);
+        let Ok(entries) = folder_of(&begin).read_dir() else {
+            return Vec::new();
+        };
+        let files = entries.flatten().map(|entry| entry.path());
+        let is_lock = |file: &PathBuf| {
+            let names = [file, &begin].map(|file| file.file_name().unwrap_or_default());
+            let [name, begin] = names.map(|name| name.as_encoded_bytes());
+            name.starts_with(begin)
+        };
+        files.filter(is_lock).collect()
     }
 }
 

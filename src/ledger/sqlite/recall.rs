@@ -8,11 +8,11 @@
 //! takes one snapshot for many queries, which it prepares once. While a snapshot is held, SQLite
 //! cannot reuse the log and the log grows: hold a `Look` for some thousand rows, not longer.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Transaction, params};
+use rusqlite::{CachedStatement, OptionalExtension, Params, Transaction, params};
 
 use super::record::COLUMNS;
 use super::unfiled;
-use super::{CellsDigest, FilePlace, Known, LedgerError, Record, Scope, ServiceId, SqliteLedger};
+use super::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, SqliteLedger};
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::phone::PhoneNumber;
 
@@ -34,7 +34,7 @@ pub struct SqliteLook<'a> {
     of_campaign: CachedStatement<'a>,
     of_row: CachedStatement<'a>,
     is_bad: CachedStatement<'a>,
-    place: &'a FilePlace,
+    ledger: &'a SqliteLedger,
     // Dropped last: the queries run within it.
     _snapshot: Transaction<'a>,
 }
@@ -43,7 +43,7 @@ impl SqliteLedger {
     /// Opens a connection for looking numbers up while this one writes.
     pub fn recall(&self) -> Result<SqliteRecall, LedgerError> {
         let gone = || LedgerError::gone(&self.place);
-        let ledger = SqliteLedger::read(&self.place)?.ok_or_else(gone)?;
+        let ledger = self.again()?.ok_or_else(gone)?;
         Ok(SqliteRecall { ledger })
     }
 
@@ -62,14 +62,14 @@ impl SqliteLedger {
 impl SqliteRecall {
     /// Begins a series of lookups: some thousand rows, within tenths of a second.
     pub fn look(&mut self) -> Result<SqliteLook<'_>, LedgerError> {
-        let SqliteLedger { db, place, .. } = &self.ledger;
-        look(db, place).map_err(|error| LedgerError::of(place, error))
+        self.ledger.checked(look(&self.ledger))
     }
 }
 
 /// The first query takes the snapshot. The connection has no
 /// other transaction, since a look borrows it exclusively.
-fn look<'a>(db: &'a Connection, place: &'a FilePlace) -> rusqlite::Result<SqliteLook<'a>> {
+fn look(ledger: &SqliteLedger) -> rusqlite::Result<SqliteLook<'_>> {
+    let db = &ledger.db;
     let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
     Ok(SqliteLook {
         _snapshot: db.unchecked_transaction()?,
@@ -77,7 +77,7 @@ fn look<'a>(db: &'a Connection, place: &'a FilePlace) -> rusqlite::Result<Sqlite
         of_campaign: select(OF_CAMPAIGN)?,
         of_row: select(OF_ROW)?,
         is_bad: db.prepare_cached(IS_BAD)?,
-        place,
+        ledger,
     })
 }
 
@@ -135,7 +135,7 @@ impl SqliteLook<'_> {
     }
 
     fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
-        result.map_err(|error| LedgerError::of(self.place, error))
+        self.ledger.checked(result)
     }
 }
 
