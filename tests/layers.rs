@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A room, the rooms below it that it imports, and those above it that it imports wrongly.
 type Layer = (&'static str, &'static str, &'static str);
 
-const LAYERS: [Layer; 37] = [
+const LAYERS: [Layer; 38] = [
     (
         "commands",
         "web cli follow_up import report do_not_call settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign signals phone lead open_files exit message private_file paths text double_click",
@@ -68,7 +68,7 @@ const LAYERS: [Layer; 37] = [
     ),
     (
         "results",
-        "intake mapping ledger source phone lead exit message contain private_file paths",
+        "intake mapping ledger source phone lead exit message contain private_file paths text",
         "",
     ),
     ("event", "source phone lead rate exit", ""),
@@ -86,7 +86,7 @@ const LAYERS: [Layer; 37] = [
     ("mapping", "source phone lead exit message shell text", ""),
     (
         "ledger",
-        "clock phone lead rate exit message private_file paths",
+        "clock phone lead rate exit message private_file paths text",
         "options results",
     ),
     (
@@ -111,6 +111,7 @@ const LAYERS: [Layer; 37] = [
     ("text", "", ""),
     ("backoff", "", ""),
     ("double_click", "", ""),
+    ("core_file", "", ""),
 ];
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
