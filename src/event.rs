@@ -2,6 +2,7 @@
 //!
 //! Rule: one way. No listener influences the run.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,7 +13,7 @@ use crate::phone::PhoneNumber;
 use crate::rate::Pace;
 use crate::source::Row;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum RunEvent<'a> {
     Settled {
         row: Row<'a>,
@@ -73,7 +74,7 @@ pub enum RunEvent<'a> {
     },
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pulse {
     /// Time since sending began.
     pub elapsed: Duration,
@@ -87,13 +88,60 @@ pub struct Pulse {
     pub pause: Option<Pause>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A wait of all rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pause {
+    /// How long it takes, at most; zero if that is not known.
     pub left: Duration,
-    /// Whether the service asked for it.
-    pub is_asked: bool,
-    /// Since when there has been no usable answer; `None` if there was one.
-    pub outage_since: Option<Timestamp>,
-    /// Whether it is not the service but the ledger that does not answer.
-    pub is_ledger: bool,
+    pub why: Waiting,
+}
+
+/// What all rows wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waiting {
+    /// The service has asked for it.
+    Asked,
+    /// The service refuses for now, and has not said for how long.
+    Refused,
+    /// There has been no usable answer since then.
+    Outage { since: Timestamp },
+    /// The only rows left are tried again later.
+    Retry,
+    /// What was sent before, by earlier starts too, has used up the rate.
+    Pace,
+    /// Other runs have claimed so many of the rows, and it is not known yet what became of them. `by`: whose
+    /// run it is.
+    Others { rows: u64, by: Option<Arc<str>> },
+    /// The service no longer accepts the token, and another one may come.
+    Token,
+    /// The ledger has been out of reach since then.
+    Ledger { since: Timestamp },
+    /// What was given to the ledger then is not written yet.
+    Commit { since: Timestamp },
+}
+
+impl Waiting {
+    /// Each as a word, for machines.
+    pub const WORDS: [&str; 7] = [
+        "refused", "outage", "retry", "pace", "claims", "token", "ledger",
+    ];
+
+    pub fn word(&self) -> &'static str {
+        let at = match self {
+            Waiting::Asked | Waiting::Refused => 0,
+            Waiting::Outage { .. } => 1,
+            Waiting::Retry => 2,
+            Waiting::Pace => 3,
+            Waiting::Others { .. } => 4,
+            Waiting::Token => 5,
+            Waiting::Ledger { .. } | Waiting::Commit { .. } => 6,
+        };
+        Waiting::WORDS[at]
+    }
+
+    /// Whether no other event tells of it.
+    pub fn is_told_by_pulses(&self) -> bool {
+        use Waiting::{Commit, Others, Pace, Retry};
+        matches!(self, Retry | Pace | Others { .. } | Commit { .. })
+    }
 }

@@ -37,6 +37,9 @@ const ASK_AGAIN: Duration = Duration::from_millis(250);
 /// The same for a lease that is about to run out.
 const SOON: Duration = Duration::from_millis(10);
 
+/// A shorter wait is not told.
+const NOTICEABLE: Duration = Duration::from_secs(2);
+
 /// The ledger of an import, whose process may send to the service.
 pub struct Record {
     pub ledger: Ledger,
@@ -437,6 +440,15 @@ pub async fn await_turn(
         let Some(lease) = lease else {
             return Ok(ledger);
         };
+        if first.is_none() && lease.left >= NOTICEABLE {
+            let (by, wait_s) = (&lease.at_work.by, lease.left.as_secs_f64());
+            warn!(
+                event = "waiting",
+                wait_s,
+                "an earlier start of this run has not ended ({by}); waiting {:.0} s at most to see if it still sends",
+                wait_s.ceil()
+            );
+        }
         // One that ends at another time was renewed, so its process lives.
         if *first.get_or_insert(lease.until) == lease.until {
             tokio::time::sleep(lease.left.clamp(SOON, ASK_AGAIN)).await;

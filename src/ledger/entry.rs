@@ -85,6 +85,9 @@ pub struct Reply {
     pub starts: Vec<Instant>,
     /// A wait that the service asked a run for, this one or another.
     pub pause: Option<AskedPause>,
+    /// Whose run has claimed a number that was refused as [`Refusal::Busy`], and how long that holds at
+    /// most if its process has ended.
+    pub claimed_by: Option<(Arc<str>, Duration)>,
     /// What is new on the do-not-call list, if that was asked.
     pub suppressed: Option<NewlySuppressed>,
 }

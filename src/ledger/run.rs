@@ -291,6 +291,14 @@ pub struct AtWork {
     pub by: LockHolder,
 }
 
+impl AtWork {
+    /// Whose run it is, and where: `run 3 of ada on desk`.
+    pub fn whose(&self) -> String {
+        let of = of(self.by.user.as_deref());
+        format!("run {}{of} on {}", self.run, self.by.host)
+    }
+}
+
 impl fmt::Display for AtWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "another run is sending: run {}, {}", self.run, self.by)

@@ -39,6 +39,8 @@ pub(super) struct Job {
     doubt: Option<Reason>,
     /// Whether its claim was not granted, so that nothing of it is in the ledger.
     pub(super) is_unclaimed: bool,
+    /// Whether another run has claimed its number, and may be sending it.
+    pub(super) is_others: bool,
     /// Whether an earlier start has tried it, …
     pub(super) was_tried: bool,
     /// … and could not tell if the service refused the row or everything.
@@ -156,6 +158,7 @@ impl Job {
             attempted_before: None,
             doubt: doubt.map(|why| (ErrorCode::AnswerLost, why)),
             is_unclaimed: false,
+            is_others: false,
             was_tried: earlier.is_some(),
             was_refused: earlier.is_some_and(|earlier| earlier.was_refused),
             waits: Waits::default(),

@@ -60,10 +60,14 @@ impl Claims {
         self.requested.len() + self.submitted.len() + self.granted.len()
     }
 
+    pub(super) fn unstarted_jobs(&self) -> impl Iterator<Item = &Job> + Clone {
+        let jobs = self.requested.iter().chain(&self.submitted);
+        jobs.chain(&self.granted)
+    }
+
     /// The rows that were not tried yet.
     pub(super) fn rows(&self) -> impl Iterator<Item = Slot> {
-        let jobs = self.requested.iter().chain(&self.submitted);
-        let fresh = jobs.chain(&self.granted).filter(|job| job.is_fresh());
+        let fresh = self.unstarted_jobs().filter(|job| job.is_fresh());
         fresh.map(|job| job.slot)
     }
 
@@ -104,6 +108,7 @@ impl Claims {
                 }
                 None => {
                     job.claim.sender = sender;
+                    job.is_others = false;
                     self.granted.push_back(job);
                 }
             }

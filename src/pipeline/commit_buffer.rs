@@ -59,6 +59,8 @@ pub(super) struct CommitBuffer {
     pub(super) batches: Vec<Batch>,
     /// Whether a group is with the writer, …
     pub(super) is_busy: bool,
+    /// … since when, …
+    pub(super) busy_since: Option<Instant>,
     /// … and how many claims it settles or releases.
     closing: usize,
     /// Whether the writer has entries that it could not commit.
@@ -91,6 +93,7 @@ impl CommitBuffer {
             due: None,
             batches: Vec::new(),
             is_busy: false,
+            busy_since: None,
             closing: 0,
             has_failed: false,
             known: None,
@@ -276,6 +279,7 @@ impl CommitBuffer {
         self.closing += group.settlements.len() + group.releases.len();
         self.claims.submit();
         self.is_busy = true;
+        self.busy_since = Some(Instant::now());
         writer.commit(group, std::mem::take(&mut self.batches));
         None
     }
@@ -292,6 +296,7 @@ impl CommitBuffer {
     /// returned; otherwise the writer tries it again with the next one.
     pub(super) fn finish(&mut self, reply: Option<&mut Reply>) -> Vec<(Job, Refusal)> {
         self.is_busy = false;
+        self.busy_since = None;
         self.has_failed = reply.is_none();
         let Some(reply) = reply else {
             return Vec::new();

@@ -30,6 +30,7 @@
 //! | `service` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start |
 //! | `stops` | whether going on is pointless |
 //! | `token_wait` | a refused token in whose place another one may come |
+//! | `waiting` | what is waited for while nothing is under way |
 //! | `commit_buffer` (`claims`) | what is on disk, and what waits to be |
 //! | `ending` | how the run ends |
 //!
@@ -64,6 +65,7 @@ mod stated_limits;
 mod stops;
 mod throttle;
 mod token_wait;
+mod waiting;
 mod window;
 
 use std::future::Future;
@@ -78,7 +80,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::api::wire::LeadForm;
 use crate::api::{Answer, Client};
-use crate::event::{Pause, Pulse, RunEvent};
+use crate::event::{Pulse, RunEvent};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, Batches, OnUncertain, PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, Counts, RowId, Status};
@@ -239,6 +241,11 @@ struct Progress {
     is_read: bool,
     /// Whether reading failed, so that rows are missing.
     has_lost_rows: bool,
+    /// Since when nothing was under way, but for other runs or the ledger.
+    idle_since: Option<Instant>,
+    /// Whose run has claimed rows that this one waits for, and when they are free at the latest if that
+    /// one has ended.
+    claimed_by: Option<(Arc<str>, Instant)>,
 }
 
 impl Progress {
@@ -289,6 +296,8 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 read_to: reached.max(read_to),
                 is_read: false,
                 has_lost_rows: false,
+                idle_since: None,
+                claimed_by: None,
             },
             ending: Ending::default(),
         }
@@ -428,6 +437,9 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             Ok(reply) => {
                 let mut reply = reply.unwrap_or_default();
                 let refused = self.commits.finish(Some(&mut reply));
+                if let Some((whose, left)) = reply.claimed_by.take() {
+                    self.progress.claimed_by = Some((whose, Instant::now() + left));
+                }
                 if reply.is_shared {
                     self.service.share(reply, self.events);
                 }
@@ -528,6 +540,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// again.
     fn watch_the_clock(&mut self) -> Option<Instant> {
         let now = Instant::now();
+        self.count_silence(now);
         if now >= self.progress.next_pulse {
             self.progress.next_pulse = now + PULSE;
             let pulse = self.pulse(now);
@@ -545,17 +558,6 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         earlier_of(Some(self.progress.next_pulse), too_long_at)
     }
 
-    /// The wait for a ledger that is out of reach.
-    fn ledger_pause(&self) -> Option<Pause> {
-        let since = self.commits.away_since()?;
-        Some(Pause {
-            left: Duration::ZERO,
-            is_asked: false,
-            outage_since: Some(since),
-            is_ledger: true,
-        })
-    }
-
     fn pulse(&self, now: Instant) -> Pulse {
         Pulse {
             elapsed: now - self.progress.began,
@@ -564,7 +566,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             requests: self.in_flight.requests,
             read: self.progress.last_read.0,
             waiting: self.window.open(),
-            pause: self.ledger_pause().or_else(|| self.service.pause(now)),
+            pause: self.pause(now),
         }
     }
 }

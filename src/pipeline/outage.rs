@@ -16,7 +16,8 @@
 //! such row is left, the list of campaigns is asked for. A failed connection is no row's fault.
 //!
 //! A second clock measures how long requests have gone out without an answer about any row,
-//! whatever came instead. `--max-outage` limits it. Time with nothing to send is no outage.
+//! whatever came instead. `--max-outage` limits it. Time in which nothing is asked of the service, since
+//! there is nothing to send or it waits for something else, is no outage.
 
 use std::time::Duration;
 
@@ -77,6 +78,8 @@ pub(super) struct Outage {
     last: Option<(Instant, Instant)>,
     /// Since when requests have gone out without an answer about any row.
     pub(super) asking_since: Option<Instant>,
+    /// Since when nothing is asked of the service.
+    idle_since: Option<Instant>,
 }
 
 impl Outage {
@@ -185,9 +188,21 @@ impl Outage {
         certain.is_none_or(|away| away.attempts.is_power_of_two())
     }
 
+    /// From now on time counts, or does not.
+    pub(super) fn count(&mut self, is_idle: bool, now: Instant) {
+        if is_idle {
+            self.idle_since.get_or_insert(now);
+        } else if let Some(since) = self.idle_since.take() {
+            let since = self.asking_since.max(Some(since));
+            let left_out = since.map(|since| now - since).unwrap_or_default();
+            self.asking_since = self.asking_since.map(|asking| asking + left_out);
+        }
+    }
+
     pub(super) fn too_long_at(&self, most: Duration) -> Option<Instant> {
         // A time beyond the clock's range never comes.
-        self.asking_since?.checked_add(most)
+        let since = self.asking_since.filter(|_| self.idle_since.is_none());
+        since?.checked_add(most)
     }
 }
 
@@ -342,5 +357,25 @@ mod tests {
         assert_eq!(outage.too_long_at(hour), None);
         outage.started(after(9000, start));
         assert_eq!(outage.too_long_at(hour), Some(after(12_600, start)));
+    }
+
+    #[test]
+    fn time_in_which_something_else_is_waited_for_does_not_count_towards_the_longest_outage() {
+        let start = Instant::now();
+        let hour = Duration::from_secs(3600);
+        let mut outage = Outage::default();
+        outage.started(start);
+        outage.count(false, after(600, start));
+        outage.count(true, after(1200, start));
+        outage.count(true, after(9000, start));
+        assert_eq!(outage.too_long_at(hour), None);
+        outage.count(false, after(10_200, start));
+        assert_eq!(outage.too_long_at(hour), Some(after(12_600, start)));
+        // What was asked only after that counts from then on.
+        outage.answered(start, false, after(10_300, start));
+        outage.count(true, after(10_400, start));
+        outage.started(after(20_000, start));
+        outage.count(false, after(20_000, start));
+        assert_eq!(outage.too_long_at(hour), Some(after(23_600, start)));
     }
 }

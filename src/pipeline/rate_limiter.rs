@@ -204,6 +204,11 @@ impl RateLimiter {
         is_wanted.then_some(self.space)
     }
 
+    /// How far apart starts are, unless more have started before.
+    pub(super) fn space(&self) -> Duration {
+        self.space
+    }
+
     fn remembered(&self) -> usize {
         let needed = self.rates.iter().map(|rate| rate.requests.get() as usize);
         needed.max().unwrap_or_default().max(REMEMBERED)

@@ -43,6 +43,13 @@ impl Schedule {
         self.waiting.keys().next().map(|(due, _)| *due)
     }
 
+    /// How many jobs wait for other runs, and when the first of the others is due.
+    pub(super) fn waits(&self) -> (usize, Option<Instant>) {
+        let others = self.waiting.values().filter(|job| job.is_others).count();
+        let own = self.waiting.iter().find(|(_, job)| !job.is_others);
+        (others, own.map(|((due, _), _)| *due))
+    }
+
     /// The job that is due first.
     pub(super) fn pop(&mut self) -> Option<Job> {
         self.waiting.pop_first().map(|(_, job)| job)

@@ -17,7 +17,7 @@ use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
 use crate::api::verdict::{LONGEST_WAIT, Verdict};
-use crate::event::{Pause, RunEvent};
+use crate::event::{Pause, RunEvent, Waiting};
 use crate::lead::ErrorCode;
 use crate::ledger::Reply;
 use crate::stop::{Stop, StopReason};
@@ -32,6 +32,8 @@ pub(super) struct Service {
     pub(super) concurrency: Concurrency,
     pub(super) throttle: Throttle,
     pub(super) outage: Outage,
+    /// When the next request may start, where it had to wait for the pace.
+    pub(super) starts_at: Option<Instant>,
     /// Why the last attempt brought no answer, in our own words.
     silence: Option<String>,
     max_outage: Duration,
@@ -44,6 +46,7 @@ impl Service {
             concurrency: Concurrency::new(policy.concurrency).at_most(policy.most_in_flight),
             throttle: Throttle::default(),
             outage: Outage::default(),
+            starts_at: None,
             silence: None,
             max_outage: policy.max_outage,
         }
@@ -69,6 +72,7 @@ impl Service {
         mut starts: impl Iterator<Item = Instant>,
     ) -> Result<Instant, Option<Instant>> {
         self.throttle.count_sleep();
+        self.starts_at = None;
         let away = self.outage.away;
         let probes = away.map_or(self.throttle.probe_at, |away| Some(away.began));
         if probes.is_some_and(|since| starts.any(|started| started >= since)) {
@@ -79,7 +83,9 @@ impl Service {
         {
             return Err(Some(away.next));
         }
-        self.rate.try_start().map_err(Some)
+        let started = self.rate.try_start();
+        self.starts_at = started.err();
+        started.map_err(Some)
     }
 
     /// Takes what the runs of all machines share: the reserved start times, and the
@@ -250,19 +256,19 @@ impl Service {
 
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
         if let Some(away) = self.outage.certain() {
+            let since = wall_clock(away.since);
             return Some(Pause {
                 left: away.next.saturating_duration_since(now),
-                is_asked: false,
-                outage_since: Some(wall_clock(away.since)),
-                is_ledger: false,
+                why: Waiting::Outage { since },
             });
         }
         let until = self.rate.limiter.held_until()?;
         Some(Pause {
             left: until - now,
-            is_asked: self.throttle.asked_until >= Some(until),
-            outage_since: None,
-            is_ledger: false,
+            why: match self.throttle.asked_until >= Some(until) {
+                true => Waiting::Asked,
+                false => Waiting::Refused,
+            },
         })
     }
 

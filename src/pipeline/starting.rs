@@ -149,6 +149,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Takes a row that another run has sent, or is sending now.
     pub(super) fn take_refusal(&mut self, mut job: Job, refusal: Refusal) {
         let (campaign, slot) = (job.claim.campaign, job.slot);
+        job.is_others = refusal == Refusal::Busy;
         let by_others = match refusal {
             Refusal::Busy => {
                 self.schedule.push(Instant::now() + ASK_OTHERS, job);

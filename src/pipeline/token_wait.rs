@@ -24,7 +24,7 @@ pub(super) struct TokenWait {
     /// What the refused token is known by.
     refused: Arc<str>,
     next_look: Instant,
-    until: Instant,
+    pub(super) until: Instant,
     /// Why the run ends then.
     stop: Stop,
 }

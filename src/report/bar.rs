@@ -145,7 +145,7 @@ pub(super) fn sending(tally: &Tally, progress: &Progress, zone: &TimeZone) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Pause, Pulse};
+    use crate::event::{Pause, Pulse, Waiting};
     use crate::rate::{Pace, Rate};
     use crate::report::RowTotal;
 
@@ -194,15 +194,13 @@ mod tests {
     fn while_all_requests_wait_the_reason_replaces_the_rate() {
         let refused = Pause {
             left: Duration::from_secs(37),
-            is_asked: true,
-            outage_since: None,
-            is_ledger: false,
+            why: Waiting::Asked,
         };
         let away = Pause {
             left: Duration::from_secs(40),
-            is_asked: false,
-            outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
-            is_ledger: false,
+            why: Waiting::Outage {
+                since: "2026-11-21T14:02:31Z".parse().unwrap(),
+            },
         };
         for (pause, said) in [
             (

@@ -16,7 +16,7 @@ use super::stop_text::{in_words, stopped};
 use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
-use crate::event::RunEvent;
+use crate::event::{Pause, RunEvent, Waiting};
 use crate::exit::Failure;
 use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
 use crate::rate::Pace;
@@ -66,6 +66,8 @@ pub struct Logbook {
     /// The level at which the current wait was logged.
     is_held: bool,
     has_outage: bool,
+    /// The wait that was logged by the last pulse.
+    waits_for: Option<&'static str>,
 }
 
 impl Logbook {
@@ -78,6 +80,7 @@ impl Logbook {
             paced: None,
             is_held: false,
             has_outage: false,
+            waits_for: None,
         }
     }
 
@@ -155,6 +158,7 @@ impl Logbook {
             ),
             RunEvent::Pulse(pulse) => {
                 self.is_held &= pulse.pause.is_some();
+                self.log_wait(pulse.pause.as_ref(), tally, progress);
                 self.log_pace(pulse.allowed, pulse.elapsed);
                 self.log_progress(pulse.elapsed, tally, progress);
             }
@@ -169,6 +173,24 @@ impl Logbook {
         let wait_s = wait.as_secs_f64();
         info!(event = "held", wait_s, reason = %why,
             "the service refuses for now ({why}); all wait {wait_s:.1} s");
+    }
+
+    /// Logs a wait that no other event tells of, once.
+    fn log_wait(&mut self, pause: Option<&Pause>, tally: &Tally, progress: &Progress) {
+        let pause = pause.filter(|pause| pause.why.is_told_by_pulses());
+        let word = pause.map(|pause| pause.why.word());
+        let is_new = std::mem::replace(&mut self.waits_for, word) != word;
+        let Some(pause) = pause.filter(|_| is_new) else {
+            return;
+        };
+        let wait_s = Some(pause.left.as_secs_f64()).filter(|left| *left > 0.0);
+        let rows = match &pause.why {
+            Waiting::Others { rows, .. } => Some(*rows),
+            _ => None,
+        };
+        let state = progress.state(tally.in_flight, &TimeZone::UTC);
+        let state = state.unwrap_or_default();
+        warn!(event = "waiting", reason = word, wait_s, rows, "{state}");
     }
 
     fn log_outage(
@@ -381,7 +403,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::event::{Pause, Pulse};
+    use crate::event::Pulse;
     use crate::exit::StoppedBy;
     use crate::lead::CampaignId;
     use crate::options::LogFormat;
@@ -441,9 +463,7 @@ mod tests {
     fn refused(seconds: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(seconds),
-            is_asked: true,
-            outage_since: None,
-            is_ledger: false,
+            why: Waiting::Asked,
         })
     }
 
@@ -508,6 +528,41 @@ mod tests {
                 "INFO: the service refuses for now (http_429); all wait 37.0 s",
                 PACED,
                 "INFO: the service refuses for now (http_429); all wait 5.0 s",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wait_that_only_pulses_tell_of_is_logged_once() {
+        let wait = |second, left, why| {
+            let left = Duration::from_secs(left);
+            pulse(second, Some(Pause { left, why }))
+        };
+        let others = |rows| Waiting::Others {
+            rows,
+            by: Some("run 3 of ada on desk".into()),
+        };
+        let events = [
+            wait(1, 63, Waiting::Pace),
+            wait(2, 62, Waiting::Pace),
+            pulse(3, None),
+            wait(4, 20, others(1)),
+            wait(5, 20, others(2)),
+            wait(6, 9, Waiting::Asked),
+            wait(7, 20, others(2)),
+        ];
+        let claimed = |rows: &str| {
+            format!(
+                "WARN: waiting for {rows} that another run has claimed (run 3 of ada on desk), 20 s at most if it was ended"
+            )
+        };
+        assert_eq!(
+            logged(Show::Bar, &events),
+            [
+                "WARN: the rate is used up by what was sent before, going on in 63 s".to_owned(),
+                PACED.to_owned(),
+                claimed("1 row"),
+                claimed("2 rows"),
             ]
         );
     }
@@ -624,6 +679,13 @@ mod tests {
                 by: StoppedBy::Campaign,
             },
             pulse(10, refused(37)),
+            pulse(
+                11,
+                Some(Pause {
+                    left: Duration::from_secs(20),
+                    why: Waiting::Others { rows: 2, by: None },
+                }),
+            ),
             RunEvent::Stopping {
                 by: StoppedBy::Signal,
                 in_flight: 3,
@@ -654,6 +716,7 @@ mod tests {
                 r#"{"level":"INFO","event":"retrying","row":7,"attempt":2,"after_s":1.5,"reason":"timeout"}"#,
                 r#"{"level":"WARN","event":"campaign_stopped","campaign":102,"stopped_by":"campaign"}"#,
                 r#"{"level":"INFO","event":"progress","rows":1200,"rows_total":10000,"in_flight":3,"allowed_per_s":1.6666666666666667,"elapsed_s":10.0,"left_s":5317.0,"waiting":"refused","created":1180,"duplicate":0,"repeated":0,"already_imported":0,"excluded":0,"suppressed":0,"invalid":0,"rejected":20,"failed":0,"uncertain":0,"ready":0}"#,
+                r#"{"level":"WARN","event":"waiting","reason":"claims","wait_s":20.0,"rows":2}"#,
                 r#"{"level":"WARN","event":"stopping","stopped_by":"signal","in_flight":3}"#,
             ]
         );

@@ -5,10 +5,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::time_left::{TimeLeft, rounded};
-use crate::event::{Pause, RunEvent};
+use crate::event::{Pause, RunEvent, Waiting};
 use crate::lead::{Counts, Status};
 use crate::rate::Pace;
 use crate::text::{counted, grouped};
@@ -43,7 +44,7 @@ impl Progress {
             RunEvent::Pulse(pulse) => {
                 self.elapsed = pulse.elapsed;
                 self.allowed = pulse.allowed;
-                self.pause = pulse.pause;
+                self.pause.clone_from(&pulse.pause);
             }
             RunEvent::Stopping { .. } => self.is_stopping = true,
             _ => {}
@@ -60,47 +61,43 @@ impl Progress {
             let in_flight = grouped(in_flight as u64);
             return Some(format!("stopping, {in_flight} still in flight"));
         }
-        let Pause {
-            left,
-            is_asked,
-            outage_since,
-            is_ledger,
-        } = self.pause?;
-        let wait = wait(left);
-        let Some(since) = outage_since else {
-            return Some(match is_asked {
-                true => format!("the service asks to wait {wait}"),
-                false => format!("the service takes nothing for now, trying again in {wait}"),
-            });
-        };
-        let form = if *zone == TimeZone::UTC {
-            "%H:%M UTC"
-        } else {
-            "%H:%M"
-        };
-        let since = since.to_zoned(zone.clone()).strftime(form);
-        if is_ledger {
-            return Some(format!(
-                "ledger out of reach since {since}, nothing is sent"
-            ));
-        }
-        let next = if left.is_zero() {
-            "now".to_owned()
-        } else {
-            format!("in {wait}")
-        };
-        Some(format!(
-            "service not answering since {since}, trying again {next}"
-        ))
+        let Pause { left, why } = self.pause.as_ref()?;
+        let wait = wait(*left);
+        Some(match why {
+            Waiting::Asked => format!("the service asks to wait {wait}"),
+            Waiting::Refused => {
+                format!("the service takes nothing for now, trying again in {wait}")
+            }
+            Waiting::Outage { since } => {
+                let next = match left.is_zero() {
+                    true => "now".to_owned(),
+                    false => format!("in {wait}"),
+                };
+                let since = clock(*since, zone);
+                format!("service not answering since {since}, trying again {next}")
+            }
+            Waiting::Retry => format!("no usable answer, trying again in {wait}"),
+            Waiting::Pace => {
+                format!("the rate is used up by what was sent before, going on in {wait}")
+            }
+            Waiting::Others { rows, by } => others(*rows, by.as_deref(), *left),
+            Waiting::Token => {
+                format!("the access token is refused, another one is awaited for {wait}")
+            }
+            Waiting::Ledger { since } => {
+                let since = clock(*since, zone);
+                format!("ledger out of reach since {since}, nothing is sent")
+            }
+            Waiting::Commit { since } => {
+                let since = clock(*since, zone);
+                format!("the ledger takes long to write since {since}, nothing is sent")
+            }
+        })
     }
 
+    /// What all requests wait for, as a word for machines.
     pub(super) fn waits_for(&self) -> Option<&'static str> {
-        let pause = self.pause?;
-        Some(match pause.outage_since {
-            None => WAITS_FOR[0],
-            Some(_) if !pause.is_ledger => WAITS_FOR[1],
-            Some(_) => WAITS_FOR[2],
-        })
+        self.pause.as_ref().map(|pause| pause.why.word())
     }
 
     /// The measured pace and the limit: `1.6/s of 100/min, as the service states`.
@@ -127,6 +124,27 @@ impl Progress {
         let total = self.total().filter(|_| !self.is_stopping)?;
         self.time_left.estimate(total)
     }
+}
+
+/// A time of day: `14:02`.
+fn clock(at: Timestamp, zone: &TimeZone) -> String {
+    let form = if *zone == TimeZone::UTC {
+        "%H:%M UTC"
+    } else {
+        "%H:%M"
+    };
+    at.to_zoned(zone.clone()).strftime(form).to_string()
+}
+
+/// The wait for rows of other runs, which may send on for longer.
+fn others(rows: u64, by: Option<&str>, left: Duration) -> String {
+    let rows = counted(rows, "row");
+    let by = by.map_or_else(String::new, |by| format!(" ({by})"));
+    let at_most = match left.is_zero() {
+        true => String::new(),
+        false => format!(", {} at most if it was ended", wait(left)),
+    };
+    format!("waiting for {rows} that another run has claimed{by}{at_most}")
 }
 
 /// The rows by status: `1,180 created, 20 rejected`. When
@@ -185,8 +203,6 @@ fn wait(time: Duration) -> String {
     }
 }
 
-pub(super) const WAITS_FOR: [&str; 3] = ["refused", "outage", "ledger"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,19 +233,31 @@ mod tests {
     fn refused(left: f64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs_f64(left),
-            is_asked: true,
-            outage_since: None,
-            is_ledger: false,
+            why: Waiting::Asked,
         })
     }
 
     fn outage(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
-            is_asked: false,
-            outage_since: Some("2026-11-21T14:02:31Z".parse().unwrap()),
-            is_ledger: false,
+            why: Waiting::Outage {
+                since: "2026-11-21T14:02:31Z".parse().unwrap(),
+            },
         })
+    }
+
+    fn since() -> Timestamp {
+        "2026-11-21T14:02:31Z".parse().unwrap()
+    }
+
+    fn other(left: u64, why: Waiting) -> Option<Pause> {
+        let left = Duration::from_secs(left);
+        Some(Pause { left, why })
+    }
+
+    fn claimed(by: Option<&str>) -> Waiting {
+        let by = by.map(Into::into);
+        Waiting::Others { rows: 2, by }
     }
 
     #[test]
@@ -241,7 +269,7 @@ mod tests {
             (refused(121.0), "the service asks to wait 3 min"),
             (
                 refused(2.0).map(|pause| Pause {
-                    is_asked: false,
+                    why: Waiting::Refused,
                     ..pause
                 }),
                 "the service takes nothing for now, trying again in 2 s",
@@ -249,6 +277,34 @@ mod tests {
             (
                 outage(40),
                 "service not answering since 14:02 UTC, trying again in 40 s",
+            ),
+            (
+                other(0, Waiting::Ledger { since: since() }),
+                "ledger out of reach since 14:02 UTC, nothing is sent",
+            ),
+            (
+                other(0, Waiting::Commit { since: since() }),
+                "the ledger takes long to write since 14:02 UTC, nothing is sent",
+            ),
+            (
+                other(63, Waiting::Pace),
+                "the rate is used up by what was sent before, going on in 63 s",
+            ),
+            (
+                other(4, Waiting::Retry),
+                "no usable answer, trying again in 4 s",
+            ),
+            (
+                other(120, Waiting::Token),
+                "the access token is refused, another one is awaited for 2 min",
+            ),
+            (
+                other(68, claimed(Some("run 3 of ada on desk"))),
+                "waiting for 2 rows that another run has claimed (run 3 of ada on desk), 68 s at most if it was ended",
+            ),
+            (
+                other(0, claimed(None)),
+                "waiting for 2 rows that another run has claimed",
             ),
             (
                 outage(0),
@@ -336,7 +392,13 @@ mod tests {
 
     #[test]
     fn no_remaining_time_is_shown_during_an_outage_or_before_rows_are_counted() {
-        assert_eq!(after(&[pulse(outage(5))]).time_left(), None);
+        for pause in [
+            outage(5),
+            other(68, claimed(None)),
+            other(9, Waiting::Token),
+        ] {
+            assert_eq!(after(&[pulse(pause)]).time_left(), None);
+        }
         let mut uncounted = Progress::default();
         uncounted.note(&pulse(None));
         assert_eq!(uncounted.time_left(), None);

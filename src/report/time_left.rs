@@ -2,12 +2,13 @@
 //!
 //! Rule: pure; made from events, and the time comes from the pulses. The time left is that for the
 //! remaining rows at the allowed rate or the measured one, whichever is lower, plus the rest of a
-//! pause. Nothing is shown if it cannot be known: during an outage, and until the rows are counted.
+//! pause. Nothing is shown if it cannot be known: during an outage or a wait for another run, and until
+//! the rows are counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::event::{Pause, Pulse, RunEvent};
+use crate::event::{Pause, Pulse, RunEvent, Waiting};
 
 /// The rate is measured over this much time of sending.
 const LOOK_BACK: Duration = Duration::from_secs(60);
@@ -37,7 +38,7 @@ pub(super) struct TimeLeft {
 #[derive(Debug, Default)]
 struct Span {
     sending: Duration,
-    /// Time spent waiting because the service refused. Time in an outage is not counted.
+    /// Time spent waiting because the service refused. Time of other waits is not counted.
     refused: Duration,
     refusals: u32,
     answered: u64,
@@ -74,17 +75,17 @@ impl TimeLeft {
         self.count(pulse.read, 0);
         let answered = std::mem::take(&mut self.answered);
         // The answers before the first pulse include rows that were not sent.
-        if let Some(latest) = self.latest.replace(*pulse) {
+        if let Some(latest) = self.latest.replace(pulse.clone()) {
             let time = pulse.elapsed.saturating_sub(latest.elapsed);
-            let (refused, away) = match latest.pause {
+            let (refused, away) = match &latest.pause {
                 None => (Duration::ZERO, Duration::ZERO),
-                Some(pause) if is_refused(Some(pause)) => (pause.left.min(time), Duration::ZERO),
+                Some(pause) if is_refused(pause) => (pause.left.min(time), Duration::ZERO),
                 Some(_) => (Duration::ZERO, time),
             };
             self.push(Span {
                 sending: time.saturating_sub(refused).saturating_sub(away),
                 refused,
-                refusals: u32::from(is_refused(pulse.pause) && !is_refused(latest.pause)),
+                refusals: u32::from(was_refused(pulse) && !was_refused(&latest)),
                 answered,
             });
         }
@@ -135,9 +136,10 @@ impl TimeLeft {
 
     pub(super) fn estimate(&self, total: u64) -> Option<Duration> {
         let pulse = self.latest.as_ref()?;
-        let pause = match pulse.pause {
-            Some(pause) if !is_refused(Some(pause)) => return None,
-            pause => pause.map_or(Duration::ZERO, |pause| pause.left),
+        let pause = match &pulse.pause {
+            None => Duration::ZERO,
+            Some(pause) if has_end(pause) => pause.left,
+            Some(_) => return None,
         };
         let share = if self.read > 0.0 {
             self.to_send / self.read
@@ -158,8 +160,17 @@ impl TimeLeft {
     }
 }
 
-fn is_refused(pause: Option<Pause>) -> bool {
-    pause.is_some_and(|pause| pause.outage_since.is_none())
+fn is_refused(pause: &Pause) -> bool {
+    matches!(pause.why, Waiting::Asked | Waiting::Refused)
+}
+
+fn was_refused(pulse: &Pulse) -> bool {
+    pulse.pause.as_ref().is_some_and(is_refused)
+}
+
+/// Whether it is known when sending goes on.
+fn has_end(pause: &Pause) -> bool {
+    is_refused(pause) || matches!(pause.why, Waiting::Pace | Waiting::Retry)
 }
 
 /// A time left: `1 h 40 min`. It is rounded up, more
@@ -190,7 +201,6 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::event::Pause;
     use crate::rate::{Pace, Rate};
 
     /// How many rows are read ahead: as in the pipeline, more
@@ -386,18 +396,16 @@ mod tests {
     fn refused(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
-            is_asked: true,
-            outage_since: None,
-            is_ledger: false,
+            why: Waiting::Asked,
         })
     }
 
     fn outage(left: u64) -> Option<Pause> {
         Some(Pause {
             left: Duration::from_secs(left),
-            is_asked: false,
-            outage_since: Some(Timestamp::UNIX_EPOCH),
-            is_ledger: false,
+            why: Waiting::Outage {
+                since: Timestamp::UNIX_EPOCH,
+            },
         })
     }
 
@@ -448,6 +456,23 @@ mod tests {
         run.second(0.0, allowed, None);
         let estimate = run.estimate().unwrap();
         assert!((935.0..980.0).contains(&estimate), "{estimate}");
+    }
+
+    #[test]
+    fn a_wait_for_what_an_earlier_start_has_sent_is_added_and_is_no_slow_pace() {
+        let allowed = Some(Pace::stated(Rate::per_minute(100)));
+        let mut run = Run::of(vec![Kind::ToSend; 100]);
+        for left in (1..=63).rev() {
+            let why = Waiting::Pace;
+            let left = Duration::from_secs(left);
+            run.second(0.0, allowed, Some(Pause { left, why }));
+            let estimate = run.estimate().unwrap();
+            let truth = 60.0 + left.as_secs_f64();
+            assert!((truth - 1.0..truth + 1.0).contains(&estimate), "{estimate}");
+        }
+        (0..20).for_each(|_| run.second(100.0 / 60.0, allowed, None));
+        let estimate = run.estimate().unwrap();
+        assert!((38.0..46.0).contains(&estimate), "{estimate}");
     }
 
     #[test]

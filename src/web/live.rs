@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 
 use super::job::Job;
 use super::trouble::Trouble;
-use crate::event::RunEvent;
+use super::words;
+use crate::event::{RunEvent, Waiting};
 use crate::exit::Failure;
 use crate::import::{Observer, service};
 use crate::intake::Intake;
@@ -45,6 +46,8 @@ pub struct LiveState {
     /// at the end.
     pub said: String,
     tenth: u64,
+    /// The wait that was said last.
+    said_of: Option<&'static str>,
     pub end: Option<RunEnd>,
 }
 
@@ -296,6 +299,17 @@ impl LiveState {
             }
             RunEvent::Recovered { .. } => self.said = "The service answers again.".to_owned(),
             RunEvent::Stopping { .. } => self.said = "Stopping.".to_owned(),
+            RunEvent::Pulse(pulse) => self.note_wait(pulse.pause.as_ref().map(|pause| &pause.why)),
+            _ => self.note_tenth(),
+        }
+    }
+
+    /// Says a wait that no other event tells of, once: what is shown of it counts down.
+    fn note_wait(&mut self, why: Option<&Waiting>) {
+        let why = why.filter(|why| why.is_told_by_pulses()).map(Waiting::word);
+        let is_new = std::mem::replace(&mut self.said_of, why) != why;
+        match &self.waits_for {
+            Some(state) if is_new && why.is_some() => self.said = words::waiting(state),
             _ => self.note_tenth(),
         }
     }

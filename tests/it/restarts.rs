@@ -85,6 +85,17 @@ fn a_wait_that_the_service_has_asked_for_outlives_the_process() {
 }
 
 #[test]
+fn a_start_that_waits_for_the_pace_of_the_one_before_says_so_and_for_how_long() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    import(&folder, &service, "1/h", &["--limit", "1"]).expect(0);
+    let hasty = ["--max-outage", "1s", "--max-duration", "2s"];
+    let output = import(&folder, &service, "1/h", &hasty).expect(4);
+    output.tells("WARN the rate is used up by what was sent before, going on in 61 min");
+    assert_eq!(service.stats().lead_requests, 1);
+}
+
+#[test]
 fn what_was_noted_while_the_clock_was_years_ahead_holds_no_later_start_back() {
     let folder = Folder::with_leads(&contacts(2));
     let service = scenario(

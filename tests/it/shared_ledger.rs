@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::process::Child;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use leadload::ledger::this_user_here;
@@ -242,6 +243,35 @@ fn a_row_that_a_killed_run_of_another_list_had_in_flight_waits_and_is_sent_once_
     let told: Vec<&str> = rows.iter().map(|row| &*row["error_code"]).collect();
     assert_eq!(told, ["answer_lost", "", ""], "{rows:?}");
     assert_eq!(requests(&service).len(), 3);
+}
+
+#[test]
+fn a_wait_for_rows_that_a_killed_run_has_claimed_is_told_and_is_no_outage() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let service = scenario(&format!(
+        "{TAKES_ALL}[[rule]]\nphone_number = '{}'\nattempts = [1]\n\
+         reply = {{ status = 429, headers = {{ retry-after = '2' }} }}",
+        number(0)
+    ));
+    let killed = Folder::with_leads(&rows(0, 1));
+    let child = import(&killed, &service, &database, &["--timeout", "5s"]).start();
+    wait_for_requests(&service, 1);
+    // The wait is written to the ledger within some hundredths of a second.
+    thread::sleep(Duration::from_millis(500));
+    kill(child);
+    // Another list, so another run.
+    let other = Folder::with_leads(&rows(0, 1).replace("Name", "Mr"));
+    let began = Instant::now();
+    let output = import(&other, &service, &database, &["--max-outage", "3s"]).expect(0);
+    let took = began.elapsed();
+    assert!(took > Duration::from_secs(4), "{took:?}");
+    let (host, user) = this_user_here();
+    output.tells("WARN waiting for 1 row that another run has claimed (run 1");
+    output.tells(&format!(" of {user} on {host}), "));
+    output.tells(" s at most if it was ended");
+    assert_eq!(service.stats().lead_requests, 2);
 }
 
 #[test]

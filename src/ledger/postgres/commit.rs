@@ -9,6 +9,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
@@ -17,7 +19,7 @@ use super::PostgresLedger;
 use super::claims::{Resolved, resolve};
 use super::pace::{self, pause_of};
 use super::record::get;
-use super::sender::Sender;
+use super::sender::{self, Sender};
 use super::session::{Session, Value, int8, typed};
 use super::statements::{Answers, Statement, statements};
 use super::suppressed;
@@ -70,7 +72,29 @@ impl PostgresLedger {
             reply.is_paced |= !limits.is_empty();
         }
         reply.sender = lease;
+        reply.claimed_by = self.claimed_by(&group.claims, &reply.refused)?;
         Ok(reply)
+    }
+
+    /// Whose claims this run waits for, and for how long at most.
+    fn claimed_by(
+        &self,
+        claims: &[Claim],
+        refused: &[(RowId, Refusal)],
+    ) -> Result<Option<(Arc<str>, Duration)>, LedgerError> {
+        let busy = refused.iter().filter(|(_, why)| *why == Refusal::Busy);
+        let busy: HashSet<RowId> = busy.map(|(row, _)| *row).collect();
+        let Some(sender) = self.sender.as_ref().filter(|_| !busy.is_empty()) else {
+            return Ok(None);
+        };
+        let claims = claims.iter().filter(|claim| busy.contains(&claim.row));
+        let numbers: Vec<i64> = claims
+            .map(|claim| claim.number.key().cast_signed())
+            .collect();
+        let session = &self.session;
+        let lease =
+            session.read(async |client| sender::claimed_by(client, sender, &numbers).await)?;
+        Ok(lease.map(|lease| (lease.at_work.whose().into(), lease.left)))
     }
 
     fn sender_id(&self) -> SenderId {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
 use super::pace::{self, ServerClock};
@@ -202,7 +202,34 @@ async fn live_lease(client: &Client, of: &str, id: i64) -> Result<Option<LiveLea
         FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
         WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY seq DESC LIMIT 1"
     );
-    let Some(row) = client.query_typed_opt(&sql, &[int8(&id)]).await? else {
+    read_lease(client.query_typed_opt(&sql, &[int8(&id)]).await?)
+}
+
+/// The lease under which another process has claimed one of these numbers, the one that holds longest;
+/// here it ends when the time-out of its last request is over too.
+pub(super) async fn claimed_by(
+    client: &Client,
+    sender: &Sender,
+    numbers: &[i64],
+) -> Result<Option<LiveLease>, Error> {
+    let sql = "SELECT s.run, process, host, began_at,
+            (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint, ends, started_by
+        FROM leadload.sent AS x JOIN leadload.senders AS s ON s.id = x.sender
+            JOIN leadload.starts AS t ON t.run = s.run AND t.start = s.start,
+            LATERAL (SELECT s.until + s.timeout_ms * interval '1 ms' AS ends) AS e
+        WHERE x.service = $1 AND x.number = ANY($2) AND x.is_open AND s.id <> ALL($3)
+        ORDER BY ends DESC LIMIT 1";
+    let own = sender.all_ids();
+    let values = [
+        int8(&sender.service.0),
+        typed(&numbers, Type::INT8_ARRAY),
+        typed(&own, Type::INT8_ARRAY),
+    ];
+    read_lease(client.query_typed_opt(sql, &values).await?)
+}
+
+fn read_lease(row: Option<Row>) -> Result<Option<LiveLease>, Error> {
+    let Some(row) = row else {
         return Ok(None);
     };
     let process: i64 = row.try_get(1)?;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::event::Waiting;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::{Counts, RunId};
-use crate::report::progress::WAITS_FOR;
 use crate::text::looks_secret;
 
 /// The families that the next command reads back.
@@ -54,7 +54,7 @@ impl Figures {
             .counts
             .all()
             .map(|(status, rows)| (status.as_str(), rows));
-        let waits = WAITS_FOR.map(|reason| (reason, u64::from(self.waiting == Some(reason))));
+        let waits = Waiting::WORDS.map(|reason| (reason, u64::from(self.waiting == Some(reason))));
         let families: [(&str, &str, Samples); 19] = [
             (
                 "run_info",

@@ -320,7 +320,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Pause, Pulse};
+    use crate::event::{Pause, Pulse, Waiting};
     use crate::lead::{ErrorCode, RowId};
     use crate::rate::{Pace, Rate};
     use crate::report::RowTotal;
@@ -335,9 +335,7 @@ mod tests {
             waiting: 8800,
             pause: Some(Pause {
                 left: Duration::from_secs(37),
-                is_asked: true,
-                outage_since: None,
-                is_ledger: false,
+                why: Waiting::Asked,
             }),
         })
     }

@@ -1,0 +1,107 @@
+//! What a run waits for while nothing is under way.
+//!
+//! Each such wait is told, once it can be noticed. Only what the service causes counts towards
+//! `--max-outage`: who waits for another run's rows, for the pace, a token or the ledger asks nothing
+//! of it.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::throttle::wall_clock;
+use super::{LeadSender, Pipeline};
+use crate::event::{Pause, Waiting};
+
+/// A shorter wait is not told.
+const NOTICEABLE: Duration = Duration::from_secs(2);
+
+impl<S: LeadSender> Pipeline<'_, S> {
+    /// What all rows wait for, if that is told.
+    pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
+        let elsewhere = self.waits_elsewhere(now);
+        let is_first = |pause: &Pause| matches!(pause.why, Waiting::Token | Waiting::Ledger { .. });
+        if elsewhere.as_ref().is_some_and(is_first) {
+            return elsewhere;
+        }
+        let noticed = |pause: &Pause| {
+            let since = self.progress.idle_since;
+            pause.why == Waiting::Pace || since.is_some_and(|at| now >= at + NOTICEABLE)
+        };
+        let service = self.service.pause(now);
+        service.or_else(|| elsewhere.filter(noticed).or_else(|| self.retry(now)))
+    }
+
+    /// Lets the time for `--max-outage` run only while the service is asked, or lets nothing start.
+    pub(super) fn count_silence(&mut self, now: Instant) {
+        let elsewhere = self.waits_elsewhere(now);
+        let is_idle = elsewhere.is_some()
+            && self.in_flight.answers.is_empty()
+            && self.service.pause(now).is_none();
+        self.service.outage.count(is_idle, now);
+        let lasts =
+            |pause: &Pause| matches!(pause.why, Waiting::Others { .. } | Waiting::Commit { .. });
+        let since = self.progress.idle_since.unwrap_or(now);
+        self.progress.idle_since = elsewhere.filter(lasts).map(|_| since);
+    }
+
+    /// What is waited for that is not the service.
+    fn waits_elsewhere(&self, now: Instant) -> Option<Pause> {
+        if self.ending.is_stopping() {
+            return None;
+        }
+        let until = |at: Instant| at.saturating_duration_since(now);
+        if let Some(wait) = &self.token_wait {
+            let left = until(wait.until);
+            return Some(Pause {
+                left,
+                why: Waiting::Token,
+            });
+        }
+        let left = Duration::ZERO;
+        if let Some(since) = self.commits.away_since() {
+            let why = Waiting::Ledger { since };
+            return Some(Pause { left, why });
+        }
+        if !self.in_flight.flights.is_empty() {
+            return None;
+        }
+        if self.schedule.next.is_some() {
+            // From the second one on, each request waits for the one before it.
+            let usual = match self.in_flight.requests {
+                0 => Duration::ZERO,
+                _ => self.service.rate.limiter.space(),
+            };
+            let left = until(self.service.starts_at?);
+            let why = Waiting::Pace;
+            return (left >= usual + NOTICEABLE).then_some(Pause { left, why });
+        }
+        if let Some(rows) = self.rows_of_others() {
+            let (by, at_most) = self.progress.claimed_by.clone().unzip();
+            let why = Waiting::Others { rows, by };
+            let left = at_most.map_or(left, until);
+            return Some(Pause { left, why });
+        }
+        let since = self.commits.busy_since.map(wall_clock)?;
+        let why = Waiting::Commit { since };
+        Some(Pause { left, why })
+    }
+
+    /// How many rows other runs have claimed, if no other one is left that may be sent now or later.
+    fn rows_of_others(&self) -> Option<u64> {
+        let (waiting, own) = self.schedule.waits();
+        let claims = self.commits.claims.unstarted_jobs();
+        let is_only = own.is_none() && claims.clone().all(|job| job.is_others);
+        let rows = (waiting + claims.count()) as u64;
+        (is_only && rows > 0).then_some(rows)
+    }
+
+    /// The wait for the next attempt, where no other row is left.
+    fn retry(&self, now: Instant) -> Option<Pause> {
+        let (_, own) = self.schedule.waits();
+        let left = own?.saturating_duration_since(now);
+        let is_idle = self.in_flight.flights.is_empty() && self.commits.claims.unstarted() == 0;
+        let is_told = is_idle && left >= NOTICEABLE && !self.ending.is_stopping();
+        let why = Waiting::Retry;
+        is_told.then_some(Pause { left, why })
+    }
+}
