@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
-use crate::rate::Pace;
+use crate::rate::{Pace, Rate};
 use crate::source::Row;
 
 #[derive(Debug, Clone)]
@@ -60,6 +60,9 @@ pub enum RunEvent<'a> {
     Recovered {
         outage: Duration,
     },
+    /// A slower pace does not lower the share of refusals, so the pace is no longer lowered for them.
+    /// Reported once.
+    RefusedByChance(ByChance),
     /// One of several campaigns takes no leads; the others continue.
     CampaignStopped {
         campaign: CampaignId,
@@ -86,6 +89,13 @@ pub struct Pulse {
     /// Rows that were read and still wait to be sent or answered.
     pub waiting: u64,
     pub pause: Option<Pause>,
+}
+
+/// The shares that were refused, from 0 to 1, and the pace of each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ByChance {
+    pub before: (f64, Rate),
+    pub slower: (f64, Rate),
 }
 
 /// A wait of all rows.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::by_chance::Chance;
 use crate::rate::AUTO_START;
 
 pub(super) const START: f64 = AUTO_START.pace();
@@ -16,6 +17,9 @@ pub(super) const START: f64 = AUTO_START.pace();
 const DOUBLING: f64 = 75.0;
 /// No pace is lower, in requests a second.
 const LEAST: f64 = 1.0 / 60.0;
+
+/// No pace is felt that is faster.
+const FASTEST: f64 = 10_000.0;
 
 /// After a refusal the pace falls this share below what was taken: with a smaller step the next
 /// request would often be refused too, since latencies vary.
@@ -37,14 +41,10 @@ const PROVEN: f64 = 0.2;
 const LOWER: f64 = 1.1;
 const MEMORY: f64 = 1000.0;
 
-/// Refusals come by chance if more than so many each come within `SOON` requests of the last, on
-/// average not within `RARE`, and the latest no later than usual although the pace is 15 % lower by
-/// now. Then it goes up so many times.
-const IN_VAIN: f64 = 6.0;
+/// A refusal has to do with the last one if it comes within so many requests, and follows closely on it
+/// within so many.
 const SOON: f64 = 200.0;
 const RARE: f64 = 20.0;
-const AS_LATE: f64 = 1.5;
-const UP: f64 = 1.5;
 
 /// Where fewer were taken between refusals, nothing follows from them.
 const FEW: f64 = 3.0;
@@ -85,10 +85,7 @@ pub(super) struct Cubic {
     proven_at: f64,
     /// How many times longer than at first a lower pace must hold before that one is tried.
     patience: f64,
-    /// Refusals that may come by chance, the requests between them, and the pace at the first.
-    falls: f64,
-    between: f64,
-    fell_from: f64,
+    pub(super) chance: Chance,
     /// The first refusal that came soon after another one, with only such refusals since.
     close_since: Option<Instant>,
     /// What was taken in a minute when the last refusal came.
@@ -126,9 +123,7 @@ impl Cubic {
             proven: if is_known { pace } else { 0.0 },
             proven_at: 0.0,
             patience: 1.0,
-            falls: 0.0,
-            between: 0.0,
-            fell_from: pace,
+            chance: Chance::new(),
             close_since: None,
             in_minute: 0.0,
             refusal: None,
@@ -163,7 +158,8 @@ impl Cubic {
 
     /// A request has started that waited for nothing but this pace.
     pub(super) fn used(&mut self) {
-        if self.refusal.is_some() || self.pace().is_none_or(|pace| pace >= self.most) {
+        let most = self.most.min(FASTEST);
+        if self.refusal.is_some() || self.pace().is_none_or(|pace| pace >= most) {
             return;
         }
         if self.doubles {
@@ -209,12 +205,13 @@ impl Cubic {
             // Where no pace was found yet, one alone may be an accident.
             let is_window = self.most.is_infinite() && refusal.until - refusal.since > TEN_SECONDS;
             let teaches = self.top.is_finite() || is_lately || is_window;
-            if teaches && self.answers.len() >= EVIDENCE {
+            if teaches && !self.chance.is_found() && self.answers.len() >= EVIDENCE {
                 self.learn(&refusal, started);
             }
             self.last_refusal = Some(refusal.since);
             self.window_from = started;
         }
+        self.chance.answered(started, false);
         self.answers.push_front(now);
         self.answers.truncate(REMEMBERED);
     }
@@ -262,11 +259,15 @@ impl Cubic {
             self.prove(before);
         }
         self.doubles = before.is_infinite() && is_short;
-        let pace = self.up_if_by_chance(taken.min(before), is_new);
-        self.begin(pace);
+        let taken = taken.min(before);
+        let has_begun = was_unknown || self.quiet >= SOON;
+        let pace = self.chance.judge(taken, before, has_begun, started);
+        self.begin(pace.min(self.most));
+        // As if nothing had been refused.
+        self.doubles |= self.chance.is_found();
         if !is_short {
             // A window has been used up.
-            self.prove(pace);
+            self.prove(taken);
         } else if was_unknown {
             self.plateau *= FIRST;
         }
@@ -291,25 +292,6 @@ impl Cubic {
             self.prove(before.min(in_minute / 60.0));
         }
         Some((taken / span.as_secs_f64()).max(before / 2.0))
-    }
-
-    /// The pace to which it falls; or a faster one, where it was slowed down in vain. `is_new`: this
-    /// refusal has nothing to do with the last.
-    fn up_if_by_chance(&mut self, pace: f64, is_new: bool) -> f64 {
-        if is_new {
-            (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
-        } else {
-            self.between += self.quiet;
-        }
-        let mean = self.between / self.falls.max(1.0);
-        self.falls += 1.0;
-        let is_as_often = mean >= RARE && self.quiet <= AS_LATE * mean;
-        if self.falls <= IN_VAIN || !is_as_often || pace >= STEEP * self.fell_from {
-            return pace;
-        }
-        let pace = (self.fell_from * UP).min(self.most);
-        (self.falls, self.between, self.fell_from) = (0.0, 0.0, pace);
-        pace
     }
 
     /// The next end of a minute. After the third, what is refused is no matter of minutes.

@@ -41,6 +41,7 @@
 
 mod answering;
 mod attempt;
+mod by_chance;
 mod calls;
 mod campaign_gates;
 mod claims;

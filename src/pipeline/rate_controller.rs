@@ -34,10 +34,11 @@
 //! again too, if it was the same at each of several refusals: that is a window that slides, and that
 //! was not used evenly yet.
 //!
-//! **By chance**: refusals that come as often at a slower pace do not slow it down for good: after
-//! half a dozen of them it goes up again, beyond where it was. And beside a given or stated limit,
-//! and under `none` one with a short wait, a single refusal within ten minutes causes nothing but the
-//! wait that it asks for: a real limit refuses again.
+//! **By chance** ([`Chance`](super::by_chance::Chance)): where a slower pace does not lower the share of
+//! refusals they have nothing to do with it. The pace goes back to where it was and doubles again, until
+//! more are refused than by chance; the waits that are asked for are kept, and guessed ones are short.
+//! And beside a given or stated limit, and under `none` one with a short wait, a single refusal within
+//! ten minutes causes nothing but the wait that it asks for: a real limit refuses again.
 
 use std::time::Duration;
 
@@ -49,6 +50,7 @@ use super::rate_limiter::RateLimiter;
 use super::stated_limits::StatedLimits;
 use crate::api::Quota;
 use crate::api::verdict::LONGEST_WAIT;
+use crate::event::ByChance;
 use crate::lead::ErrorCode;
 use crate::ledger::RecentUse;
 use crate::rate::{AUTO_MOST, KnownRate, Pace, PaceSource, Rate, RateChoice};
@@ -162,15 +164,24 @@ impl RateController {
         self.stated.refused(started, quota);
         let now = Instant::now();
         let until = self.limiter.held_until().unwrap_or(now);
+        self.found.chance.answered(started, true);
         self.found.refused(started, until, is_hinted, now);
         self.apply();
     }
 
     /// How long to wait at most after a refusal that does not say how long.
     pub(super) fn longest_guess(&self) -> Duration {
+        if self.found.chance.is_found() {
+            return SHORTEST_GUESS;
+        }
         let now = Instant::now();
         let end = self.found.minute_end(now);
         end.map_or(Duration::MAX, |end| (end - now).max(SHORTEST_GUESS))
+    }
+
+    /// That refusals turn out to have nothing to do with the pace; said once.
+    pub(super) fn take_news(&mut self) -> Option<ByChance> {
+        self.found.chance.take_news()
     }
 
     /// No answer has come, or one that says nothing of the pace.

@@ -193,6 +193,9 @@ impl Service {
             }
             _ => self.rate.lost(started),
         }
+        if let Some(found) = self.rate.take_news() {
+            events(RunEvent::RefusedByChance(found));
+        }
     }
 
     fn hold(

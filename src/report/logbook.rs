@@ -11,15 +11,15 @@ use tracing::{Level, debug, enabled, info, warn};
 
 use super::bar::sending;
 use super::ended::Ended;
-use super::progress::{Progress, Work, counts, row_count};
+use super::progress::{Progress, Work, counts, per_time, row_count};
 use super::stop_text::{in_words, stopped};
 use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
-use crate::event::{Pause, RunEvent, Waiting};
+use crate::event::{ByChance, Pause, RunEvent, Waiting};
 use crate::exit::Failure;
 use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
-use crate::rate::Pace;
+use crate::rate::{Pace, Rate};
 use crate::source::Row;
 use crate::text::counted;
 
@@ -138,6 +138,7 @@ impl Logbook {
                     outage_s, "the service answers again, after {outage}"
                 );
             }
+            RunEvent::RefusedByChance(found) => log_chance(*found),
             RunEvent::CampaignStopped { campaign, by } => warn!(
                 event = "campaign_stopped",
                 campaign = campaign.0,
@@ -310,6 +311,22 @@ fn log_retry(row: RowId, attempt: u32, after: Duration, why: ErrorCode) {
     );
 }
 
+fn log_chance(found: ByChance) {
+    let told =
+        |(share, rate): (f64, Rate)| format!("{:.0} % at {}", share * 100.0, per_time(rate.pace()));
+    let ByChance { before, slower } = found;
+    warn!(
+        event = "refused_by_chance",
+        share = before.0,
+        at_per_s = before.1.pace(),
+        slower_share = slower.0,
+        slower_at_per_s = slower.1.pace(),
+        "slowing down does not lower the share of refusals: {}, {}; the pace is no longer lowered for them, and each wait that the service asks for is kept",
+        told(before),
+        told(slower)
+    );
+}
+
 /// By what factor the pace has changed; infinite if its source is another one now.
 fn change(from: Option<Pace>, to: Option<Pace>) -> f64 {
     match (from, to) {
@@ -407,7 +424,6 @@ mod tests {
     use crate::exit::StoppedBy;
     use crate::lead::CampaignId;
     use crate::options::LogFormat;
-    use crate::rate::Rate;
     use crate::report::{RowTotal, log};
 
     /// The JSON lines that are logged while `work` runs.
@@ -686,6 +702,10 @@ mod tests {
                     why: Waiting::Others { rows: 2, by: None },
                 }),
             ),
+            RunEvent::RefusedByChance(ByChance {
+                before: (0.375, Rate::per_minute(90)),
+                slower: (0.5, Rate::per_minute(45)),
+            }),
             RunEvent::Stopping {
                 by: StoppedBy::Signal,
                 in_flight: 3,
@@ -717,6 +737,7 @@ mod tests {
                 r#"{"level":"WARN","event":"campaign_stopped","campaign":102,"stopped_by":"campaign"}"#,
                 r#"{"level":"INFO","event":"progress","rows":1200,"rows_total":10000,"in_flight":3,"allowed_per_s":1.6666666666666667,"elapsed_s":10.0,"left_s":5317.0,"waiting":"refused","created":1180,"duplicate":0,"repeated":0,"already_imported":0,"excluded":0,"suppressed":0,"invalid":0,"rejected":20,"failed":0,"uncertain":0,"ready":0}"#,
                 r#"{"level":"WARN","event":"waiting","reason":"claims","wait_s":20.0,"rows":2}"#,
+                r#"{"level":"WARN","event":"refused_by_chance","share":0.375,"at_per_s":1.5,"slower_share":0.5,"slower_at_per_s":0.75}"#,
                 r#"{"level":"WARN","event":"stopping","stopped_by":"signal","in_flight":3}"#,
             ]
         );

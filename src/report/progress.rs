@@ -187,7 +187,7 @@ pub enum Work {
 }
 
 /// A pace in the unit in which it is a number of some size: `1/min`, `1.6/s`, `1,200/s`.
-fn per_time(per_second: f64) -> String {
+pub(super) fn per_time(per_second: f64) -> String {
     match per_second {
         ..0.95 => format!("{:.0}/min", per_second * 60.0),
         ..9.95 => format!("{per_second:.1}/s"),

@@ -1,5 +1,6 @@
 //! The controller in simulated time.
 
+mod by_chance;
 mod earlier_processes;
 mod simulated_services;
 mod simulation;

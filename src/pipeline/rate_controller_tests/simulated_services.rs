@@ -112,7 +112,7 @@ fn refusals_unrelated_to_the_pace_do_not_take_it_down_to_nothing() {
             for seed in 1..=4 {
                 let mut service = Service::new("1000000/s", Window::Sliding);
                 service.latency = Duration::from_millis(1);
-                service.random = Some(50);
+                service.chance = Some((0.02, Some(Duration::from_secs(1))));
                 service.seed = seed;
                 let end = send(&choice, None, service, in_flight, 1e6, 5000);
                 let made = end.throughput(0.0);

@@ -33,8 +33,8 @@ pub(super) struct Service {
     pub(super) jitter: f64,
     /// At that time the limit becomes another.
     pub(super) change: Option<(Duration, usize)>,
-    /// One request in this many is refused for a second, at any pace.
-    pub(super) random: Option<u32>,
+    /// The share of requests that are refused at any pace, and the wait that such a refusal asks for.
+    pub(super) chance: Option<(f64, Option<Duration>)>,
     pub(super) seed: u64,
     pub(super) admitted: VecDeque<Instant>,
 }
@@ -58,7 +58,7 @@ impl Service {
             latency: Duration::from_millis(5),
             jitter: 0.0,
             change: None,
-            random: None,
+            chance: None,
             seed: 7,
             admitted: VecDeque::new(),
         }
@@ -96,8 +96,8 @@ impl Service {
         let whole = |wait: Duration| Duration::from_secs(wait.as_secs_f64().ceil() as u64);
         let over_after =
             |admitted: &VecDeque<Instant>| admitted.front().map_or(now, |first| *first + self.per);
-        let is_random = self.random.is_some_and(|one_in| chance.u32(0..one_in) == 0);
-        let is_accepted = self.admitted.len() < self.limit && !is_random;
+        let by_chance = self.chance.filter(|(share, _)| chance.f64() < *share);
+        let is_accepted = self.admitted.len() < self.limit && by_chance.is_none();
         if is_accepted {
             self.admitted.push_back(now);
         }
@@ -107,14 +107,13 @@ impl Service {
             remaining: Some(left as u32),
             reset: (self.headers == Headers::All).then(|| whole(over_after(&self.admitted) - now)),
         };
-        let hint = if is_random {
-            Duration::from_secs(1)
-        } else {
-            whole(over - now)
+        let hint = match by_chance {
+            Some((_, hint)) => hint,
+            None => self.has_hint.then_some(whole(over - now)),
         };
         Reply {
             is_accepted,
-            hint: (!is_accepted && self.has_hint).then_some(hint),
+            hint: hint.filter(|_| !is_accepted),
             quota: (self.headers != Headers::None).then_some(quota),
         }
     }
@@ -126,6 +125,8 @@ pub(super) struct Outcome {
     pub(super) controller: RateController,
     /// When each request was answered, and whether it was accepted.
     pub(super) answers: Vec<(Instant, bool)>,
+    /// That refusals come by chance, each time it was told.
+    pub(super) found: Vec<ByChance>,
 }
 
 impl Outcome {
@@ -192,6 +193,7 @@ async fn send_all(
     let mut under_way = 0;
     let mut answers = Vec::new();
     let mut accepted = 0;
+    let mut found = Vec::new();
     // Time, number, start, and the reply once the service has seen it.
     let mut events = BinaryHeap::new();
     let mut replies: Vec<(Instant, Option<Reply>)> = Vec::new();
@@ -235,6 +237,7 @@ async fn send_all(
             unhinted = 0;
             accepted += 1;
             controller.accepted(start, reply.quota.as_ref());
+            found.extend(controller.take_news());
             continue;
         }
         let is_held = controller.limiter.held_until().is_some();
@@ -255,6 +258,7 @@ async fn send_all(
         end: Instant::now(),
         controller,
         answers,
+        found,
     }
 }
 
