@@ -178,6 +178,65 @@ fn a_schema_of_another_role_is_refused_also_by_a_superuser_unless_it_is_a_member
     import(&folder, &scenario(""), &database, &[]).expect(0);
 }
 
+/// As every role could do it by itself up to PostgreSQL 14.
+#[test]
+fn a_membership_that_a_stranger_has_given_makes_its_schema_no_ledger() {
+    let Some((database, stranger)) = with_stranger() else {
+        return;
+    };
+    let group = format!("group_{}", database.name);
+    database.sql(&format!(
+        "CREATE ROLE {group}; GRANT {group} TO {stranger} WITH ADMIN OPTION;
+        CREATE SCHEMA leadload AUTHORIZATION {group}"
+    ));
+    database.sql_as(&stranger, &format!("GRANT {group} TO ada"));
+    is_refused(&database, &group, "the schema `leadload`");
+}
+
+/// Each calls what it likes with the rights of who only looks.
+#[test]
+fn views_and_policies_of_a_stranger_are_not_read() {
+    for (about, tables) in [
+        (
+            "VIEW leadload.about AS SELECT 1 AS version FROM public.v",
+            "",
+        ),
+        (
+            "TABLE leadload.about (version integer)",
+            "ALTER TABLE leadload.about ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY p ON leadload.about USING (EXISTS (SELECT FROM public.v));",
+        ),
+    ] {
+        let Some((database, stranger)) = with_stranger() else {
+            return;
+        };
+        let name = &database.name;
+        database.sql(&format!(
+            "CREATE ROLE dave_{name} LOGIN; GRANT CREATE ON DATABASE {name} TO {stranger}"
+        ));
+        database.sql_as(
+            &stranger,
+            &format!(
+                "CREATE SCHEMA leadload;
+                CREATE FUNCTION public.evil() RETURNS boolean LANGUAGE sql AS 'SELECT 1 / 0 = 1';
+                CREATE VIEW public.v AS SELECT 1 AS one WHERE public.evil();
+                CREATE {about}; {tables}
+                GRANT ALL ON SCHEMA leadload TO PUBLIC; REVOKE CREATE ON SCHEMA leadload FROM PUBLIC;
+                GRANT SELECT ON public.v, leadload.about TO PUBLIC"
+            ),
+        );
+        let url = format!(
+            "postgresql://dave_{name}@127.0.0.1:{}/{name}",
+            database.port
+        );
+        let folder = Folder::new();
+        let refused = folder.leadload(&["runs", "--ledger", &url]).expect(5);
+        refused.tells(&format!(
+            "`leadload.about` belongs to the role `{stranger}`"
+        ));
+    }
+}
+
 #[test]
 fn a_role_is_refused_too_where_it_could_have_made_the_schema_itself() {
     let Some((database, stranger)) = with_stranger() else {

@@ -5,10 +5,12 @@
 //! a table that refers to one of the ledger, where rows go with those that they refer to. So a ledger is
 //! used only where all of it belongs to this role, to a role whose rights it has (colleagues share one
 //! that way), or to a superuser, who needs no trick. To the program a superuser has the rights of
-//! those roles alone that it is a member of.
+//! those roles alone that it is a member of. A membership counts if an administrator has given it: up
+//! to PostgreSQL 14 every role can make others members of itself.
 //!
 //! A role that can change nothing, and could make no ledger here, may read the tables of others: that is how
-//! somebody only looks. Functions of others are refused there too.
+//! somebody only looks. Functions of others are refused there too, and so are views, rules and policies,
+//! which may call them by many others.
 
 use tokio_postgres::{Error, Row};
 
@@ -21,16 +23,18 @@ WITH RECURSIVE own (role) AS (
     SELECT oid FROM pg_roles WHERE rolname = current_user
     UNION
     SELECT roleid FROM pg_auth_members JOIN own ON member = own.role
-    WHERE pg_has_role(roleid, 'USAGE')
+        JOIN pg_roles AS by ON by.oid = grantor
+    WHERE pg_has_role(roleid, 'USAGE') AND (by.rolsuper OR by.rolcreaterole)
 ), ledger AS (
     SELECT oid, nspowner FROM pg_namespace WHERE nspname = 'leadload'
 ), relations AS (
-    SELECT c.oid, relname, relkind, relowner
+    SELECT c.oid, relname, relowner, relkind,
+        relkind NOT IN ('r', 'S', 'i') OR relrowsecurity OR relhasrules AS is_called
     FROM pg_class AS c JOIN ledger ON relnamespace = ledger.oid
 ), things (what, owner, is_called) AS (
     SELECT 'the schema `leadload`', nspowner, false FROM ledger
     UNION ALL
-    SELECT format('`leadload.%s`', relname), relowner, false FROM relations
+    SELECT format('`leadload.%s`', relname), relowner, is_called FROM relations
     UNION ALL
     SELECT format('`%s`, which is called for `leadload.%s`,',
             coalesce(f.oid::regprocedure::text, o.oid::regoperator::text), relname),
@@ -51,7 +55,7 @@ WITH RECURSIVE own (role) AS (
         AND (is_called OR has_database_privilege(current_database(), 'CREATE')
             OR has_schema_privilege((SELECT oid FROM ledger), 'CREATE')
             OR EXISTS (
-                SELECT FROM relations WHERE relkind = 'r'
+                SELECT FROM relations WHERE relkind NOT IN ('S', 'i')
                     AND has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
             ))
     ORDER BY what DESC LIMIT 1
