@@ -44,12 +44,13 @@ pub fn file_name(text: &str) -> &str {
 
 /// Whether a character is not shown itself, and may steer the terminal, turn the direction of writing
 /// or hide something: all control characters, those that separate lines and paragraphs, and those of
-/// Unicode's category "format" that are invisible. Two of these stay, the joiners: Persian, the
-/// languages of India and emoji cannot be written without them.
+/// Unicode's category "format" that are invisible, and the Korean fillers, which are too. Two stay, the
+/// joiners: Persian, the languages of India and emoji cannot be written without them.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
-            | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
+            | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
+            | '\u{FFF9}'..='\u{FFFB}'
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E007F}')
 }
 
@@ -296,7 +297,8 @@ mod tests {
     }
 
     /// By Unicode's own lists of the characters of the categories Cc, Zl, Zp and Cf, without those of
-    /// category Cf that have a shape: signs of Arabic, Syriac and Kaithi around numbers, and Egyptian ones.
+    /// category Cf that have a shape: signs of Arabic, Syriac and Kaithi around numbers, and Egyptian ones;
+    /// and the Korean fillers.
     fn unseen() -> impl Iterator<Item = char> {
         let joiners = ['\u{200C}', '\u{200D}'];
         let ranges = [
@@ -304,12 +306,15 @@ mod tests {
             (0x7F, 0x9F),
             (0xAD, 0xAD),
             (0x61C, 0x61C),
+            (0x115F, 0x1160),
             (0x180E, 0x180E),
             (0x200B, 0x200F),
             (0x2028, 0x202E),
             (0x2060, 0x2064),
             (0x2066, 0x206F),
+            (0x3164, 0x3164),
             (0xFEFF, 0xFEFF),
+            (0xFFA0, 0xFFA0),
             (0xFFF9, 0xFFFB),
             (0x1BCA0, 0x1BCA3),
             (0x1D173, 0x1D17A),

@@ -4,6 +4,8 @@
 //! every setting that decides what is sent from them. Not included: how
 //! fast leads are sent, where the outputs go, and the do-not-call lists.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -57,7 +59,7 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
     };
     add("campaign_column", |i| {
         let column = i.mapping.campaign_column;
-        json!(column.map(|column| column_name(i, column)))
+        json!(column.and_then(|column| column_names(i).into_iter().nth(column)))
     });
     add("encoding", |i| {
         json!(i.form.text().map(|t| t.encoding.name()))
@@ -155,27 +157,34 @@ fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Valu
     }
 }
 
-/// The column's header, with the column's number if other columns have the same header.
-fn column_name(input: &PlannedInput, column: usize) -> String {
-    let name = &input.header.names[column];
-    let namesakes = input.header.names.iter().filter(|other| *other == name);
-    match namesakes.count() {
-        1 => name.clone(),
-        _ => format!("{name} (column {})", column + 1),
+/// The header of each column, with the column's number if other columns have the same header.
+fn column_names(input: &PlannedInput) -> Vec<String> {
+    let mut namesakes: HashMap<&str, usize> = HashMap::new();
+    for name in &input.header.names {
+        *namesakes.entry(name).or_default() += 1;
     }
+    let names = input.header.names.iter().enumerate();
+    names
+        .map(|(column, name)| match namesakes.get(name.as_str()) {
+            Some(1) => name.clone(),
+            _ => format!("{name} (column {})", column + 1),
+        })
+        .collect()
 }
 
 /// The phone columns in order, each with its area codes if these are in another column.
 fn phone_columns(input: &PlannedInput) -> Value {
+    let headers = column_names(input);
     let names = input.mapping.phone_columns.iter().map(|phone| {
-        let names: Vec<String> = phone.columns().map(|at| column_name(input, at)).collect();
+        let names: Vec<&str> = phone.columns().map(|at| &*headers[at]).collect();
         names.join("+")
     });
     json!(names.collect::<Vec<_>>())
 }
 
 fn columns(input: &PlannedInput, columns: &[usize]) -> Value {
-    let names = columns.iter().map(|column| column_name(input, *column));
+    let headers = column_names(input);
+    let names = columns.iter().map(|column| &*headers[*column]);
     json!(names.collect::<Vec<_>>())
 }
 
@@ -191,8 +200,9 @@ fn marks(input: &PlannedInput, kind: MarkKind) -> Value {
 
 /// The variables in order, each with the header of its column.
 fn variables(input: &PlannedInput) -> Value {
+    let headers = column_names(input);
     let variables = input.mapping.variables.iter();
-    let named = variables.map(|(name, column)| (name.clone(), json!(column_name(input, *column))));
+    let named = variables.map(|(name, column)| (name.clone(), json!(headers[*column])));
     Value::Object(named.collect())
 }
 
