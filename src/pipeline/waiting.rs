@@ -65,7 +65,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if !self.in_flight.flights.is_empty() {
             return None;
         }
-        if self.schedule.next.is_some() {
+        let next = self.schedule.next.as_ref();
+        if next.is_some_and(|job| !job.is_others) {
             // From the second one on, each request waits for the one before it.
             let usual = match self.in_flight.requests {
                 0 => Duration::ZERO,
@@ -89,7 +90,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// How many rows other runs have claimed, if no other one is left that may be sent now or later.
     fn rows_of_others(&self) -> Option<u64> {
         let (waiting, own) = self.schedule.waits();
+        // One that is about to be claimed again waits for the ledger's news first.
         let claims = self.commits.claims.unstarted_jobs();
+        let claims = claims.chain(&self.schedule.next);
         let is_only = own.is_none() && claims.clone().all(|job| job.is_others);
         let rows = (waiting + claims.count()) as u64;
         (is_only && rows > 0).then_some(rows)
