@@ -1,6 +1,6 @@
 //! Finds secrets in a text, in any of their spellings.
 //!
-//! A service may echo a part of a token, and as it stands in an address, in HTML or in JSON. So any
+//! A service may echo a part of a token, escaped as in an address, in HTML or in JSON. So any
 //! run of twelve of its characters is looked for, and each character may be spelled in another way,
 //! also more than once (`%2541`, `&amp;#65;`). In base64 a character has no spelling of its own: those
 //! of a group of three depend on each other, so a secret has three forms there, which are looked for
@@ -194,7 +194,7 @@ impl Text<'_> {
         itself.into_iter().chain(escapes)
     }
 
-    /// What the text stands for that begins with this byte, and may be an escape or several in one another.
+    /// The characters that an escape, or several in one another, may mean that begins with this byte.
     fn escapes_at(&self, at: usize, byte: u8) -> Vec<Reading> {
         let mut found = vec![(byte, at + 1)];
         let mut known = 0;
@@ -213,7 +213,7 @@ impl Text<'_> {
         found
     }
 
-    /// What an escape stands for that begins with this byte, before `at`.
+    /// The characters that one escape may mean that begins with this byte, before `at`.
     fn escape(&self, byte: u8, at: usize) -> Vec<Reading> {
         let numbers = match byte {
             b'%' => self.digits(at, 16, 2..=2),
@@ -237,7 +237,7 @@ impl Text<'_> {
             .collect()
     }
 
-    /// What an entity of HTML stands for, of which the `&` is read. Browsers read many without a `;` too.
+    /// The characters that an entity of HTML may mean, of which the `&` is read. Browsers read many without a `;` too.
     fn entity(&self, at: usize) -> Vec<(u32, usize)> {
         let word = self.bytes[at..]
             .iter()

@@ -15,6 +15,9 @@ const MOST_PAGES: usize = 1000;
 /// How much earlier than its answer a lead may have been made.
 const SLOWEST: SignedDuration = SignedDuration::from_mins(1);
 
+/// By how much a time of day is earlier than in UTC, where it is earliest.
+const FURTHEST_WEST: SignedDuration = SignedDuration::from_hours(12);
+
 /// Answers are recorded in whole seconds, and clocks are compared to a second.
 const DOUBT: SignedDuration = SignedDuration::from_secs(2);
 
@@ -30,10 +33,16 @@ pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> b
 }
 
 /// Whether a lead was made before the run began. Its time is compared by the clock of its answer, so
-/// it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly.
+/// it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
+/// without a zone counts if it is older wherever the service may be.
 pub(super) fn is_older(lead: &ListedLead, run: &RunRecord) -> bool {
-    let made = lead.made.filter(|made| made.has_zone);
-    made.is_some_and(|made| run.began_at.duration_since(made.at) > SLOWEST)
+    lead.made.is_some_and(|made| {
+        let doubt = match made.has_zone {
+            true => SLOWEST,
+            false => SLOWEST + FURTHEST_WEST,
+        };
+        run.began_at.duration_since(made.at) > doubt
+    })
 }
 
 fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {

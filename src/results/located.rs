@@ -1,15 +1,22 @@
 //! Where the files of earlier runs are now, and which of them go with their runs.
 //!
-//! Rule: a file counts as a run's only if its bytes are those that the ledger has recorded.
+//! Rule: a file counts as a run's only if its bytes are those that the ledger has recorded, and it begins
+//! like one that leadload writes: a ledger may name any file, with its digest.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
 
 use super::ours::digest_at;
+use super::paths::is_called;
 use crate::lead::RunId;
 use crate::ledger::{OutputKind, OutputRecord, OutputState, RunRecord, Sha256};
+
+/// The longest header of a list, in bytes, and what rejects add to it.
+const LONGEST_HEADER: u64 = (1 << 20) + 1024;
 
 /// What lies at a path: the digest of a file, `None` if it is no file, or why that is not known.
 type AtPath = Result<Option<Sha256>, ErrorKind>;
@@ -45,12 +52,27 @@ fn state(
     let (path, sha256) = (output.path.as_ref()?, output.sha256?);
     let look = || digest_at(path).map_err(|error| error.kind());
     match at_paths.entry(path.clone()).or_insert_with(look) {
-        Ok(Some(found)) if *found == sha256 => Some(OutputState::AsWritten),
+        Ok(Some(found)) if *found == sha256 && begins_as_written(path, output.kind) => {
+            Some(OutputState::AsWritten)
+        }
         _ if !is_of_here => Some(OutputState::Elsewhere),
         Ok(_) => Some(OutputState::Changed),
         Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(OutputState::Gone),
         Err(_) => None,
     }
+}
+
+/// Whether a file begins like outputs of this kind, by their header.
+fn begins_as_written(path: &Path, kind: OutputKind) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut start));
+    let columns: &[&str] = match kind {
+        _ if start.starts_with(b"PK") => return is_called(path, &["xlsx"]),
+        OutputKind::Results | OutputKind::Undo => &["phone_number", "lead_id", "settled_at"],
+        OutputKind::Rejects => &["leadload_row", "leadload_status"],
+    };
+    let mut columns = columns.iter();
+    read.is_ok() && columns.all(|name| memmem::find(&start, name.as_bytes()).is_some())
 }
 
 /// The results and rejects of runs that are pruned.

@@ -227,19 +227,21 @@ fn the_page_serves_a_file_only_as_it_was_written_and_on_the_computer_that_wrote_
     };
     let set = |sql: &str| db.execute_batch(sql).unwrap();
     assert!(served().0);
-    victim(&folder, "secret.txt");
+    let sha256 = victim(&folder, "secret.txt");
     let secret = folder.path("secret.txt");
-    set(&format!(
-        "UPDATE outputs SET path = '{}' WHERE kind = 'results'",
-        secret.display()
-    ));
-    let (_, file) = served();
-    assert!(!file.body.contains("a file of the user"), "{}", file.body);
-    let own = folder.path("leads.results.csv");
-    set(&format!(
-        "UPDATE outputs SET path = '{}' WHERE kind = 'results'",
-        own.display()
-    ));
+    let own = "CREATE TABLE own AS SELECT path, sha256 FROM outputs WHERE kind = 'results'";
+    set(own);
+    for sha256 in [String::new(), format!(", sha256 = x'{sha256}'")] {
+        set(&format!(
+            "UPDATE outputs SET path = '{}'{sha256} WHERE kind = 'results'",
+            secret.display()
+        ));
+        let (_, file) = served();
+        assert!(!file.body.contains("a file of the user"), "{}", file.body);
+    }
+    set(
+        "UPDATE outputs SET (path, sha256) = (SELECT * FROM own) WHERE kind = 'results'; DROP TABLE own",
+    );
     assert!(served().0);
     set("UPDATE starts SET host = 'another'");
     assert!(!served().0);
@@ -264,4 +266,51 @@ fn the_list_of_a_resumed_run_is_not_served_from_where_a_ledger_says_it_is() {
     assert!(page.end(list).says("Sent"));
     let file = page.session.get(&format!("{list}/files/list"));
     assert!(file.says("This file is not here."), "{}", file.body);
+}
+
+#[test]
+fn pruning_removes_no_file_that_is_none_of_ours_whatever_the_ledger_says() {
+    let folder = Folder::with_leads(&contacts(3));
+    folder.import_leads(&service(), &[]).expect(0);
+    let sha256 = victim(&folder, ".bashrc");
+    let path = folder.path(".bashrc");
+    let db = Connection::open(folder.ledger()).unwrap();
+    for kind in ["results", "rejects"] {
+        let (path, insert) = (
+            path.display(),
+            "INSERT INTO outputs (run, path, place, kind, sha256, rows)",
+        );
+        db.execute_batch(&format!(
+            "{insert} VALUES (1, '{path}', x'00', '{kind}', x'{sha256}', 1)"
+        ))
+        .unwrap();
+    }
+    drop(db);
+    let prune = ["runs", "prune", "--older-than", "0s", "--files", "--yes"];
+    folder.leadload(&prune).expect(0);
+    assert_eq!(folder.read(".bashrc"), "a file of the user\n");
+    assert!(!folder.path("leads.results.csv").exists());
+}
+
+#[test]
+fn a_ledger_with_a_trigger_or_a_view_is_none() {
+    for made in [
+        "TRIGGER t AFTER INSERT ON suppressed BEGIN DELETE FROM suppressed; END",
+        "VIEW v AS SELECT 1",
+    ] {
+        let folder = Folder::with_leads(&contacts(3));
+        let service = service();
+        folder.import_leads(&service, &[]).expect(0);
+        let db = Connection::open(folder.ledger()).unwrap();
+        db.execute_batch(&format!("CREATE {made}")).unwrap();
+        drop(db);
+        let add = ["suppress", "add", "--number", "+447911000001"];
+        folder
+            .leadload(&add)
+            .expect(5)
+            .tells("which leadload never makes");
+        folder.leadload(&["runs"]).expect(5);
+        folder.import_leads(&service, &["--again"]).expect(5);
+        assert_eq!(service.stats().lead_requests, 3);
+    }
 }

@@ -6,7 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
+};
 
 use super::filing::Filing;
 use super::identity::Identity;
@@ -130,7 +132,7 @@ impl SqliteLedger {
             return Err(LedgerError::not_a_ledger(place));
         }
         if version == 0 || (schema::FIRST..=known).contains(&version) {
-            return Ok(());
+            return self.refuse_what_runs_by_itself();
         }
         Err(if version < known {
             LedgerError::new(
@@ -155,6 +157,20 @@ impl SqliteLedger {
                 "Install the newest leadload, and start it again.",
             )
         })
+    }
+
+    /// A ledger has tables and indexes alone: a trigger or a view in it may change what is written, such
+    /// as take a number off the do-not-call list again.
+    fn refuse_what_runs_by_itself(&self) -> Result<(), LedgerError> {
+        let found = "SELECT type || ' ' || name FROM sqlite_master
+            WHERE type NOT IN ('table', 'index') LIMIT 1";
+        let found = self.db.query_row(found, [], |row| row.get::<_, String>(0));
+        match self.checked(found.optional())? {
+            None => Ok(()),
+            Some(what) => {
+                Err(self.damaged(format!("it has the {what}, which leadload never makes")))
+            }
+        }
     }
 
     pub(super) fn reading<T>(
