@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::api::verdict::FatalCause;
 use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
-use crate::ledger::RunRecord;
+use crate::ledger::{RunRecord, UndoRow};
 use crate::phone::PhoneNumber;
 use crate::pipeline::{Calls, Stopped};
 
@@ -32,17 +32,21 @@ pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> b
     since(lead, answered).is_some_and(|late| late > DOUBT)
 }
 
-/// Whether a lead was made before the run began. Its time is compared by the clock of its answer, so
-/// it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
+/// Whether a lead was made before this run can have made it: before the run began, or before the request was
+/// sent whose answer was the only one about its row. Its time is compared by the clock of its answer, so it
+/// does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
 /// without a zone counts if it is older wherever the service may be.
-pub(super) fn is_older(lead: &ListedLead, run: &RunRecord) -> bool {
-    lead.made.is_some_and(|made| {
-        let doubt = match made.has_zone {
-            true => SLOWEST,
-            false => SLOWEST + FURTHEST_WEST,
-        };
-        run.began_at.duration_since(made.at) > doubt
-    })
+pub(super) fn is_older(lead: &ListedLead, run: &RunRecord, row: &UndoRow) -> bool {
+    let Some(made) = lead.made else { return false };
+    let doubt = match made.has_zone {
+        true => SLOWEST,
+        false => SLOWEST + FURTHEST_WEST,
+    };
+    let answered = row.made_at.filter(|_| !row.answer_lost);
+    let sent = answered.zip(run.timeout());
+    let sent = sent.and_then(|(answered, timeout)| answered.checked_sub(timeout).ok());
+    let earliest = sent.map_or(run.began_at, |sent| sent.max(run.began_at));
+    earliest.duration_since(made.at) > doubt
 }
 
 fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {

@@ -45,8 +45,10 @@ pub(super) struct ListedRows {
     pub(super) all: BTreeSet<RowId>,
     /// With another number or in another campaign.
     pub(super) others: BTreeSet<RowId>,
-    /// With a time before the run.
+    /// With a time before this run can have made them.
     pub(super) older: BTreeSet<RowId>,
+    /// Without a time, or with one without a zone, so that it is not known whether they are older.
+    pub(super) undated: BTreeSet<RowId>,
 }
 
 impl<'a> Evidence<'a> {
@@ -80,12 +82,14 @@ impl<'a> Evidence<'a> {
             };
             let ids = rows.iter().map(|row| row.row);
             self.listed.all.extend(ids.clone());
-            let is_older = is_older(lead, &self.target.run);
-            if is_older {
-                self.listed.older.extend(ids);
+            if !lead.made.is_some_and(|made| made.has_zone) {
+                self.listed.undated.extend(ids);
             }
-            if rows.iter().any(|row| is_lead_of(self.target, row, lead)) {
-                self.is_ours |= !is_older;
+            let is_older = |row: &&UndoRow| is_older(lead, &self.target.run, row);
+            let older = rows.iter().copied().filter(is_older);
+            self.listed.older.extend(older.map(|row| row.row));
+            if let Some(own) = rows.iter().find(|row| is_lead_of(self.target, row, lead)) {
+                self.is_ours |= !is_older(own);
                 continue;
             }
             for row in rows {

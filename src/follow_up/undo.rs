@@ -48,7 +48,7 @@ pub struct Undo {
 
 /// Why leads with an id are not removed, though the service might do it.
 const CHANGED: &str = "the service has another number or campaign for this lead";
-const OLDER: &str = "the service lists this lead as older than the run";
+const OLDER: &str = "the service lists this lead as older than the run's request for it";
 
 impl Undo {
     /// Looks up what may have arrived, and finds out what is to be removed, and whether these leads are
@@ -98,6 +98,13 @@ impl Undo {
     /// How many leads stay that the service lists as older than the run, as far as it was asked.
     pub fn older(&self) -> u64 {
         self.listed.older.len() as u64
+    }
+
+    /// Of how many of the leads that are to be removed it is not known whether they are older than the run,
+    /// as far as the service was asked.
+    pub fn undated(&self) -> u64 {
+        let is_undated = |row: &&UndoRow| self.listed.undated.contains(&row.row);
+        self.to_remove().filter(is_undated).count() as u64
     }
 
     /// How many of them each campaign has, with its name.
@@ -176,6 +183,7 @@ impl Undo {
         let stopped = stopped.await;
         let undone = Undone {
             stopped: stopped.as_ref().map(stopped_failure),
+            undated: self.undated(),
             ..Undone::new(&self.target)
         };
         match stopped {

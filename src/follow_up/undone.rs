@@ -12,6 +12,8 @@ use crate::results::{OutputError, UndoFile};
 pub struct Undone {
     pub run: RunId,
     pub counts: UndoCounts,
+    /// Of how many leads that were to be removed it is not known whether they were older than the run.
+    pub undated: u64,
     pub requests: u64,
     /// Whether the run counts as undone now.
     pub has_begun: bool,
@@ -57,6 +59,7 @@ impl Undone {
         Undone {
             run: target.run.run,
             counts: UndoCounts::default(),
+            undated: 0,
             requests: target.calls.requests(),
             has_begun: false,
             open: OpenRows::default(),

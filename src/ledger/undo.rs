@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::lead::{CampaignId, RowId, RowOutcome, Status};
+use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::phone::PhoneNumber;
 
 /// Why a lead is not removed, and a row is not known to have one.
@@ -77,6 +77,9 @@ pub struct UndoRow {
     pub lead_id: Option<String>,
     /// When the row was settled, so that its lead was made just before; known in the plan alone.
     pub made_at: Option<Timestamp>,
+    /// Whether an answer about it was lost, so that its lead may have been made earlier; known in the plan
+    /// alone.
+    pub answer_lost: bool,
     /// Whether the service may have been asked to remove it before.
     pub was_asked: bool,
     /// `None` while its lead is to be removed.
@@ -111,6 +114,7 @@ impl UndoRow {
         Some(UndoRow {
             lead_id: found.lead_id.clone(),
             made_at: found.settled_at,
+            answer_lost: found.error_code == Some(ErrorCode::AnswerLost),
             outcome,
             ..self
         })

@@ -66,8 +66,9 @@ pub use ended::{Ended, InDoubt};
 pub use estimate::Estimate;
 pub use findings::{Checked, Findings, Lookup};
 pub use follow_up::{
-    WHY_KEPT, leads_to_remove, reconcile_failure_json, reconciled_json, reconciled_text,
-    stopped_failure, undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
+    WHY_KEPT, age_unknown, leads_to_remove, reconcile_failure_json, reconciled_json,
+    reconciled_text, stopped_failure, undo_failure_json, undo_plan_json, undo_plan_text,
+    undone_json, undone_text,
 };
 pub use json::{json_failure, json_summary};
 pub use later_columns::by_line;

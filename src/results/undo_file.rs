@@ -42,7 +42,7 @@ pub struct SealedUndoFile {
 
 impl UndoFile {
     /// Where the file of a run belongs: beside its first input; or in `otherwise`, if that is not
-    /// there or somebody else's, since people are called as long as nothing is removed. The path of a
+    /// there any more or the folder is somebody else's, since people are called as long as nothing is removed. The path of a
     /// run of another computer is only a name here.
     pub fn path(run: &RunRecord, otherwise: &Path) -> PathBuf {
         let path = run.inputs.first().and_then(|input| input.path.as_deref());
@@ -50,7 +50,7 @@ impl UndoFile {
             return otherwise.join(format!("leads.{ENDING}"));
         };
         let beside = super::paths::beside_path(from_here(path), ENDING);
-        if run.is_of_here() && UndoFile::can_be_at(&beside) {
+        if run.is_of_here() && path.is_file() && UndoFile::can_be_at(&beside) {
             return beside;
         }
         let name = beside.file_name().unwrap_or_default();

@@ -373,9 +373,9 @@ impl Gathered<'_> {
         };
         let hint = match (self.purpose, self.has_addresses) {
             (Use::Keep, _) => hint.to_owned(),
-            (Use::Import, true) => format!("{hint}, or leave `--suppress` out"),
+            (Use::Import, true) => format!("{hint}, or say `--suppress none`"),
             (Use::Import, false) => {
-                format!("{hint}; to send without the list, leave `--suppress` out")
+                format!("{hint}; to send without any list, say `--suppress none`")
             }
         };
         let what = format!("the do-not-call list `{name}` has no phone {lacked}{what}");

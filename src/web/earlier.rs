@@ -1,6 +1,8 @@
 //! Settings of earlier lists: a list with the same columns takes them, and so do rows to fix that
 //! are given back.
 
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use crate::import::{columns_digest, passed_on, run_of_rejects, service};
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, RunRecord};
 use crate::options::{Given, Options};
+use crate::private_file;
 
 /// Gives a new list the settings of an earlier one, if there is one with the same columns. Returns
 /// whether the campaign and all settings are known, so that the list can be sent at once.
@@ -170,7 +173,9 @@ fn keep_lists(site: &Site, job: &Job, options: &Options) -> Option<Vec<Given<Pat
         let copy = || {
             let folder = job.new_folder().ok()?;
             let place = folder.path().join(list.file_name()?);
-            std::fs::copy(&**list, &place).ok()?;
+            // A copy by the system would take the permissions of the original.
+            let mut copy = private_file::create(&place).ok()?;
+            io::copy(&mut File::open(&**list).ok()?, &mut copy).ok()?;
             let _ = folder.keep();
             Some(Given::new(place.clone(), place))
         };

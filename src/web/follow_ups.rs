@@ -26,6 +26,7 @@ use crate::ledger::{OutputKind, RunRecord};
 use crate::message::Message;
 use crate::options::Options;
 use crate::paths::is_same_place;
+use crate::report::age_unknown;
 use crate::results::UndoFile;
 use crate::settings::FollowUpSettings;
 use crate::signals::Interrupts;
@@ -279,7 +280,7 @@ async fn undo_leads(
     let undone = undo.perform(place(site, run), interrupts, show).await?;
     match undone.stopped {
         Some(failure) => Err(failure),
-        None => Ok(String::new()),
+        None => Ok(age_unknown(undone.undated).unwrap_or_default()),
     }
 }
 

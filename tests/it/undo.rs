@@ -552,6 +552,20 @@ fn leads_are_removed_though_nothing_can_be_written_beside_the_list() {
 }
 
 #[test]
+fn where_the_list_is_not_any_more_nothing_is_written_either() {
+    let service = service();
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("lists")).unwrap();
+    folder.write("lists/leads.csv", contacts(2));
+    let args = ["lists/leads.csv", "--campaign", "101"];
+    folder.import(&service, &args).expect(0);
+    std::fs::remove_file(folder.path("lists/leads.csv")).unwrap();
+    let undone = undo(&folder, &service, "1", &[]).expect(0);
+    undone.shows("File: leads.undo.csv\n");
+    assert!(!folder.path("lists/leads.undo.csv").exists());
+}
+
+#[test]
 fn the_command_of_an_undone_run_sends_nothing_until_that_is_wanted() {
     let folder = Folder::with_leads(&contacts(5));
     let service = service();
@@ -706,6 +720,8 @@ fn a_lead_that_is_listed_as_older_than_the_run_is_kept_whatever_clock_the_servic
         ("lead_times_ahead_s = -120", true),
         ("lead_times_ahead_s = -120\nhides_numbers = true", true),
         ("lead_times_ahead_s = -120\nlead_times = 'zoneless'", false),
+        // Older than the run wherever the service may be.
+        ("lead_times_ahead_s = -43400\nlead_times = 'zoneless'", true),
         ("clock_ahead_s = -7200", false),
         ("lead_times_ahead_s = -30", false),
     ] {
@@ -726,12 +742,14 @@ fn a_lead_that_is_listed_as_older_than_the_run_is_kept_whatever_clock_the_servic
 
 /// A campaign has 230 leads for a month. A run of two people is answered with the lead that the campaign
 /// has of the first one, whose place in the list is beyond what is read at first; its own is there too.
-fn told_of_an_old_lead() -> (Folder, Sandbox) {
-    let service = scenario(&format!(
-        "old_leads = 230\n[[rule]]\nphone_number = '{}'\nattempts = [2]\n\
-         reply = {{ body = '{{\"message\":\"ok\",\"data\":{{\"id\":\"221\"}}}}' }}\n",
-        number(220)
-    ));
+/// `lost` answers about the first one are lost before.
+fn told_of_an_old_lead(lost: usize) -> (Folder, Sandbox) {
+    let reply = "{ body = '{\"message\":\"ok\",\"data\":{\"id\":\"221\"}}' }";
+    let last = 2 + lost;
+    let losses: String = (2..last)
+        .map(|nth| rule(nth, "{ then = 'hang' }"))
+        .collect();
+    let service = scenario(&format!("old_leads = 230\n{losses}{}", rule(last, reply)));
     let before = Folder::with_leads(&contacts(230));
     before
         .import_leads(&service, &["--concurrency", "1"])
@@ -740,9 +758,18 @@ fn told_of_an_old_lead() -> (Folder, Sandbox) {
     (Folder::with_leads(&list), service)
 }
 
-fn an_old_lead_stays(with_ledger: impl Fn(Run) -> Run) {
-    let (folder, service) = told_of_an_old_lead();
-    with_ledger(folder.import_leads(&service, &["--concurrency", "1"])).expect(0);
+fn rule(attempt: usize, reply: &str) -> String {
+    let of = number(220);
+    format!("[[rule]]\nphone_number = '{of}'\nattempts = [{attempt}]\nreply = {reply}\n")
+}
+
+/// `lost` answers are lost before the service names the old lead; `pass` lets 60 days pass since the run
+/// began, as if it had stopped before its first row and gone on now.
+fn an_old_lead_stays(lost: usize, with_ledger: impl Fn(Run) -> Run, pass: impl FnOnce(&Folder)) {
+    let (folder, service) = told_of_an_old_lead(lost);
+    let import = folder.import_leads(&service, &["--concurrency", "1", "--timeout", "1s"]);
+    with_ledger(import).expect(0);
+    pass(&folder);
     assert_eq!(folder.column("leads.results.csv", "status"), ["created"; 2]);
     assert_eq!(
         folder.column("leads.results.csv", "lead_id"),
@@ -760,28 +787,78 @@ fn an_old_lead_stays(with_ledger: impl Fn(Run) -> Run) {
     with_ledger(undo(&folder, &service, "1", &[])).expect(1);
     assert_eq!(statuses(&folder), ["kept", "undone"]);
     let why = folder.column("leads.undo.csv", "error").remove(0);
-    assert_eq!(why, "the service lists this lead as older than the run");
+    assert_eq!(
+        why,
+        "the service lists this lead as older than the run's request for it"
+    );
     assert_eq!(service.leads().len(), 230);
     assert_eq!(service.stats().delete_requests, 1);
 }
 
+const BEGAN_EARLIER: &str = "UPDATE runs SET began_at = began_at - 60 * 86400";
+
 #[test]
 fn a_lead_that_the_service_had_before_the_run_is_counted_as_kept_and_stays() {
-    an_old_lead_stays(|run| run);
+    an_old_lead_stays(0, |run| run, |_| ());
+    an_old_lead_stays(1, |run| run, |_| ());
+}
+
+#[test]
+fn a_lead_that_came_after_the_run_began_but_before_it_was_asked_for_stays_too() {
+    an_old_lead_stays(0, |run| run, |folder| sql(folder, BEGAN_EARLIER));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_lead_that_the_service_had_before_the_run_stays_with_a_shared_ledger_too() {
-    if let Some(database) = Cluster::database() {
-        an_old_lead_stays(|run| run.env("LEADLOAD_LEDGER", &database.url()));
+fn a_lead_that_the_service_had_before_it_was_asked_for_stays_with_a_shared_ledger_too() {
+    for began_earlier in [false, true] {
+        let Some(database) = Cluster::database() else {
+            return;
+        };
+        let earlier = "UPDATE leadload.runs SET began_at = began_at - interval '60 days'";
+        let pass = |_: &Folder| {
+            if began_earlier {
+                database.sql(earlier);
+            }
+        };
+        let ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
+        an_old_lead_stays(0, ledger, pass);
+    }
+}
+
+/// An attempt of this run whose answer was lost may have made it.
+#[test]
+fn a_lead_of_a_row_whose_answer_was_lost_is_the_runs_if_it_is_younger_than_the_run() {
+    let (folder, service) = told_of_an_old_lead(1);
+    let import = folder.import_leads(&service, &["--concurrency", "1", "--timeout", "1s"]);
+    import.expect(0);
+    sql(&folder, BEGAN_EARLIER);
+    undo(&folder, &service, "1", &[]).expect(0);
+    assert_eq!(statuses(&folder), ["undone", "undone"]);
+}
+
+#[test]
+fn that_it_is_not_known_whether_leads_are_older_is_said_before_and_afterwards() {
+    for (times, lines) in [
+        ("lead_times = 'none'", 1),
+        ("lead_times = 'zoneless'", 1),
+        ("", 0),
+    ] {
+        let folder = Folder::with_leads(&contacts(3));
+        let service = scenario(times);
+        folder.import_leads(&service, &[]).expect(0);
+        let why = "3 leads may have been there before: the service does not say exactly when they were made\n";
+        for more in [&["--dry-run"][..], &[]] {
+            let told = undo(&folder, &service, "1", more).expect(0).stdout;
+            assert_eq!(told.matches(why).count(), lines, "{told}");
+        }
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn the_question_says_how_many_leads_stay_since_they_are_older() {
-    let (folder, service) = told_of_an_old_lead();
+    let (folder, service) = told_of_an_old_lead(0);
     folder
         .import_leads(&service, &["--concurrency", "1"])
         .expect(0);
@@ -795,7 +872,7 @@ fn the_question_says_how_many_leads_stay_since_they_are_older() {
 
 #[test]
 fn a_lead_that_cannot_be_looked_up_before_is_not_removed() {
-    let (folder, service) = told_of_an_old_lead();
+    let (folder, service) = told_of_an_old_lead(0);
     let look_up = "GET /api/user/leads?campaign_id=101&phone_number=";
     let address = refusing(&service, look_up, 422);
     let at = |run: Run| run.env("LEADLOAD_BASE_URL", &address);

@@ -18,8 +18,9 @@ use crate::lead::RunId;
 use crate::ledger::{LedgerPlace, RunRecord, UndoStatus, this_user_here};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
-    Log, WHY_KEPT, console, count_bar, leads_to_remove, reconcile_failure_json, reconciled_json,
-    reconciled_text, undo_failure_json, undo_plan_json, undo_plan_text, undone_json, undone_text,
+    Log, WHY_KEPT, age_unknown, console, count_bar, leads_to_remove, reconcile_failure_json,
+    reconciled_json, reconciled_text, undo_failure_json, undo_plan_json, undo_plan_text,
+    undone_json, undone_text,
 };
 use crate::results::UndoFile;
 use crate::settings::{FollowUpSettings, Layers};
@@ -158,10 +159,11 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
         1 => format!("1 lead stays: {WHY_KEPT}. "),
         kept => format!("{} stay: {WHY_KEPT}. ", counted(kept, "lead")),
     };
+    let unknown = age_unknown(undo.undated()).map_or_else(String::new, |why| why + ". ");
     let run = &undo.target().run;
     let people = run.people();
     let question = format!(
-        "Run {} was started by {}. {stays}{question}",
+        "Run {} was started by {}. {stays}{unknown}{question}",
         run.run,
         printable(&people)
     );

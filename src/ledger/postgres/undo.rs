@@ -30,7 +30,8 @@ SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timesta
     CASE WHEN s.is_open OR s.status = $2 THEN $6::text WHEN s.status = 1 THEN $9::text
         WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
-    NULL::timestamptz AS settled_at, s.settled_at AS made_at
+    NULL::timestamptz AS settled_at, s.settled_at AS made_at,
+    coalesce(s.error_code = $8, false) AS answer_lost
 FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
@@ -172,7 +173,8 @@ impl PostgresLedger {
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
         let select = format!(
-            "SELECT {COLUMNS}, NULL::timestamptz AS made_at FROM leadload.undo_rows
+            "SELECT {COLUMNS}, NULL::timestamptz AS made_at, false AS answer_lost
+                FROM leadload.undo_rows
             WHERE run = $1 ORDER BY row"
         );
         let rows = self.query(&select, &[int8(&run.0.cast_signed())])?;
@@ -261,6 +263,7 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
         campaign: CampaignId(get(row, 2)?),
         lead_id: get(row, 3)?,
         made_at,
+        answer_lost: get(row, 10)?,
         was_asked: asked_at.is_some(),
         outcome: status.transpose()?.map(|status| UndoOutcome {
             status,

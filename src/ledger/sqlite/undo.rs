@@ -27,7 +27,8 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     NULL AS http_status,
     CASE WHEN s.status = ?3 THEN ?7 WHEN s.status = 1 THEN ?10 WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
-    NULL AS settled_at, s.settled_at AS made_at
+    NULL AS settled_at, s.settled_at AS made_at,
+    coalesce(s.error_code = ?9, 0) AS answer_lost
 FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
@@ -147,8 +148,9 @@ impl SqliteLedger {
 
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        let select =
-            format!("SELECT {COLUMNS}, NULL AS made_at FROM undo_rows WHERE run = ?1 ORDER BY row");
+        let select = format!(
+            "SELECT {COLUMNS}, NULL AS made_at, 0 AS answer_lost FROM undo_rows WHERE run = ?1 ORDER BY row"
+        );
         self.reading(|db| all(db, &select, [run.0], read))
     }
 }
@@ -181,6 +183,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<UndoRow> {
         campaign: CampaignId(row.get(2)?),
         lead_id: lead_id.map(|StoredLeadId(text)| text),
         made_at: made_at.map(|Seconds(time)| time),
+        answer_lost: row.get(10)?,
         was_asked: asked_at.is_some(),
         outcome: status.map(|status| UndoOutcome {
             status,

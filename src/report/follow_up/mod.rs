@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 pub use self::reconcile::{reconcile_failure_json, reconciled_json, reconciled_text};
 pub(super) use self::undo::write_undone;
 pub use self::undo::{
-    WHY_KEPT, leads_to_remove, undo_failure_json, undo_plan_json, undo_plan_text, undone_json,
-    undone_text,
+    WHY_KEPT, age_unknown, leads_to_remove, undo_failure_json, undo_plan_json, undo_plan_text,
+    undone_json, undone_text,
 };
 use crate::api::verdict::FatalCause;
 use crate::exit::{ExitCode, Failure, StoppedBy};

@@ -15,6 +15,16 @@ use crate::text::{counted, grouped, printable};
 /// Why a lead of a run is kept, before the service was asked to remove it.
 pub const WHY_KEPT: &str = "older than the run, changed since, or made by an earlier run too";
 
+/// That so many leads that are removed may be older than the run, if there are some.
+pub fn age_unknown(leads: u64) -> Option<String> {
+    (leads > 0).then(|| {
+        format!(
+            "{} may have been there before: the service does not say exactly when they were made",
+            counted(leads, "lead")
+        )
+    })
+}
+
 /// What would be removed, as a question ends: `312 leads of run 12 from campaign 101 (Spring promo)`.
 pub fn leads_to_remove(undo: &Undo) -> String {
     let campaigns = undo.campaigns();
@@ -44,6 +54,7 @@ pub fn leads_to_remove(undo: &Undo) -> String {
 /// What would be done, if nothing is.
 pub fn undo_plan_text(undo: &Undo) -> String {
     let mut text = format!("would remove {}\n", leads_to_remove(undo));
+    text.extend(age_unknown(undo.undated()).map(|why| why + "\n"));
     if undo.leads() > 0 && !undo.target().is_own_token {
         text += "with this token, which is not surely that of the run, only those that are listed with their numbers and times\n";
     }
@@ -96,6 +107,7 @@ pub fn undone_text(undone: &Undone) -> String {
         false => format!("run {run} has no leads that can be removed, so nothing was changed\n"),
     };
     let _ = write_undone(&mut text, counts);
+    text.extend(age_unknown(undone.undated).map(|why| why + "\n"));
     if let Some(file) = &undone.file {
         let _ = writeln!(text, "\nFile: {}", printable(&file.display().to_string()));
     }
