@@ -65,7 +65,7 @@ fn of_long_rows(folder: &Path) {
     const LONG: usize = 900_000;
     let service = Service::start_with(&["--latency", "200ms"]);
     let leads = folder.join("long.csv");
-    let kinds: [(&str, Row); 4] = [
+    let kinds: [(&str, Row); 5] = [
         ("cells of 900 KB", |i| {
             format!("{},{}", number(i), "a".repeat(LONG))
         }),
@@ -75,6 +75,9 @@ fn of_long_rows(folder: &Path) {
         }),
         ("cells of 900 KB of control characters", |i| {
             format!("{},{}", number(i), "\u{1}".repeat(LONG))
+        }),
+        ("16,384 cells, all but one empty", |i| {
+            format!("{}{}", number(i), ",".repeat(16_383))
         }),
         ("phone cells of 900 KB", |_| {
             format!("{},x", "a".repeat(LONG))

@@ -180,19 +180,14 @@ impl Input {
             return Ok(());
         }
         let is_same = match known.fingerprint {
-            Some(before) if now.bytes == known.state.bytes => {
+            None => now.looks_like(&known.state),
+            Some(_) if now.bytes != known.state.bytes => false,
+            Some(before) => {
                 let again = File::open(path).and_then(Fingerprint::of);
                 again.is_ok_and(|again| again == before)
             }
-            Some(_) => false,
-            None => {
-                return now
-                    .looks_like(&known.state)
-                    .then_some(())
-                    .ok_or_else(changed);
-            }
         };
-        if is_same {
+        if is_same && known.fingerprint.is_some() {
             // As it was before the content was read: a change meanwhile is seen next time.
             known.state = now;
         }

@@ -109,9 +109,7 @@ impl CsvReader {
         most_rows: usize,
         most_bytes: usize,
     ) -> Result<RowBatch, SourceError> {
-        let has_room =
-            |batch: &RowBatch| batch.len() < most_rows && batch.filled().bytes < most_bytes;
-        while has_room(&batch) && self.read_row(&mut batch)? {}
+        while batch.has_room(most_rows, most_bytes) && self.read_row(&mut batch)? {}
         batch.cut_spare_space();
         Ok(batch)
     }
@@ -567,6 +565,20 @@ mod tests {
             (rows.len(), rows.row(0).line(), reader.blank_rows),
             (1, 4, 3)
         );
+    }
+
+    #[test]
+    fn empty_cells_count_in_a_batch_too() {
+        const CELLS: usize = 20_000;
+        let row = format!("1{}\n", ",".repeat(CELLS - 1));
+        for header in ["a,b\n", &row] {
+            let text = format!("{header}{}", row.repeat(20));
+            let input = Box::new(std::io::Cursor::new(text.into_bytes()));
+            let mut reader = CsvReader::new("test.csv", input, b',').unwrap();
+            reader.read_header(true, 0).unwrap();
+            let rows = reader.read_rows(RowBatch::default(), 256, BATCH_BYTES);
+            assert_eq!(rows.unwrap().len(), BATCH_BYTES.div_ceil(CELLS));
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl SheetReader {
         most_rows: usize,
         most_bytes: usize,
     ) -> RowBatch {
-        while batch.len() < most_rows && batch.bytes.len() < most_bytes {
+        while batch.has_room(most_rows, most_bytes) {
             let Some(row) = self.next_row() else { break };
             let (bytes, cells) = (batch.bytes.len(), batch.cell_ends.len());
             for cell in row.cells(self.width) {
