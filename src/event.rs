@@ -131,6 +131,11 @@ pub enum Waiting {
 }
 
 impl Waiting {
+    /// A wait of so long, at most; zero if that is not known.
+    pub fn lasting(self, left: Duration) -> Pause {
+        Pause { left, why: self }
+    }
+
     /// Each as a word, for machines.
     pub const WORDS: [&str; 7] = [
         "refused", "outage", "retry", "pace", "claims", "token", "ledger",

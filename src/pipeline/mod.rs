@@ -243,7 +243,7 @@ struct Progress {
     /// Whether reading failed, so that rows are missing.
     has_lost_rows: bool,
     /// Since when nothing was under way, but for other runs or the ledger.
-    idle_since: Option<Instant>,
+    waits_since: Option<Instant>,
     /// Whose run has claimed rows that this one waits for, and when they are free at the latest if that
     /// one has ended.
     claimed_by: Option<(Arc<str>, Instant)>,
@@ -297,7 +297,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 read_to: reached.max(read_to),
                 is_read: false,
                 has_lost_rows: false,
-                idle_since: None,
+                waits_since: None,
                 claimed_by: None,
             },
             ending: Ending::default(),

@@ -260,19 +260,15 @@ impl Service {
     pub(super) fn pause(&self, now: Instant) -> Option<Pause> {
         if let Some(away) = self.outage.certain() {
             let since = wall_clock(away.since);
-            return Some(Pause {
-                left: away.next.saturating_duration_since(now),
-                why: Waiting::Outage { since },
-            });
+            let left = away.next.saturating_duration_since(now);
+            return Some(Waiting::Outage { since }.lasting(left));
         }
         let until = self.rate.limiter.held_until()?;
-        Some(Pause {
-            left: until - now,
-            why: match self.throttle.asked_until >= Some(until) {
-                true => Waiting::Asked,
-                false => Waiting::Refused,
-            },
-        })
+        let why = match self.throttle.asked_until >= Some(until) {
+            true => Waiting::Asked,
+            false => Waiting::Refused,
+        };
+        Some(why.lasting(until - now))
     }
 
     /// When `--max-outage` will have passed without an answer about any row; now, if it is

@@ -24,7 +24,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return elsewhere;
         }
         let noticed = |pause: &Pause| {
-            let since = self.progress.idle_since;
+            let since = self.progress.waits_since;
             pause.why == Waiting::Pace || since.is_some_and(|at| now >= at + NOTICEABLE)
         };
         let service = self.service.pause(now);
@@ -40,8 +40,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.service.outage.count(is_idle, now);
         let lasts =
             |pause: &Pause| matches!(pause.why, Waiting::Others { .. } | Waiting::Commit { .. });
-        let since = self.progress.idle_since.unwrap_or(now);
-        self.progress.idle_since = elsewhere.filter(lasts).map(|_| since);
+        let since = self.progress.waits_since.unwrap_or(now);
+        self.progress.waits_since = elsewhere.filter(lasts).map(|_| since);
     }
 
     /// What is waited for that is not the service.
@@ -51,16 +51,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         let until = |at: Instant| at.saturating_duration_since(now);
         if let Some(wait) = &self.token_wait {
-            let left = until(wait.until);
-            return Some(Pause {
-                left,
-                why: Waiting::Token,
-            });
+            return Some(Waiting::Token.lasting(until(wait.until)));
         }
-        let left = Duration::ZERO;
         if let Some(since) = self.commits.away_since() {
-            let why = Waiting::Ledger { since };
-            return Some(Pause { left, why });
+            return Some(Waiting::Ledger { since }.lasting(Duration::ZERO));
         }
         if !self.in_flight.flights.is_empty() {
             return None;
@@ -73,18 +67,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 _ => self.service.rate.limiter.space(),
             };
             let left = until(self.service.starts_at?);
-            let why = Waiting::Pace;
-            return (left >= usual + NOTICEABLE).then_some(Pause { left, why });
+            return (left >= usual + NOTICEABLE).then(|| Waiting::Pace.lasting(left));
         }
         if let Some(rows) = self.rows_of_others() {
             let (by, at_most) = self.progress.claimed_by.clone().unzip();
-            let why = Waiting::Others { rows, by };
-            let left = at_most.map_or(left, until);
-            return Some(Pause { left, why });
+            let left = at_most.map_or(Duration::ZERO, until);
+            return Some(Waiting::Others { rows, by }.lasting(left));
         }
         let since = self.commits.busy_since.map(wall_clock)?;
-        let why = Waiting::Commit { since };
-        Some(Pause { left, why })
+        Some(Waiting::Commit { since }.lasting(Duration::ZERO))
     }
 
     /// How many rows other runs have claimed, if no other one is left that may be sent now or later.
@@ -102,9 +93,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
     fn retry(&self, now: Instant) -> Option<Pause> {
         let (_, own) = self.schedule.waits();
         let left = own?.saturating_duration_since(now);
-        let is_idle = self.in_flight.flights.is_empty() && self.commits.claims.unstarted() == 0;
+        let is_idle = self.schedule.next.is_none()
+            && self.in_flight.flights.is_empty()
+            && self.commits.claims.unstarted() == 0;
         let is_told = is_idle && left >= NOTICEABLE && !self.ending.is_stopping();
-        let why = Waiting::Retry;
-        is_told.then_some(Pause { left, why })
+        is_told.then(|| Waiting::Retry.lasting(left))
     }
 }

@@ -192,16 +192,9 @@ mod tests {
 
     #[test]
     fn while_all_requests_wait_the_reason_replaces_the_rate() {
-        let refused = Pause {
-            left: Duration::from_secs(37),
-            why: Waiting::Asked,
-        };
-        let away = Pause {
-            left: Duration::from_secs(40),
-            why: Waiting::Outage {
-                since: "2026-11-21T14:02:31Z".parse().unwrap(),
-            },
-        };
+        let refused = Waiting::Asked.lasting(Duration::from_secs(37));
+        let since = "2026-11-21T14:02:31Z".parse().unwrap();
+        let away = Waiting::Outage { since }.lasting(Duration::from_secs(40));
         for (pause, said) in [
             (
                 refused,

@@ -54,6 +54,9 @@ const EVERY: Duration = Duration::from_secs(60);
 /// Other changes wait until [`EVERY`] has passed since the last logged one.
 const BIG_CHANGE: f64 = 2.0;
 
+/// A wait for the service that is told without being asked for.
+const LONG_WAIT: Duration = Duration::from_secs(30);
+
 #[derive(Debug)]
 pub struct Logbook {
     show: Show,
@@ -63,8 +66,8 @@ pub struct Logbook {
     next: Duration,
     /// What was logged last, and when; `Some((None, …))` means no limit.
     paced: Option<(Option<Pace>, Duration)>,
-    /// The level at which the current wait was logged.
-    is_held: bool,
+    /// Whether the wait that was logged last, and is not over, is a long one.
+    held: Option<bool>,
     has_outage: bool,
     /// The wait that was logged by the last pulse.
     waits_for: Option<&'static str>,
@@ -78,7 +81,7 @@ impl Logbook {
             began: Instant::now(),
             next: FIRST,
             paced: None,
-            is_held: false,
+            held: None,
             has_outage: false,
             waits_for: None,
         }
@@ -158,7 +161,7 @@ impl Logbook {
                 }
             ),
             RunEvent::Pulse(pulse) => {
-                self.is_held &= pulse.pause.is_some();
+                self.held = self.held.filter(|_| pulse.pause.is_some());
                 self.log_wait(pulse.pause.as_ref(), tally, progress);
                 self.log_pace(pulse.allowed, pulse.elapsed);
                 self.log_progress(pulse.elapsed, tally, progress);
@@ -167,13 +170,21 @@ impl Logbook {
     }
 
     fn log_held(&mut self, wait: Duration, why: ErrorCode) {
+        let is_long = wait >= LONG_WAIT;
         // All that was in flight is refused at once: that is one wait.
-        if std::mem::replace(&mut self.is_held, true) {
+        if self.held.is_some_and(|was_long| was_long || !is_long) {
             return;
         }
+        self.held = Some(is_long);
         let wait_s = wait.as_secs_f64();
-        info!(event = "held", wait_s, reason = %why,
-            "the service refuses for now ({why}); all wait {wait_s:.1} s");
+        let text = format!(
+            "the service refuses for now ({why}); all wait {}",
+            seconds(wait_s)
+        );
+        match is_long {
+            true => warn!(event = "held", wait_s, reason = %why, "{text}"),
+            false => info!(event = "held", wait_s, reason = %why, "{text}"),
+        }
     }
 
     /// Logs a wait that no other event tells of, once.
@@ -312,8 +323,9 @@ fn log_retry(row: RowId, attempt: u32, after: Duration, why: ErrorCode) {
 }
 
 fn log_chance(found: ByChance) {
-    let told =
-        |(share, rate): (f64, Rate)| format!("{:.0} % at {}", share * 100.0, per_time(rate.pace()));
+    let told = |(share, rate): (f64, Rate)| {
+        format!("{:.0} % at up to {}", share * 100.0, per_time(rate.pace()))
+    };
     let ByChance { before, slower } = found;
     warn!(
         event = "refused_by_chance",
@@ -477,10 +489,7 @@ mod tests {
     }
 
     fn refused(seconds: u64) -> Option<Pause> {
-        Some(Pause {
-            left: Duration::from_secs(seconds),
-            why: Waiting::Asked,
-        })
+        Some(Waiting::Asked.lasting(Duration::from_secs(seconds)))
     }
 
     fn outage(next: u64) -> RunEvent<'static> {
@@ -531,28 +540,32 @@ mod tests {
     #[test]
     fn a_wait_is_logged_once_however_many_requests_are_refused() {
         let events = [
-            held(37),
-            held(37),
-            pulse(1, refused(36)),
-            held(36),
-            pulse(38, None),
+            held(17),
+            held(17),
+            pulse(1, refused(16)),
+            held(16),
+            pulse(18, None),
+            held(5),
+            held(900),
+            held(899),
+            pulse(19, refused(898)),
             held(5),
         ];
         assert_eq!(
             logged(Show::Bar, &events),
             [
-                "INFO: the service refuses for now (http_429); all wait 37.0 s",
+                "INFO: the service refuses for now (http_429); all wait 17.0 s",
                 PACED,
                 "INFO: the service refuses for now (http_429); all wait 5.0 s",
+                "WARN: the service refuses for now (http_429); all wait 15 min 0 s",
             ]
         );
     }
 
     #[test]
     fn a_wait_that_only_pulses_tell_of_is_logged_once() {
-        let wait = |second, left, why| {
-            let left = Duration::from_secs(left);
-            pulse(second, Some(Pause { left, why }))
+        let wait = |second, left, why: Waiting| {
+            pulse(second, Some(why.lasting(Duration::from_secs(left))))
         };
         let others = |rows| Waiting::Others {
             rows,
@@ -569,7 +582,7 @@ mod tests {
         ];
         let claimed = |rows: &str| {
             format!(
-                "WARN: waiting for {rows} that another run has claimed (run 3 of ada on desk), 20 s at most if it was ended"
+                "WARN: waiting for {rows} that run 3 of ada on desk has claimed, 20 s at most if it was killed"
             )
         };
         assert_eq!(
@@ -697,10 +710,7 @@ mod tests {
             pulse(10, refused(37)),
             pulse(
                 11,
-                Some(Pause {
-                    left: Duration::from_secs(20),
-                    why: Waiting::Others { rows: 2, by: None },
-                }),
+                Some(Waiting::Others { rows: 2, by: None }.lasting(Duration::from_secs(20))),
             ),
             RunEvent::RefusedByChance(ByChance {
                 before: (0.375, Rate::per_minute(90)),
@@ -729,7 +739,7 @@ mod tests {
             lines,
             [
                 r#"{"level":"INFO","event":"paced","allowed_per_s":1.5}"#,
-                r#"{"level":"INFO","event":"held","wait_s":37.0,"reason":"http_429"}"#,
+                r#"{"level":"WARN","event":"held","wait_s":37.0,"reason":"http_429"}"#,
                 r#"{"level":"WARN","event":"outage","since":"1970-01-01T00:00:00Z","reason":"timeout","next_s":5.0}"#,
                 r#"{"level":"WARN","event":"recovered","outage_s":750.0}"#,
                 r#"{"level":"INFO","event":"refused","row":7,"http_status":500,"request_id":"abc"}"#,

@@ -90,7 +90,7 @@ impl Progress {
             }
             Waiting::Commit { since } => {
                 let since = clock(*since, zone);
-                format!("the ledger takes long to write since {since}, nothing is sent")
+                format!("the ledger has been slow to write since {since}, nothing is sent")
             }
         })
     }
@@ -139,12 +139,12 @@ fn clock(at: Timestamp, zone: &TimeZone) -> String {
 /// The wait for rows of other runs, which may send on for longer.
 fn others(rows: u64, by: Option<&str>, left: Duration) -> String {
     let rows = counted(rows, "row");
-    let by = by.map_or_else(String::new, |by| format!(" ({by})"));
+    let by = by.unwrap_or("another run");
     let at_most = match left.is_zero() {
         true => String::new(),
-        false => format!(", {} at most if it was ended", wait(left)),
+        false => format!(", {} at most if it was killed", wait(left)),
     };
-    format!("waiting for {rows} that another run has claimed{by}{at_most}")
+    format!("waiting for {rows} that {by} has claimed{at_most}")
 }
 
 /// The rows by status: `1,180 created, 20 rejected`. When
@@ -231,19 +231,11 @@ mod tests {
     }
 
     fn refused(left: f64) -> Option<Pause> {
-        Some(Pause {
-            left: Duration::from_secs_f64(left),
-            why: Waiting::Asked,
-        })
+        Some(Waiting::Asked.lasting(Duration::from_secs_f64(left)))
     }
 
     fn outage(left: u64) -> Option<Pause> {
-        Some(Pause {
-            left: Duration::from_secs(left),
-            why: Waiting::Outage {
-                since: "2026-11-21T14:02:31Z".parse().unwrap(),
-            },
-        })
+        other(left, Waiting::Outage { since: since() })
     }
 
     fn since() -> Timestamp {
@@ -251,8 +243,7 @@ mod tests {
     }
 
     fn other(left: u64, why: Waiting) -> Option<Pause> {
-        let left = Duration::from_secs(left);
-        Some(Pause { left, why })
+        Some(why.lasting(Duration::from_secs(left)))
     }
 
     fn claimed(by: Option<&str>) -> Waiting {
@@ -284,7 +275,7 @@ mod tests {
             ),
             (
                 other(0, Waiting::Commit { since: since() }),
-                "the ledger takes long to write since 14:02 UTC, nothing is sent",
+                "the ledger has been slow to write since 14:02 UTC, nothing is sent",
             ),
             (
                 other(63, Waiting::Pace),
@@ -300,7 +291,7 @@ mod tests {
             ),
             (
                 other(68, claimed(Some("run 3 of ada on desk"))),
-                "waiting for 2 rows that another run has claimed (run 3 of ada on desk), 68 s at most if it was ended",
+                "waiting for 2 rows that run 3 of ada on desk has claimed, 68 s at most if it was killed",
             ),
             (
                 other(0, claimed(None)),

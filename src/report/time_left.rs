@@ -394,19 +394,12 @@ mod tests {
     }
 
     fn refused(left: u64) -> Option<Pause> {
-        Some(Pause {
-            left: Duration::from_secs(left),
-            why: Waiting::Asked,
-        })
+        Some(Waiting::Asked.lasting(Duration::from_secs(left)))
     }
 
     fn outage(left: u64) -> Option<Pause> {
-        Some(Pause {
-            left: Duration::from_secs(left),
-            why: Waiting::Outage {
-                since: Timestamp::UNIX_EPOCH,
-            },
-        })
+        let since = Timestamp::UNIX_EPOCH;
+        Some(Waiting::Outage { since }.lasting(Duration::from_secs(left)))
     }
 
     #[test]
@@ -463,9 +456,8 @@ mod tests {
         let allowed = Some(Pace::stated(Rate::per_minute(100)));
         let mut run = Run::of(vec![Kind::ToSend; 100]);
         for left in (1..=63).rev() {
-            let why = Waiting::Pace;
             let left = Duration::from_secs(left);
-            run.second(0.0, allowed, Some(Pause { left, why }));
+            run.second(0.0, allowed, Some(Waiting::Pace.lasting(left)));
             let estimate = run.estimate().unwrap();
             let truth = 60.0 + left.as_secs_f64();
             assert!((truth - 1.0..truth + 1.0).contains(&estimate), "{estimate}");

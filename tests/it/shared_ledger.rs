@@ -268,9 +268,9 @@ fn a_wait_for_rows_that_a_killed_run_has_claimed_is_told_and_is_no_outage() {
     let took = began.elapsed();
     assert!(took > Duration::from_secs(4), "{took:?}");
     let (host, user) = this_user_here();
-    output.tells("WARN waiting for 1 row that another run has claimed (run 1");
-    output.tells(&format!(" of {user} on {host}), "));
-    output.tells(" s at most if it was ended");
+    output.tells("WARN waiting for 1 row that run 1");
+    output.tells(&format!(" of {user} on {host} has claimed, "));
+    output.tells(" s at most if it was killed");
     assert_eq!(service.stats().lead_requests, 2);
 }
 

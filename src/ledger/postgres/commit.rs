@@ -72,7 +72,9 @@ impl PostgresLedger {
             reply.is_paced |= !limits.is_empty();
         }
         reply.sender = lease;
-        reply.claimed_by = self.claimed_by(&group.claims, &reply.refused)?;
+        // For show alone: the group is committed.
+        let claimed_by = self.claimed_by(&group.claims, &reply.refused);
+        reply.claimed_by = claimed_by.ok().flatten();
         Ok(reply)
     }
 
@@ -94,7 +96,13 @@ impl PostgresLedger {
         let session = &self.session;
         let lease =
             session.read(async |client| sender::claimed_by(client, sender, &numbers).await)?;
-        Ok(lease.map(|lease| (lease.at_work.whose().into(), lease.left)))
+        Ok(lease.map(|lease| {
+            let by = match lease.at_work.run == sender.run {
+                true => "an earlier start of this run".into(),
+                false => lease.at_work.whose().into(),
+            };
+            (by, lease.left)
+        }))
     }
 
     fn sender_id(&self) -> SenderId {

@@ -68,7 +68,7 @@ impl Connection {
                 client: connected?,
                 _ends_when_dropped: end,
             }),
-            Err(_) => Err(Failed::Silent),
+            Err(_) => Err(Failed::silent()),
         }
     }
 }
@@ -92,7 +92,7 @@ async fn connect(place: &ServerPlace, tls: Option<MakeRustlsConnect>) -> Result<
         }
         // There are none that are supported.
         #[cfg(not(unix))]
-        ServerHost::Socket(_) => Err(Failed::Unreached(io::ErrorKind::Unsupported.into())),
+        ServerHost::Socket(_) => Err(unreached(io::ErrorKind::Unsupported.into())),
     }
 }
 
@@ -101,12 +101,16 @@ where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     let stream = InTheClear {
-        stream: stream.map_err(Failed::Unreached)?,
+        stream: stream.map_err(unreached)?,
         first: Vec::new(),
     };
     let connected = config.connect_raw(stream, NoTls).await;
     let (client, moving) = connected.map_err(Failed::Server)?;
     Ok((client, moving.boxed_local()))
+}
+
+fn unreached(error: io::Error) -> Failed {
+    Failed::Away(format!("error connecting to server: {error}"))
 }
 
 /// Why a connection is broken off before the password is sent.

@@ -10,7 +10,7 @@ use super::claims::{attempt_times, expire};
 use super::record::{
     COLUMNS, IS_EXPIRED, SENDER, Unreadable, get, record, storable, whole_seconds,
 };
-use super::session::{int2, int8, text, typed};
+use super::session::{LONG_ANSWER, int2, int8, text, typed};
 use crate::lead::{Counts, ErrorCode, RowOutcome, RunId, Status};
 use crate::ledger::coding::status_code;
 use crate::ledger::record::{NO_ANSWER, NO_ANSWER_YET, without_answer};
@@ -63,7 +63,7 @@ impl PostgresLedger {
     pub fn expire_claims(&mut self, run: RunId) -> Result<u64, LedgerError> {
         let left = self
             .session
-            .transact_long(async |client| expire_claims(client, run).await)?;
+            .transact_within(LONG_ANSWER, async |client| expire_claims(client, run).await)?;
         self.readable(left)
     }
 

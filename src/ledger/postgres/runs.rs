@@ -18,7 +18,7 @@ use super::outputs;
 use super::pace::{self, ServerClock};
 use super::record::{get, storable, whole_seconds};
 use super::sender::{LOCK, Sender, acquire, lease_of};
-use super::session::{bytes, int4, int8, text, typed};
+use super::session::{BEGINNING, bytes, int4, int8, text, typed};
 use crate::lead::{Counts, RunId, RunTag};
 use crate::ledger::coding::here;
 use crate::ledger::lease::Moment;
@@ -149,9 +149,9 @@ impl PostgresLedger {
         let now = whole_seconds(now);
         let lease = self.place().lease;
         let asked = Moment::now();
-        let started = self
-            .session
-            .begin_within(async |client| begin(client, run, &key, lease, now).await)?;
+        let started = self.session.transact_within(BEGINNING, async |client| {
+            begin(client, run, &key, lease, now).await
+        })?;
         let (begun, sender) = match started {
             Started::NotBegun(why) => return Ok(Err(why)),
             Started::Begun(begun, sender) => (*begun, sender),

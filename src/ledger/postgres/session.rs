@@ -14,7 +14,6 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::iter::once;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -51,7 +50,7 @@ const LAST_ANSWER: Duration = Duration::from_secs(5);
 pub(super) const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
 
 /// The same for the beginning of a run, which may count the rows of an earlier start.
-const BEGINNING: Duration = Duration::from_secs(60);
+pub(super) const BEGINNING: Duration = Duration::from_secs(60);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -119,11 +118,16 @@ impl fmt::Debug for Session {
 /// Why an attempt failed.
 pub(super) enum Failed {
     Server(Error),
-    /// There is no connection.
-    Unreached(io::Error),
-    /// No answer came in time.
-    Silent,
+    /// The server cannot be reached, for this reason.
+    Away(String),
     Ledger(LedgerError),
+}
+
+impl Failed {
+    /// No answer came in time.
+    pub(super) fn silent() -> Failed {
+        Failed::Away("it does not answer".to_owned())
+    }
 }
 
 impl Session {
@@ -185,20 +189,17 @@ impl Session {
         self.transact_within(ANSWER, work)
     }
 
-    /// The same for work that may take long.
-    pub(super) fn transact_long<T>(
+    /// The same for work that takes longer.
+    pub(super) fn transact_within<T>(
         &self,
+        answer: Duration,
         work: impl AsyncFn(&Client) -> Result<T, Error>,
     ) -> Result<T, LedgerError> {
-        self.transact_within(LONG_ANSWER, work)
-    }
-
-    /// The same for the beginning of a run.
-    pub(super) fn begin_within<T>(
-        &self,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
-    ) -> Result<T, LedgerError> {
-        self.transact_within(BEGINNING, work)
+        self.persist(answer, async |client| {
+            let value = begun(BEGIN, client, &work).await?;
+            client.batch_execute("COMMIT").await?;
+            Ok(value)
+        })
     }
 
     /// Performs work within one transaction that returns what it has changed. An attempt whose
@@ -226,18 +227,6 @@ impl Session {
         })?;
         let done = last.into_inner().map(|(_, value)| value);
         done.ok_or_else(LedgerError::broke_off)
-    }
-
-    fn transact_within<T>(
-        &self,
-        answer: Duration,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
-    ) -> Result<T, LedgerError> {
-        self.persist(answer, async |client| {
-            let value = begun(BEGIN, client, &work).await?;
-            client.batch_execute("COMMIT").await?;
-            Ok(value)
-        })
     }
 
     /// Performs statements as one transaction, sent as a whole without waiting for what comes back,
@@ -309,19 +298,18 @@ impl Session {
             };
             // Whatever it has begun is undone by the server when the connection ends.
             self.connection.replace(None);
-            let why = match &failed {
-                Failed::Ledger(error) => return Err(error.clone()),
-                Failed::Silent => "it does not answer".to_owned(),
-                Failed::Unreached(error) => {
+            let why = match failed {
+                Failed::Ledger(error) => return Err(error),
+                Failed::Away(why) => {
                     self.lose_touch();
-                    format!("error connecting to server: {error}")
+                    why
                 }
-                Failed::Server(error) => match Trouble::of(error) {
-                    Trouble::Lasting => return Err(LedgerError::of_server(&self.place, error)),
-                    Trouble::Conflict => reason(error),
+                Failed::Server(error) => match Trouble::of(&error) {
+                    Trouble::Lasting => return Err(LedgerError::of_server(&self.place, &error)),
+                    Trouble::Conflict => reason(&error),
                     Trouble::Away => {
                         self.lose_touch();
-                        reason(error)
+                        reason(&error)
                     }
                 },
             };
@@ -378,12 +366,8 @@ impl Session {
             Some(connection) => connection,
             None => Connection::open(&self.place, ANSWER.min(answer))?,
         };
-        let done = within(answer, work(&connection.client));
-        let value = done.ok_or_else(|| {
-            self.lose_touch();
-            Failed::Silent
-        })?;
-        let value = value.map_err(Failed::Server)?;
+        let done = within(answer, work(&connection.client)).ok_or_else(Failed::silent)?;
+        let value = done.map_err(Failed::Server)?;
         self.connection.replace(Some(connection));
         Ok(value)
     }

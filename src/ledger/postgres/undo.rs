@@ -9,7 +9,7 @@ use tokio_postgres::{Client, Row};
 use super::PostgresLedger;
 use super::record::{Unreadable, get, storable, whole_seconds};
 use super::sender::lease_of;
-use super::session::{Value, int2, int8, text, typed};
+use super::session::{LONG_ANSWER, Value, int2, int8, text, typed};
 use super::statements::NOTE_TOKEN;
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
@@ -98,7 +98,7 @@ impl PostgresLedger {
                 http_status = NULL, settled_at = NULL
             WHERE undo_rows.status IS NULL OR undo_rows.status >= $4"
         );
-        self.session.transact_long(async |client| {
+        self.session.transact_within(LONG_ANSWER, async |client| {
             // Nobody acquires a lease of the run until this is done.
             client.query_typed(LOCK, &[int8(&id)]).await?;
             if let Some(lease) = lease_of(client, run).await? {

@@ -19,7 +19,7 @@ pub const WHY_KEPT: &str = "older than the run, changed since, or made by an ear
 pub fn age_unknown(leads: u64) -> Option<String> {
     (leads > 0).then(|| {
         format!(
-            "{} may have been there before: the service does not say exactly when they were made",
+            "{} may have been there before: the service lists no exact times",
             counted(leads, "lead")
         )
     })

@@ -320,7 +320,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Pause, Pulse, Waiting};
+    use crate::event::{Pulse, Waiting};
     use crate::lead::{ErrorCode, RowId};
     use crate::rate::{Pace, Rate};
     use crate::report::RowTotal;
@@ -333,10 +333,7 @@ mod tests {
             requests: 1234,
             read: 10_000,
             waiting: 8800,
-            pause: Some(Pause {
-                left: Duration::from_secs(37),
-                why: Waiting::Asked,
-            }),
+            pause: Some(Waiting::Asked.lasting(Duration::from_secs(37))),
         })
     }
 
