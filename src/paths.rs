@@ -36,8 +36,12 @@ pub fn from_here(path: &Path) -> &Path {
 
 /// Whether two paths lead to the same file, even if the file does not exist yet.
 pub fn is_same_place(a: &Path, b: &Path) -> bool {
-    let place = |path| absolute_place(path).ok().map(in_one_case);
-    is_same_file(a, b) || place(a).is_some() && place(a) == place(b)
+    is_same_file(a, b) || known_place(a).is_ok_and(|a| known_place(b).is_ok_and(|b| a == b))
+}
+
+/// The absolute place of a path, by which it is compared with others.
+pub fn known_place(path: &Path) -> io::Result<PathBuf> {
+    absolute_place(path).map(in_one_case)
 }
 
 /// The same for all paths that differ in nothing but case, on systems where they usually lead to

@@ -6,7 +6,7 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, absolute};
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 use crate::paths::folder_of;
 
@@ -25,6 +25,12 @@ pub fn create(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.create_new(true);
     options.open(path)
+}
+
+/// Copies a file to a new one for its owner only. A copy by the system would take the permissions of the
+/// original.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    io::copy(&mut File::open(from)?, &mut create(to)?).map(drop)
 }
 
 /// Creates folders for their owner only, with those above them. An existing one is left as it is.
@@ -127,16 +133,6 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
         .suffix(".tmp")
         .tempfile_in(folder)
         .map_err(|error| error.kind().into())
-}
-
-/// A folder for temporary files, for its owner only. It is removed with
-/// all that is in it when it is dropped.
-pub fn temporary_folder() -> io::Result<TempDir> {
-    let mut folder = tempfile::Builder::new();
-    folder.prefix("leadload-");
-    #[cfg(unix)]
-    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    folder.tempdir()
 }
 
 /// Makes a rename durable, if the file system supports it. The data is durable anyway.

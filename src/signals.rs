@@ -37,6 +37,11 @@ impl Interrupts {
         }
     }
 
+    /// Nobody interrupts.
+    pub fn none() -> Interrupts {
+        Interrupts::new(mpsc::channel(1).1)
+    }
+
     /// From now on the time that the computer sleeps brings it nearer.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;

@@ -14,8 +14,6 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use tokio::sync::mpsc;
-
 use super::lookup::{each_page, is_older, listed_for, refused, was_made_before};
 use super::target::Target;
 use crate::api::{LeadQuery, ListedLead, NotDone};
@@ -191,7 +189,7 @@ async fn look_up_all<'a>(
         }
         Ok(())
     });
-    let nobody = Interrupts::new(mpsc::channel(1).1);
+    let nobody = Interrupts::none();
     let stopped = target.calls.make_all(looking, AT_ONCE, nobody, |_| ());
     stopped.await.map_or(Ok(()), Err)
 }

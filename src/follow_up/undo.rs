@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::Mutex;
 
 use super::lookup::listed_for;
 use super::ownership::{Evidence, ListedRows, look_up, refuse_strangers};
@@ -56,7 +56,7 @@ impl Undo {
     ///
     /// Dropping it stops it: what was looked up stays known.
     pub async fn prepare(mut target: Target, done: impl FnMut(u64, u64)) -> Result<Undo, Failure> {
-        let nobody = Interrupts::new(mpsc::channel(1).1);
+        let nobody = Interrupts::none();
         let looked_up = reconcile(&target, nobody, done).await?;
         if let Some(failure) = looked_up.stopped {
             return Err(failure);
@@ -100,8 +100,7 @@ impl Undo {
         self.listed.older.len() as u64
     }
 
-    /// Of how many of the leads that are to be removed it is not known whether they are older than the run,
-    /// as far as the service was asked.
+    /// How many of the leads to be removed may be older than the run, as far as the service was asked.
     pub fn undated(&self) -> u64 {
         let is_undated = |row: &&UndoRow| self.listed.undated.contains(&row.row);
         self.to_remove().filter(is_undated).count() as u64

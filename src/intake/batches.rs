@@ -27,13 +27,13 @@ pub struct Batches {
     here: vec::IntoIter<Batch>,
     has_ended: bool,
     /// What the rows have shares of.
-    budget: Option<Arc<RowBudget>>,
+    budget: Arc<RowBudget>,
 }
 
 impl Batches {
     pub(super) fn channel(
         max: usize,
-        budget: Option<Arc<RowBudget>>,
+        budget: Arc<RowBudget>,
     ) -> (mpsc::Sender<Message<Vec<Batch>>>, Batches) {
         let (sender, receiver) = mpsc::channel(max);
         let batches = Batches {
@@ -53,7 +53,7 @@ impl Batches {
             if self.has_ended {
                 return None;
             }
-            let _awaited = self.budget.as_deref().map(RowBudget::awaited);
+            let _awaited = self.budget.awaited();
             match received(self.receiver.recv().await) {
                 Some(Ok(group)) => self.here = group.into_iter(),
                 ended => {
@@ -66,7 +66,7 @@ impl Batches {
 
     #[cfg(test)]
     pub(crate) fn ready(batches: Vec<Batch>) -> Batches {
-        let (sender, ready) = Batches::channel(2, None);
+        let (sender, ready) = Batches::channel(2, RowBudget::new(0));
         for message in [Ok(Some(batches)), Ok(None)] {
             sender.try_send(message).unwrap();
         }

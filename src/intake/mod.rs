@@ -306,7 +306,7 @@ impl Intake {
     /// batches ends the threads.
     pub fn start(&self, book: CampaignBook, purpose: Purpose, memory: Option<Memory>) -> Batches {
         let readings = Readings::start(self, purpose);
-        let budget = Some(Arc::clone(&readings.budget));
+        let budget = Arc::clone(&readings.budget);
         let mut preparer = Preparer::new(book, self);
         let inputs = Arc::clone(&self.inputs);
         let batches = readings.map(move |batch| {

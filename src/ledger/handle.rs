@@ -20,9 +20,7 @@ use super::{
     UndoOutcome, UndoRow,
 };
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId};
-use crate::paths::folder_of;
 use crate::phone::PhoneNumber;
-use crate::private_file;
 use crate::rate::{KnownRate, Rate};
 
 /// A ledger that is open. Its methods fail if it cannot be read or
@@ -516,18 +514,15 @@ impl Ledger {
         of_kind!(self, ledger => ledger.fill(rows))
     }
 
-    /// Writes everything that is committed into the file `to`, which has to be empty. Returns how
-    /// many runs the copy knows. If the ledger `moves`, nothing is sent meanwhile.
+    /// Writes everything that is committed into the file `to`, which has to be empty, in a private folder
+    /// of its own that the caller removes. Returns how many runs the copy knows. If the ledger `moves`,
+    /// nothing is sent meanwhile.
     pub fn copy_into(&self, to: &Path, moves: bool) -> Result<usize, CopyError> {
         match self {
             Ledger::File(ledger) => ledger.copy_into(to),
             Ledger::Server(_) => {
                 // A ledger that is being written has a log beside it, so it gets its name last.
-                let folder = private_file::temporary_folders()
-                    .prefix(".leadload-")
-                    .tempdir_in(folder_of(to))
-                    .map_err(CopyError::Output)?;
-                let place = LedgerPlace::file(folder.path().join("copy"));
+                let place = LedgerPlace::file(to.with_file_name("of-server"));
                 let mut copy = Ledger::open(&place)?;
                 self.transfer(&mut copy, &place, moves)?;
                 copy.copy_into(to, moves)

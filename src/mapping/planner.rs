@@ -247,7 +247,7 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// For each column, whether it is used for something other than a variable.
+    /// For each column, whether it is used, as far as is known by now.
     fn in_use(&self, mapping: &Mapping) -> Vec<bool> {
         let uses = mapping.uses(self.columns.headers.len());
         uses.iter().map(ColumnUse::is_used).collect()

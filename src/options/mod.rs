@@ -118,13 +118,6 @@ impl Options {
         stored: &Map<String, Json>,
         is_passed_on: impl Fn(&Declaration) -> bool,
     ) -> Result<Options, Message> {
-        Options::read(stored, is_passed_on)
-    }
-
-    fn read(
-        stored: &Map<String, Json>,
-        is_read: impl Fn(&Declaration) -> bool,
-    ) -> Result<Options, Message> {
         let mut options = Options::default();
         for (key, json) in stored {
             let mut fields = options.fields_mut().into_iter();
@@ -132,7 +125,7 @@ impl Options {
                 let hint = "use the version of leadload that wrote it, or a newer one";
                 return Err(Message::new(format!("there is no option `{key}`"), hint));
             };
-            if is_read(declared) {
+            if is_passed_on(declared) {
                 let set = field.set_json(json, Path::new(""));
                 set.map_err(|wrong| declared.explain(wrong, &format!("`{key}`")))?;
             }
@@ -160,6 +153,6 @@ impl Serialize for Options {
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
         let stored = Map::deserialize(deserializer)?;
-        Options::read(&stored, |_| true).map_err(de::Error::custom)
+        Options::of_ledger(&stored, |_| true).map_err(de::Error::custom)
     }
 }

@@ -42,8 +42,8 @@ pub fn locate_outputs(runs: &mut [RunRecord]) {
     }
 }
 
-/// Bytes and path together are proof enough; the name of a computer may change. It only says
-/// whether a file is missed here.
+/// Whether a file is as it was written. The name of a computer may change, so it only says whether a file
+/// is missed here.
 fn state(
     output: &OutputRecord,
     is_of_here: bool,

@@ -128,10 +128,14 @@ impl OutputPaths {
             .chain(&self.report)
     }
 
+    /// All outputs, each under its final name and under its `.part` name.
+    fn with_parts(&self) -> impl Iterator<Item = PathBuf> {
+        self.all().flat_map(|path| [path.clone(), part_of(path)])
+    }
+
     /// Whether an output, or its `.part` file, will be at this path.
     pub fn take(&self, place: &Path) -> bool {
-        self.all()
-            .any(|path| is_same_place(path, place) || is_same_place(&part_of(path), place))
+        self.with_parts().any(|path| is_same_place(&path, place))
     }
 
     /// Makes sure that an export to `results` overwrites no file that is read, no file of the
@@ -165,8 +169,7 @@ impl OutputPaths {
     }
 
     fn refuse(&self, is_refused: impl Fn(&Path) -> bool, why: &str) -> Result<(), OutputError> {
-        let places = self.all().flat_map(|path| [path.clone(), part_of(path)]);
-        let Some(path) = places.into_iter().find(|path| is_refused(path)) else {
+        let Some(path) = self.with_parts().find(|path| is_refused(path)) else {
             return Ok(());
         };
         let what = format!("`{}` {why}, and is never written over", path.display());
@@ -197,15 +200,11 @@ impl OutputPaths {
         Err(OutputError::usage(what, &hint))
     }
 
-    /// Checks every output under its final name and under its `.part` name.
     fn refuse_clashes(&self, read: &[&Path]) -> Result<(), OutputError> {
         let mut seen: Vec<PathBuf> = Vec::new();
-        for path in self.all() {
-            let both = [path.clone(), part_of(path)];
-            for place in &both {
-                refuse_place(place, read, &seen)?;
-            }
-            seen.extend(both);
+        for place in self.with_parts() {
+            refuse_place(&place, read, &seen)?;
+            seen.push(place);
         }
         Ok(())
     }

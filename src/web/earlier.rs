@@ -1,8 +1,6 @@
 //! Settings of earlier lists: a list with the same columns takes them, and so do rows to fix that
 //! are given back.
 
-use std::fs::File;
-use std::io;
 use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
@@ -173,9 +171,7 @@ fn keep_lists(site: &Site, job: &Job, options: &Options) -> Option<Vec<Given<Pat
         let copy = || {
             let folder = job.new_folder().ok()?;
             let place = folder.path().join(list.file_name()?);
-            // A copy by the system would take the permissions of the original.
-            let mut copy = private_file::create(&place).ok()?;
-            io::copy(&mut File::open(&**list).ok()?, &mut copy).ok()?;
+            private_file::copy(list, &place).ok()?;
             let _ = folder.keep();
             Some(Given::new(place.clone(), place))
         };

@@ -70,6 +70,85 @@ fn a_ledger_with_a_hard_link_is_refused_by_either_name() {
     folder.import_leads(&service, &ledger).expect(0);
 }
 
+/// Whoever may write into the folder can put one there.
+#[test]
+fn a_pipe_or_a_link_beside_the_ledger_is_refused_and_nobody_waits_for_it() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder
+        .import_leads(&service, &["--ledger", "ledger.db"])
+        .expect(0);
+    folder.write("precious", "mine");
+    for ending in ["-wal", "-shm", "-journal", ".sender-1"] {
+        let place = folder.path(&format!("ledger.db{ending}"));
+        let make_pipe = || {
+            assert!(
+                Command::new("mkfifo")
+                    .arg(&place)
+                    .status()
+                    .unwrap()
+                    .success()
+            )
+        };
+        let make_link = || symlink(folder.path("precious"), &place).unwrap();
+        let make_hard_link = || fs::hard_link(folder.path("precious"), &place).unwrap();
+        let made: [&dyn Fn(); 3] = [&make_pipe, &make_link, &make_hard_link];
+        for (make, why) in made.into_iter().zip([
+            "is not a regular file",
+            "is not a regular file",
+            "has a second name (a hard link)",
+        ]) {
+            let _ = fs::remove_file(&place);
+            make();
+            for command in COMMANDS {
+                let refused = folder.leadload(command).at(&service);
+                let refused = refused.env("LEADLOAD_LEDGER", "ledger.db").expect(5);
+                refused.tells(why);
+                refused.tells(&format!("ledger.db{ending}`"));
+            }
+        }
+        fs::remove_file(&place).unwrap();
+    }
+    assert_eq!(folder.read("precious"), "mine");
+    assert_eq!(service.stats().lead_requests, 2);
+}
+
+#[test]
+fn a_run_whose_lock_was_taken_away_sends_nothing_more() {
+    for replaced in [false, true] {
+        let folder = Folder::new();
+        let (service, first) = at_work(&folder);
+        let lock = folder.path("ledger.db.sender-1");
+        fs::remove_file(&lock).unwrap();
+        if replaced {
+            fs::write(&lock, "").unwrap();
+        }
+        let ended = Output::of(first);
+        assert_eq!(ended.code, 5, "{}", ended.stderr);
+        ended.tells("ledger.db.sender-1` was removed or replaced while this run used it");
+        assert!(service.stats().lead_requests < 20);
+        let again = folder.import_leads(&service, &["--ledger", "ledger.db"]);
+        again.expect(0);
+        assert_eq!(service.leads().len(), 20);
+    }
+}
+
+#[test]
+fn a_ledger_that_others_can_write_to_is_read_with_a_warning() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = service();
+    folder
+        .import_leads(&service, &["--ledger", "ledger.db"])
+        .expect(0);
+    for (mode, is_warned) in [(0o600, false), (0o644, false), (0o620, true), (0o602, true)] {
+        set_mode(&[folder.path("ledger.db")], mode);
+        let list = folder.leadload(&["runs", "list", "--ledger", "ledger.db"]);
+        let stderr = list.expect(0).stderr;
+        let warning = "other users of this computer can write into the ledger `ledger.db`";
+        assert_eq!(stderr.contains(warning), is_warned, "{mode:o}: {stderr}");
+    }
+}
+
 #[test]
 fn a_run_through_a_mount_of_the_ledgers_file_is_refused_while_another_is_sending() {
     let folder = Folder::new();
@@ -172,12 +251,25 @@ fn a_ledger_that_cannot_be_made_private_is_refused_before_anything_is_sent() {
         let refused = refused.env("LEADLOAD_LEDGER", "ledger.db").expect(5);
         refused.tells("cannot be made private: Read-only file system");
     }
-    set_mode(&files(&folder), 0o666);
     let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
     if is_root {
-        for file in files(&folder) {
-            std::os::unix::fs::chown(file, Some(65_534), Some(65_534)).unwrap();
+        let own_by = |user, file: &Path| std::os::unix::fs::chown(file, user, user).unwrap();
+        let left = files(&folder);
+        for file in left
+            .iter()
+            .filter(|file| **file != folder.path("ledger.db"))
+        {
+            set_mode(&left, 0o600);
+            own_by(Some(65_534), file);
+            for command in COMMANDS {
+                let refused = folder.leadload(command).at(&service);
+                let refused = refused.env("LEADLOAD_LEDGER", "ledger.db").expect(5);
+                refused.tells("belongs to another user of this computer");
+            }
+            own_by(Some(0), file);
         }
+        set_mode(&left, 0o666);
+        left.iter().for_each(|file| own_by(Some(65_534), file));
         let weaker = r#"exec setpriv --inh-caps=-fowner --bounding-set=-fowner "$0" "$@""#;
         for command in [&add[..], &import] {
             let refused = folder.through_shell(weaker, command).at(&service);

@@ -847,7 +847,7 @@ fn that_it_is_not_known_whether_leads_are_older_is_said_before_and_afterwards() 
         let folder = Folder::with_leads(&contacts(3));
         let service = scenario(times);
         folder.import_leads(&service, &[]).expect(0);
-        let why = "3 leads may have been there before: the service does not say exactly when they were made\n";
+        let why = "3 leads may have been there before: the service lists no exact times\n";
         for more in [&["--dry-run"][..], &[]] {
             let told = undo(&folder, &service, "1", more).expect(0).stdout;
             assert_eq!(told.matches(why).count(), lines, "{told}");

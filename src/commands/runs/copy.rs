@@ -41,21 +41,15 @@ pub(super) fn run(
         return to_server(&ledger, &to, args.from.is_some(), format);
     }
     let to = &args.to;
+    let refused = |what| {
+        let why = format!("`{}` is {what}", to.display());
+        Err(Failure::usage(why, "name another file with `--to`"))
+    };
     if place.owns(to) {
-        let to = to.display();
-        return Err(Failure::usage(
-            format!("`{to}` is the ledger itself, or a file beside it"),
-            "name another file with `--to`",
-        ));
+        return refused("the ledger itself, or a file beside it");
     }
     if layers.reserved.iter().any(|file| is_same_place(file, to)) {
-        return Err(Failure::usage(
-            format!(
-                "`{}` is a file for settings, a token or certificates",
-                to.display()
-            ),
-            "name another file with `--to`",
-        ));
+        return refused("a file for settings, a token or certificates");
     }
     // A link whose target does not exist counts as existing too.
     if to.symlink_metadata().is_ok() {

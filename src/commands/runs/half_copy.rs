@@ -94,7 +94,9 @@ pub(super) fn remove_left() {
         let folder = Path::new(&folder);
         match remove(folder) {
             Ok(()) => drop(fs::remove_file(note)),
-            Err(error) if error.kind() == ErrorKind::ResourceBusy => {}
+            // It may be on a disk that is not there now.
+            Err(error) if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::NotFound) => {
+            }
             Err(error) => warn!(
                 event = "warning",
                 "a copy of a ledger that was not completed cannot be removed: {}",
@@ -106,7 +108,6 @@ pub(super) fn remove_left() {
 
 /// Removes the folder of a half copy, if there is one and nobody is writing there.
 fn remove(folder: &Path) -> io::Result<()> {
-    // It may be on a disk that is not there now.
     folder_of(folder).metadata()?;
     let removed = match File::options().write(true).open(folder.join(LOCK)) {
         Ok(lock) if !private_file::try_lock(&lock)? => return Err(ErrorKind::ResourceBusy.into()),

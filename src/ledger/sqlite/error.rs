@@ -6,7 +6,6 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use super::second_name::SecondName;
 use super::{FilePlace, LedgerError};
 use crate::message::ASK_SETUP;
 use crate::paths::reason;
@@ -49,17 +48,12 @@ impl LedgerError {
     }
 
     /// For a file that programs could use by another name at the same time.
-    pub(super) fn has_second_name(place: &FilePlace, file: &Path, how: SecondName) -> LedgerError {
-        let (how, hint) = match how {
-            SecondName::HardLink => (
-                "a hard link",
-                "remove the other name, or take a copy of the file",
-            ),
-            SecondName::Mount => (
-                "it is mounted by itself",
-                "mount the folder that it is in, at every place where it is used",
-            ),
-        };
+    pub(super) fn has_second_name(
+        place: &FilePlace,
+        file: &Path,
+        how: &str,
+        hint: &str,
+    ) -> LedgerError {
         let file = file.display();
         LedgerError::new(
             format!(
@@ -69,6 +63,34 @@ impl LedgerError {
         )
         .on_page(
             "leadload's record of what was sent has a second name on this computer, so two lists could be sent at once",
+            ASK_SETUP,
+        )
+    }
+
+    pub(super) fn has_foreign_file(place: &FilePlace, file: &Path) -> LedgerError {
+        LedgerError::new(
+            format!(
+                "`{}` beside the ledger `{place}` belongs to another user of this computer, who may have put anything into it",
+                file.display()
+            ),
+            "find out whose it is; while nothing is being sent, move it away, and keep the ledger in a folder that only you can write to",
+        )
+        .on_page(
+            "A file beside leadload's record of what was sent belongs to another user of this computer",
+            ASK_SETUP,
+        )
+    }
+
+    pub(super) fn lost_lock(place: &FilePlace, lock: &Path) -> LedgerError {
+        LedgerError::new(
+            format!(
+                "`{}` was removed or replaced while this run used it, so another run can send with the ledger `{place}` at the same time",
+                lock.display()
+            ),
+            "leave the files beside the ledger where they are, and run the same command again once no other run is at it",
+        )
+        .on_page(
+            "A file beside leadload's record of what was sent was removed, so two lists could be sent at once",
             ASK_SETUP,
         )
     }

@@ -12,8 +12,8 @@ use rusqlite::{
 
 use super::filing::Filing;
 use super::identity::Identity;
+use super::own_files::refuse_strange_files;
 use super::reader::Reading;
-use super::second_name::refuse_second_name;
 use super::{FilePlace, LedgerError, ServiceId, privacy, schema};
 use crate::message::ASK_SETUP;
 use crate::paths::folder_of;
@@ -49,7 +49,8 @@ impl SqliteLedger {
     pub fn open(place: &FilePlace) -> Result<SqliteLedger, LedgerError> {
         refuse_lost(place)?;
         make(&place.real()).map_err(|error| LedgerError::unusable(place, error))?;
-        refuse_second_name(place)?;
+        refuse_strange_files(place)?;
+        privacy::refuse_exposed(place)?;
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut ledger = SqliteLedger::connect(place, place.path(), access, Reading::default())?;
         ledger.refuse_others()?;
@@ -73,7 +74,10 @@ impl SqliteLedger {
             return Ok(None);
         }
         refuse_other_kinds(place.path()).map_err(unusable)?;
-        refuse_second_name(place)?;
+        refuse_strange_files(place)?;
+        if place.is_only_read {
+            privacy::warn_of_writers(place);
+        }
         let ledger = SqliteLedger::reader(place)?;
         ledger.refuse_others()?;
         // A ledger that was created but never written has no tables yet.
@@ -159,8 +163,8 @@ impl SqliteLedger {
         })
     }
 
-    /// A ledger has tables and indexes alone: a trigger or a view in it may change what is written, such
-    /// as take a number off the do-not-call list again.
+    /// A ledger has tables and indexes alone: a trigger or a view in it may change what is
+    /// written: take a number off the do-not-call list again, for example.
     fn refuse_what_runs_by_itself(&self) -> Result<(), LedgerError> {
         let found = "SELECT type || ' ' || name FROM sqlite_master
             WHERE type NOT IN ('table', 'index') LIMIT 1";

@@ -13,7 +13,7 @@ use super::{LedgerError, ServiceId, SqliteLedger};
 pub(super) struct Filing {
     pub(super) limits: Limits,
     /// The service that groups were committed for.
-    service: Option<ServiceId>,
+    pub(super) service: Option<ServiceId>,
     /// Settled rows of the service that no round has moved yet.
     unfiled: usize,
     round: Option<Round>,

@@ -42,6 +42,8 @@ pub(super) struct Identity {
     file: Option<(u64, u64)>,
     /// Known when there is a log, which stays the same as long as the ledger is open.
     log: Option<(u64, u64)>,
+    /// The file that is locked while this process sends: without it, another process could send too.
+    lock: Option<(u64, u64)>,
     /// The modification time of the file when it was last checked.
     modified: Option<SystemTime>,
     /// The start that identifies the file, when there is one: its run, its number, and
@@ -93,8 +95,11 @@ impl SqliteLedger {
 
     /// Makes sure that the open file is the one that others find at the path.
     pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
-        if self.identity.lost.is_none() && !self.is_still_there() {
-            self.identity.lost = Some(self.lose());
+        if self.identity.lost.is_none() {
+            self.identity.lost = match self.is_still_there() {
+                true => self.lost_lock(),
+                false => Some(self.lose()),
+            };
         }
         match &self.identity.lost {
             Some(lost) => Err(lost.clone()),
@@ -111,6 +116,15 @@ impl SqliteLedger {
         identity.log = identity.log.or(log);
         let path = place.path();
         is_same_log && identity_at(path) == identity.file && identity.has_start(path)
+    }
+
+    /// The error if the file that is locked while this process sends is not there any more.
+    fn lost_lock(&mut self) -> Option<LedgerError> {
+        let file = self.place.lock_file(self.filing.service?);
+        let lock = identity_at(&file);
+        let is_same = self.identity.lock.is_none() || lock == self.identity.lock;
+        self.identity.lock = self.identity.lock.or(lock);
+        (!is_same).then(|| LedgerError::lost_lock(&self.place, &file))
     }
 
     /// The log belongs to the file that was there before. It is kept away from the

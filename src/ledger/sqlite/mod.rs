@@ -33,8 +33,9 @@
 //!
 //! For each service one [`SqliteLedger`] may send, which [`FileLock`] ensures; it changes only the
 //! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
-//! they see what is committed and never wait, and a command that only reads changes no file (`reader`). Only [`SqliteLedger::prune`] and the methods that
-//! forget wait for readers. Readers and writers alike refuse a ledger of another version.
+//! they see what is committed and never wait, and a command that only reads changes no file (`reader`).
+//! Only [`SqliteLedger::prune`] and the methods that forget wait for readers. Readers and writers alike
+//! refuse a ledger of another version.
 //!
 //! # Files
 //!
@@ -63,6 +64,7 @@ mod lead_id;
 mod lock;
 mod network;
 mod outputs;
+mod own_files;
 mod pace;
 mod packed;
 mod place;
@@ -80,7 +82,6 @@ mod runs;
 #[cfg(test)]
 pub(in crate::ledger) mod samples;
 mod schema;
-mod second_name;
 mod suppressed;
 #[cfg(test)]
 mod testing;

@@ -1,37 +1,86 @@
-//! Refuses a ledger whose file has a second name.
+//! Refuses a ledger whose file, or one beside it, is not the ledger's own. That is found out before any of
+//! them is opened.
 //!
-//! SQLite names the log and its index after the file's path, and so are the locks of senders. Programs
-//! that open one file by two names see neither each other's leads nor each other's locks.
-//!
-//! A folder may have any number of names: the files next to the ledger are the same in all of them.
+//! - A file has one name. SQLite names the log and its index after the file's path, and so are the locks of
+//!   senders: programs that open one file by two names see neither each other's leads nor each other's
+//!   locks. A folder may have any number of names, since the files in it are the same in all of them.
+//! - It is a regular file: opening a pipe would wait forever, and a link leads to a file of somebody else.
+//! - It belongs to this user, to the owner of the ledger or to the system's administrator: whoever may
+//!   write into the folder could add a log that takes everyone out who was sent. As administrator SQLite
+//!   gives the files that it makes to the owner of the ledger.
 
+use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::{FilePlace, LedgerError};
 
-/// Why a file has a second name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SecondName {
-    HardLink,
-    /// The file itself is mounted, and not its folder.
-    Mount,
-}
+/// What a second name is, and what to do about it.
+const HARD_LINK: [&str; 2] = [
+    "a hard link",
+    "remove the other name, or take a copy of the file",
+];
+const MOUNT: [&str; 2] = [
+    "it is mounted by itself",
+    "mount the folder that it is in, at every place where it is used",
+];
 
-pub(super) fn refuse_second_name(place: &FilePlace) -> Result<(), LedgerError> {
-    for file in place.of_sqlite() {
-        let found = second_name(&file).map_err(|error| LedgerError::unusable(place, error))?;
-        if let Some(how) = found {
-            return Err(LedgerError::has_second_name(place, &file, how));
+pub(super) fn refuse_strange_files(place: &FilePlace) -> Result<(), LedgerError> {
+    let unusable = |error| LedgerError::unusable(place, error);
+    let ledger = metadata(&place.real()).map_err(unusable)?;
+    for file in place.of_sqlite().into_iter().chain(place.lock_files()) {
+        let Some(found) = metadata(&file).map_err(unusable)? else {
+            continue;
+        };
+        if !found.is_file() {
+            let why = format!("`{}` is not a regular file", file.display());
+            return Err(unusable(io::Error::other(why)));
+        }
+        if let Some([how, hint]) = second_name(&file).map_err(unusable)? {
+            return Err(LedgerError::has_second_name(place, &file, how, hint));
+        }
+        if ledger
+            .as_ref()
+            .is_some_and(|ledger| is_foreign(&found, ledger))
+        {
+            return Err(LedgerError::has_foreign_file(place, &file));
         }
     }
     Ok(())
 }
 
-fn second_name(file: &Path) -> io::Result<Option<SecondName>> {
+/// Of the file itself, not of one that it leads to; `None` if there is none.
+fn metadata(file: &Path) -> io::Result<Option<Metadata>> {
+    match file.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Whether a file beside the ledger belongs to somebody who has nothing to do with it.
+#[cfg(unix)]
+fn is_foreign(file: &Metadata, ledger: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    is_of_another(file.uid(), &[ledger.uid(), own])
+}
+
+#[cfg(unix)]
+fn is_of_another(user: u32, known: &[u32]) -> bool {
+    const ADMINISTRATOR: u32 = 0;
+    user != ADMINISTRATOR && !known.contains(&user)
+}
+
+/// The folder decides here who may make a file.
+#[cfg(not(unix))]
+fn is_foreign(_file: &Metadata, _ledger: &Metadata) -> bool {
+    false
+}
+
+fn second_name(file: &Path) -> io::Result<Option<[&'static str; 2]>> {
     match names(file).and_then(|names| Ok((names, is_mounted(file)?))) {
-        Ok((2.., _)) => Ok(Some(SecondName::HardLink)),
-        Ok((_, true)) => Ok(Some(SecondName::Mount)),
+        Ok((2.., _)) => Ok(Some(HARD_LINK)),
+        Ok((_, true)) => Ok(Some(MOUNT)),
         Ok(_) => Ok(None),
         // Other processes make and remove the files beside the ledger.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

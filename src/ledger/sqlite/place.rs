@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use super::ServiceId;
 use super::network::network_file_system;
-use crate::paths::{absolute_place, folder_of, is_same_place};
+use crate::paths::{folder_of, is_same_place, known_place};
 
 /// What SQLite appends to the name of a database for the files next to it.
 const LOG: &str = "-wal";
@@ -60,16 +60,13 @@ impl FilePlace {
     /// the files next to it, even if that does not exist yet.
     pub fn owns(&self, path: &Path) -> bool {
         let is_beside = |ledger: &Path| {
-            let (Ok(path), Ok(ledger)) = (absolute_place(path), absolute_place(ledger)) else {
+            let (Ok(path), Ok(ledger)) = (known_place(path), known_place(ledger)) else {
                 return false;
             };
             let [path, ledger] = [&path, &ledger].map(|path| path.as_os_str().as_encoded_bytes());
             path.strip_prefix(ledger).is_some_and(is_ending)
         };
-        let real = self.file.canonicalize();
-        is_same_place(&self.file, path)
-            || is_beside(&self.file)
-            || real.is_ok_and(|real| is_beside(&real))
+        is_same_place(&self.file, path) || is_beside(&self.file) || is_beside(&self.real())
     }
 
     /// The name of the network file system that holds the

@@ -14,8 +14,7 @@ pub(super) fn restrict(place: &FilePlace, files: &[PathBuf]) -> Result<(), Ledge
     use tracing::warn;
     let mut is_open = false;
     for file in files {
-        let left = unix::restrict(file).map_err(|error| LedgerError::exposed(place, &error))?;
-        is_open |= left == unix::Left::Open;
+        is_open |= unix::restrict(file).map_err(|error| LedgerError::exposed(place, &error))?;
     }
     if is_open {
         warn!(
@@ -25,6 +24,45 @@ pub(super) fn restrict(place: &FilePlace, files: &[PathBuf]) -> Result<(), Ledge
     }
     Ok(())
 }
+
+/// Refuses a ledger that others can read or write and that [`restrict`] could not make private, before
+/// SQLite makes files beside it. Those would be this user's, and keep the owner of the ledger from it.
+#[cfg(unix)]
+pub(super) fn refuse_exposed(place: &FilePlace) -> Result<(), LedgerError> {
+    match place.of_sqlite().iter().any(|file| unix::is_exposed(file)) {
+        true => Err(LedgerError::exposed(
+            place,
+            &std::io::ErrorKind::PermissionDenied.into(),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Says that what is read may be wrong: reading changes no permissions.
+#[cfg(unix)]
+pub(super) fn warn_of_writers(place: &FilePlace) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    if place
+        .of_sqlite()
+        .iter()
+        .any(|file| unix::others_write(file))
+    {
+        SAID.call_once(|| {
+            tracing::warn!(
+                event = "warning",
+                "other users of this computer can write into the ledger `{place}`, or a file beside it, so what it says may be wrong: run `chmod 600` on them"
+            );
+        });
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn refuse_exposed(_place: &FilePlace) -> Result<(), LedgerError> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn warn_of_writers(_place: &FilePlace) {}
 
 /// Files have the permissions of their folder here, and a user's own folders are private.
 #[cfg(not(unix))]
@@ -36,7 +74,7 @@ pub(super) fn restrict(_place: &FilePlace, _files: &[PathBuf]) -> Result<(), Led
 mod unix {
     use std::fs::{self, Permissions};
     use std::io::{self, ErrorKind};
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::Path;
 
     const PRIVATE: u32 = 0o600;
@@ -44,14 +82,9 @@ mod unix {
     /// Reading and writing, by the group and by all.
     const BY_OTHERS: u32 = 0o066;
 
-    #[derive(Debug, PartialEq, Eq)]
-    pub(super) enum Left {
-        Private,
-        /// The file system has no permissions that could be changed.
-        Open,
-    }
-
-    pub(super) fn restrict(file: &Path) -> io::Result<Left> {
+    /// Returns whether others may still use the file, since the file system has no permissions that could
+    /// be changed.
+    pub(super) fn restrict(file: &Path) -> io::Result<bool> {
         // A link is never followed: what it leads to is not a file of the ledger.
         let mode = || match file.symlink_metadata() {
             Ok(found) if found.is_file() => Ok(Some(found.permissions().mode() & 0o777)),
@@ -60,7 +93,7 @@ mod unix {
             Err(error) => Err(error),
         };
         if mode()?.is_none_or(|mode| mode == PRIVATE) {
-            return Ok(Left::Private);
+            return Ok(false);
         }
         let changed = fs::set_permissions(file, Permissions::from_mode(PRIVATE));
         // SQLite may have removed its log meanwhile.
@@ -68,17 +101,27 @@ mod unix {
         judge(mode, changed, has_permissions(file))
     }
 
+    /// Whether others can use the file, and this user may not change that.
+    pub(super) fn is_exposed(file: &Path) -> bool {
+        let user = rustix::process::geteuid();
+        file.symlink_metadata().is_ok_and(|found| {
+            let is_own = user.is_root() || found.uid() == user.as_raw();
+            !is_own && found.mode() & BY_OTHERS != 0 && has_permissions(file)
+        })
+    }
+
+    pub(super) fn others_write(file: &Path) -> bool {
+        let found = file.symlink_metadata();
+        found.is_ok_and(|found| found.mode() & BY_OTHERS & 0o222 != 0 && has_permissions(file))
+    }
+
     /// Judges the mode that a file has after it was to be made private.
-    fn judge(mode: u32, changed: io::Result<()>, has_permissions: bool) -> io::Result<Left> {
+    fn judge(mode: u32, changed: io::Result<()>, has_permissions: bool) -> io::Result<bool> {
         match changed {
-            _ if mode & BY_OTHERS == 0 => Ok(Left::Private),
-            // As shared folders of virtual machines and network drives do.
-            Ok(()) => Ok(Left::Open),
-            Err(error) if error.kind() == ErrorKind::Unsupported || !has_permissions => {
-                drop(error);
-                Ok(Left::Open)
-            }
-            Err(error) => Err(error),
+            _ if mode & BY_OTHERS == 0 => Ok(false),
+            Err(error) if has_permissions && error.kind() != ErrorKind::Unsupported => Err(error),
+            // As FAT, shared folders of virtual machines and network drives do.
+            _ => Ok(true),
         }
     }
 
@@ -99,7 +142,7 @@ mod unix {
     mod tests {
         use super::*;
 
-        fn judged(mode: u32, error: Option<ErrorKind>, has_permissions: bool) -> Option<Left> {
+        fn judged(mode: u32, error: Option<ErrorKind>, has_permissions: bool) -> Option<bool> {
             let changed = error.map_or(Ok(()), |kind| Err(kind.into()));
             judge(mode, changed, has_permissions).ok()
         }
@@ -108,7 +151,7 @@ mod unix {
         fn what_others_can_neither_read_nor_write_is_private_whatever_was_refused() {
             for mode in [0o600, 0o400, 0o700, 0o711] {
                 for error in [None, Some(ErrorKind::PermissionDenied)] {
-                    assert_eq!(judged(mode, error, true), Some(Left::Private), "{mode:o}");
+                    assert_eq!(judged(mode, error, true), Some(false), "{mode:o}");
                 }
             }
         }
@@ -125,7 +168,7 @@ mod unix {
                     (Some(Unsupported), true),
                     (Some(PermissionDenied), false),
                 ] {
-                    assert_eq!(judged(error, has_permissions), Some(Left::Open), "{mode:o}");
+                    assert_eq!(judged(error, has_permissions), Some(true), "{mode:o}");
                 }
             }
         }
@@ -139,7 +182,7 @@ mod unix {
             std::os::unix::fs::symlink(&file, &link).unwrap();
             restrict(&link).unwrap_err();
             assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o644);
-            assert_eq!(restrict(&file).unwrap(), Left::Private);
+            assert!(!restrict(&file).unwrap());
             assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
     }

@@ -217,8 +217,10 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 fn temporary_folder(place: &FilePlace) -> Result<TempDir, LedgerError> {
-    let folder =
-        private_file::temporary_folder().map_err(|error| LedgerError::not_copied(place, error))?;
+    let folder = private_file::temporary_folders()
+        .prefix("leadload-")
+        .tempdir()
+        .map_err(|error| LedgerError::not_copied(place, error))?;
     debug!(
         event = "note",
         "the ledger `{place}` is read by a private copy in `{}`",
@@ -235,10 +237,7 @@ fn copy_files(place: &FilePlace) -> Result<TempDir, LedgerError> {
     let stamps = || files.each_ref().map(|file| stamp(file));
     let before = stamps();
     let there = files.iter().zip(&copy).filter(|(file, _)| file.exists());
-    let copied = there.map(|(file, copy)| {
-        let mut copy = private_file::create(copy)?;
-        io::copy(&mut fs::File::open(file)?, &mut copy).map(drop)
-    });
+    let copied = there.map(|(file, copy)| private_file::copy(file, copy));
     let copied: io::Result<()> = copied.collect();
     copied.map_err(|error| LedgerError::not_copied(place, error))?;
     match stamps() == before {
