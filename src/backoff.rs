@@ -12,14 +12,28 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// The wait after `failures` failures; `chance` is a random value from 0 to 1.
 pub fn delay(failures: u32, chance: f64) -> Duration {
-    let factor = 1u32 << failures.saturating_sub(1).min(31);
-    FIRST.saturating_mul(factor).min(LONGEST).mul_f64(chance)
+    growing_delay(2.0, failures, chance)
+}
+
+/// The same, where each longest wait is so many times the last.
+fn growing_delay(growth: f64, failures: u32, chance: f64) -> Duration {
+    let times = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
+    let longest = FIRST.as_secs_f64() * growth.powi(times);
+    let longest = longest.min(LONGEST.as_secs_f64());
+    Duration::from_secs_f64(longest * chance)
 }
 
 /// The same, but at least half of the longest possible wait: a service that is down or refuses
 /// requests must not be tried again at once.
 pub fn long_delay(failures: u32, chance: f64) -> Duration {
     delay(failures, 0.5 + chance / 2.0)
+}
+
+/// The wait after so many refusals in a row that do not say how long. It grows slower: where refusals come
+/// by chance, half of them or more, waits that double are without end on average.
+pub fn refused_delay(refusals: u32, chance: f64) -> Duration {
+    const GROWTH: f64 = 1.3;
+    growing_delay(GROWTH, refusals, 0.5 + chance / 2.0)
 }
 
 #[cfg(test)]
@@ -40,5 +54,17 @@ mod tests {
         assert_eq!(delay(3, 0.0), Duration::ZERO);
         assert_eq!(delay(3, 0.5), Duration::from_secs(2));
         assert_eq!(long_delay(3, 0.0), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn waits_for_refusals_by_chance_have_an_end_up_to_seven_of_ten() {
+        let waits = |share: f64| -> f64 {
+            let waits =
+                (1..100).map(|nth| refused_delay(nth, 0.5).as_secs_f64() * share.powf(nth.into()));
+            waits.sum()
+        };
+        assert!(waits(0.5) < 1.5, "{}", waits(0.5));
+        assert!(waits(0.7) < 6.0, "{}", waits(0.7));
+        assert_eq!(refused_delay(17, 1.0), Duration::from_secs(60));
     }
 }

@@ -39,7 +39,7 @@ const OTHER: f64 = 2.0;
 const UNCLEAR: f64 = 1.0;
 /// The same before what was found is given up: it is asked at each answer.
 const AT_LAST: f64 = 8.0;
-/// For how many answers it holds, at first.
+/// For how many answers it holds, at first; each time twice as many.
 const HOLDS: f64 = 1000.0;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,24 +81,16 @@ struct Found {
     sequence: Sequence,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Chance {
     trial: Option<Trial>,
     found: Option<Found>,
-    holds: f64,
+    /// How often it was found.
+    times: i32,
     news: Option<ByChance>,
 }
 
 impl Chance {
-    pub(super) fn new() -> Chance {
-        Chance {
-            trial: None,
-            found: None,
-            holds: HOLDS,
-            news: None,
-        }
-    }
-
     /// Whether refusals come by chance, as far as is known.
     pub(super) fn is_found(&self) -> bool {
         self.found.is_some()
@@ -134,8 +126,13 @@ impl Chance {
         let evidence = trial.evidence(now);
         let more = differs(trial.before, now, EXCESS);
         let depends = trial.sequence.depends();
-        if evidence < -CERTAIN || more.max(depends) > OTHER {
+        if evidence < -CERTAIN {
             self.trial = None;
+            return pace;
+        }
+        if more.max(depends) > OTHER {
+            // That may be an accident too: it begins anew, and the pace before is not forgotten.
+            *trial = Trial::new(trial.from, started);
             return pace;
         }
         if evidence < CERTAIN || now.refused < ENOUGH || depends > UNCLEAR {
@@ -151,7 +148,7 @@ impl Chance {
         }
         let both = trial.before.and(now);
         let from = trial.from;
-        if self.holds == HOLDS {
+        if self.times == 0 {
             self.news = Some(ByChance {
                 before: (trial.before.share(), Rate::of_pace(from)),
                 slower: (now.share(), Rate::of_pace(slow)),
@@ -159,11 +156,11 @@ impl Chance {
         }
         self.found = Some(Found {
             share: both.share(),
-            left: self.holds,
+            left: HOLDS * 2.0_f64.powi(self.times),
             changed: [0.0; 2],
             sequence: Sequence::default(),
         });
-        self.holds *= 2.0;
+        self.times += 1;
         self.trial = None;
         from
     }

@@ -123,7 +123,7 @@ impl Cubic {
             proven: if is_known { pace } else { 0.0 },
             proven_at: 0.0,
             patience: 1.0,
-            chance: Chance::new(),
+            chance: Chance::default(),
             close_since: None,
             in_minute: 0.0,
             refusal: None,

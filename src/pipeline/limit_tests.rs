@@ -206,7 +206,7 @@ limits! {
     fixed_1000_a_minute: limit("fixed", 1000.0, 60.0),
     sliding_100_a_minute: limit("sliding", 100.0, 60.0),
     sliding_100_a_minute_with_hints: limit("sliding", 100.0, 60.0).tells(Tells::Hints),
-    sliding_240_a_minute: limit("sliding", 240.0, 60.0),
+    sliding_240_a_minute: limit("sliding", 240.0, 60.0).when_shared(60.0),
     sliding_300_a_minute: limit("sliding", 300.0, 60.0),
     sliding_300_a_minute_with_hints: limit("sliding", 300.0, 60.0).tells(Tells::Hints),
     token_3_a_second_with_a_burst_of_100: limit("token", 3.0, 1.0).burst(100).used(90.0),

@@ -59,7 +59,7 @@ impl Throttle {
             None if self.began.is_some_and(|at| started <= at) => return None,
             None => {
                 self.unhinted += 1;
-                backoff::long_delay(self.unhinted, chance)
+                backoff::refused_delay(self.unhinted, chance)
             }
         };
         self.began = Some(now);
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(first, Some(Duration::from_secs(1)));
         assert_eq!(throttle.refused(NO_HINT, after(1), after(2), 1.0), None);
         let second = throttle.refused(NO_HINT, after(3), after(4), 1.0);
-        assert_eq!(second, Some(Duration::from_secs(2)));
+        assert_eq!(second, Some(Duration::from_millis(1300)));
         throttle.unhinted = 0;
         let third = throttle.refused(NO_HINT, after(5), after(6), 1.0);
         assert_eq!(third, Some(Duration::from_secs(1)));

@@ -245,7 +245,7 @@ async fn send_all(
             None if is_held => Duration::ZERO,
             None => {
                 unhinted += 1;
-                let wait = crate::backoff::long_delay(unhinted, 0.5);
+                let wait = crate::backoff::refused_delay(unhinted, 0.5);
                 wait.min(controller.longest_guess())
             }
             Some(hint) => hint,
