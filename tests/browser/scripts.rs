@@ -22,6 +22,12 @@ fn a_list_is_sent_without_javascript() {
     page.wait_for_heading(COLUMNS.heading);
     page.row("name").tick("Send");
     page.click("Preview");
+    page.wait_until("the end of the check", |page| {
+        if page.heading() == "Checking the list …" {
+            page.reload();
+        }
+        page.heading() == COLUMNS.heading
+    });
     page.wait_for("What the service would get");
     page.click("Continue");
     page.wait_for_heading("Check, then send");

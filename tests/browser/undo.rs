@@ -12,7 +12,7 @@ fn the_wrong_list_is_taken_back_after_a_question() {
         return;
     };
     let (page, folder) = (browser.page(), Folder::with_leads(&contacts(40)));
-    let service = scenario("latency_ms = 20\nmax_concurrent = 1");
+    let service = scenario("latency_ms = 100\nmax_concurrent = 1");
     let web = Web::start(&folder, &service);
     web.open(&page);
     page.send(&folder.path("leads.csv"), SPRING, 40);

@@ -1143,7 +1143,7 @@ fn a_shared_ledger_undoes_one_run_while_another_machine_sends_another() {
         return;
     };
     let with_ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
-    let service = scenario("latency_ms = 10");
+    let service = scenario("latency_ms = 30");
     let (ours, theirs) = (Folder::with_leads(&contacts(30)), Folder::new());
     with_ledger(ours.import_leads(&service, &[])).expect(0);
     let list: String = (100..400).map(|row| format!("{}\n", number(row))).collect();

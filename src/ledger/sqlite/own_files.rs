@@ -5,7 +5,7 @@
 //!   senders: programs that open one file by two names see neither each other's leads nor each other's
 //!   locks. A folder may have any number of names, since the files in it are the same in all of them.
 //! - It is a regular file: opening a pipe would wait forever, and a link leads to a file of somebody else.
-//! - It belongs to this user, to the owner of the ledger or to the system's administrator: whoever may
+//! - It belongs to this user, to the owner of the ledger or to the system's administrator: another user who may
 //!   write into the folder could add a log that takes everyone out who was sent. As administrator SQLite
 //!   gives the files that it makes to the owner of the ledger.
 
@@ -99,7 +99,7 @@ fn names(file: &Path) -> io::Result<u64> {
     Ok(winapi_util::file::information(&open)?.number_of_links())
 }
 
-/// Whether the file is a mount point, as the process sees it: whoever uses a mounted name sees that.
+/// Whether the file is a mount point, as the process sees it: one that uses a mounted name sees that.
 #[cfg(target_os = "linux")]
 fn is_mounted(file: &Path) -> io::Result<bool> {
     use std::os::unix::ffi::OsStrExt;
