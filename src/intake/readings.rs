@@ -21,6 +21,9 @@ use crate::source::{RowBatch, RowBudget};
 /// that a run may use apart from its numbers. Fewer batches than the stages may hold, where rows
 /// are long.
 const MAX_BYTES: usize = 14 << 20;
+/// What each column of an input takes of that: its name, what is sent of it, examples.
+const COLUMN_BYTES: usize = 512;
+const LEAST_BYTES: usize = 2 << 20;
 
 /// How many batches may wait in front of each thread, and after it.
 const BATCHES_AHEAD: usize = 2;
@@ -62,7 +65,9 @@ impl Readings {
                 read
             })
             .collect();
-        let budget = RowBudget::new(MAX_BYTES);
+        let columns = intake.inputs.iter().map(|input| input.header.names.len());
+        let left = MAX_BYTES.saturating_sub(COLUMN_BYTES * columns.sum::<usize>());
+        let budget = RowBudget::new(left.max(LEAST_BYTES));
         let (reading, of) = (intake.clone(), Arc::clone(&budget));
         thread::spawn(move || send_in_turn(&reading, purpose, &of, &senders));
         Readings {

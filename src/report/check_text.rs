@@ -25,6 +25,9 @@ pub(super) const MAX_RANKED: usize = 15;
 
 pub(super) const MAX_PROBLEMS: usize = 20;
 
+/// Nobody reads more, and a table takes its memory.
+const MAX_COLUMNS: usize = 1000;
+
 pub fn check_text(checked: &Checked<'_>) -> String {
     opening_lines(checked.intake, Width::default(), true)
         + &written(|text| write_check(text, checked))
@@ -100,9 +103,14 @@ fn write_saved(
 
 fn mapping_table(planned: &PlannedInput) -> String {
     let mut table = table(["column", "sent as", "for example"]);
-    table.add_rows(columns(planned));
+    let columns = columns(planned);
+    let left = columns.len().saturating_sub(MAX_COLUMNS);
+    table.add_rows(columns.into_iter().take(MAX_COLUMNS));
     let text = lines(&table);
-    let lines: Vec<String> = text.lines().map(|line| format!(" {line}")).collect();
+    let mut lines: Vec<String> = text.lines().map(|line| format!(" {line}")).collect();
+    if left > 0 {
+        lines.push(format!(" and {}", counted(left as u64, "more column")));
+    }
     lines.join("\n")
 }
 

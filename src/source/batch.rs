@@ -10,7 +10,7 @@ use crate::lead::RowId;
 /// thousand characters fit. A quote that is never closed is detected before it fills the memory.
 pub(super) const MAX_ROW_BYTES: usize = 1 << 20;
 
-/// A batch ends once its cells are so many, or have so many bytes, even if it has only a few rows.
+/// A batch ends once its cells have this many bytes, even if it has only a few rows.
 pub(super) const BATCH_BYTES: usize = 128 * 1024;
 
 pub(super) const SAMPLE_BYTES: usize = 512 * 1024;
@@ -121,10 +121,11 @@ impl RowBatch {
         Filled { bytes, cells }
     }
 
-    /// Whether another row may be added. Empty cells have no bytes, and take memory nevertheless.
+    /// Whether another row may be added. Empty cells have no bytes and take memory nevertheless: each cell
+    /// counts as four at least.
     pub(super) fn has_room(&self, most_rows: usize, most_bytes: usize) -> bool {
         let filled = self.filled();
-        self.len() < most_rows && filled.bytes.max(filled.cells) < most_bytes
+        self.len() < most_rows && filled.bytes.max(4 * filled.cells) < most_bytes
     }
 
     pub(super) fn cut_spare_space(&mut self) {

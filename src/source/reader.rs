@@ -577,7 +577,7 @@ mod tests {
             let mut reader = CsvReader::new("test.csv", input, b',').unwrap();
             reader.read_header(true, 0).unwrap();
             let rows = reader.read_rows(RowBatch::default(), 256, BATCH_BYTES);
-            assert_eq!(rows.unwrap().len(), BATCH_BYTES.div_ceil(CELLS));
+            assert_eq!(rows.unwrap().len(), BATCH_BYTES.div_ceil(4 * CELLS));
         }
     }
 
