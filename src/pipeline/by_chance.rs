@@ -131,7 +131,7 @@ impl Chance {
             return pace;
         }
         if more.max(depends) > OTHER {
-            // That may be an accident too: it begins anew, and the pace before is not forgotten.
+            // This may be chance too, so the comparison starts again, with the pace from before.
             *trial = Trial::new(trial.from, started);
             return pace;
         }

@@ -54,7 +54,7 @@ const EVERY: Duration = Duration::from_secs(60);
 /// Other changes wait until [`EVERY`] has passed since the last logged one.
 const BIG_CHANGE: f64 = 2.0;
 
-/// A wait for the service that is told without being asked for.
+/// A wait this long is a warning, which text shows without `-v`.
 const LONG_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]

@@ -31,6 +31,14 @@ fn at_work(folder: &Folder) -> (Sandbox, Child) {
     (service, child)
 }
 
+/// A list that was sent with its ledger at `ledger.db`.
+fn sent() -> (Folder, Sandbox) {
+    let (folder, service) = (Folder::with_leads(&contacts(2)), service());
+    let ledger = ["--ledger", "ledger.db"];
+    folder.import_leads(&service, &ledger).expect(0);
+    (folder, service)
+}
+
 /// The files of the ledger, its lock among them.
 fn files(folder: &Folder) -> Vec<PathBuf> {
     let names = folder.names().into_iter();
@@ -50,10 +58,7 @@ fn mode(file: &Path) -> u32 {
 
 #[test]
 fn a_ledger_with_a_hard_link_is_refused_by_either_name() {
-    let folder = Folder::with_leads(&contacts(2));
-    let service = service();
-    let ledger = ["--ledger", "ledger.db"];
-    folder.import_leads(&service, &ledger).expect(0);
+    let (folder, service) = sent();
     fs::hard_link(folder.path("ledger.db"), folder.path("other.db")).unwrap();
     let before = folder.names();
     for name in ["ledger.db", "other.db"] {
@@ -67,17 +72,14 @@ fn a_ledger_with_a_hard_link_is_refused_by_either_name() {
     assert_eq!(folder.names(), before);
     assert_eq!(service.stats().lead_requests, 2);
     fs::remove_file(folder.path("other.db")).unwrap();
-    folder.import_leads(&service, &ledger).expect(0);
+    let again = ["--ledger", "ledger.db"];
+    folder.import_leads(&service, &again).expect(0);
 }
 
 /// Whoever may write into the folder can put one there.
 #[test]
 fn a_pipe_or_a_link_beside_the_ledger_is_refused_and_nobody_waits_for_it() {
-    let folder = Folder::with_leads(&contacts(2));
-    let service = service();
-    folder
-        .import_leads(&service, &["--ledger", "ledger.db"])
-        .expect(0);
+    let (folder, service) = sent();
     folder.write("precious", "mine");
     for ending in ["-wal", "-shm", "-journal", ".sender-1"] {
         let place = folder.path(&format!("ledger.db{ending}"));
@@ -135,11 +137,7 @@ fn a_run_whose_lock_was_taken_away_sends_nothing_more() {
 
 #[test]
 fn a_ledger_that_others_can_write_to_is_read_with_a_warning() {
-    let folder = Folder::with_leads(&contacts(2));
-    let service = service();
-    folder
-        .import_leads(&service, &["--ledger", "ledger.db"])
-        .expect(0);
+    let (folder, _service) = sent();
     for (mode, is_warned) in [(0o600, false), (0o644, false), (0o620, true), (0o602, true)] {
         set_mode(&[folder.path("ledger.db")], mode);
         let list = folder.leadload(&["runs", "list", "--ledger", "ledger.db"]);
