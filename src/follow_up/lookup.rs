@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::api::verdict::FatalCause;
 use crate::api::{LeadQuery, ListedLead, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
-use crate::ledger::{RunRecord, UndoRow};
+use crate::ledger::UndoRow;
 use crate::phone::PhoneNumber;
 use crate::pipeline::{Calls, Stopped};
 
@@ -32,21 +32,39 @@ pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> b
     since(lead, answered).is_some_and(|late| late > DOUBT)
 }
 
-/// Whether a lead was made before this run can have made it: before the run began, or before the request was
-/// sent whose answer was the only one about its row. Its time is compared by the clock of its answer, so it
-/// does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
+/// Whether a lead was made before this run has sent the request that made it: before the run began, or
+/// while it sent no request for the row whose lead this is. Its time is compared by the clock of its answer,
+/// so it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
 /// without a zone counts if it is older wherever the service may be.
-pub(super) fn is_older(lead: &ListedLead, run: &RunRecord, row: &UndoRow) -> bool {
+pub(super) fn is_older(
+    lead: &ListedLead,
+    began: Timestamp,
+    timeout: Option<SignedDuration>,
+    row: &UndoRow,
+) -> bool {
     let Some(made) = lead.made else { return false };
     let doubt = match made.has_zone {
         true => SLOWEST,
         false => SLOWEST + FURTHEST_WEST,
     };
-    let answered = row.made_at.filter(|_| !row.answer_lost);
-    let sent = answered.zip(run.timeout());
-    let sent = sent.and_then(|(answered, timeout)| answered.checked_sub(timeout).ok());
-    let earliest = sent.map_or(run.began_at, |sent| sent.max(run.began_at));
-    earliest.duration_since(made.at) > doubt
+    let is_before = |time: Timestamp| time.duration_since(made.at) > doubt;
+    if is_before(began) {
+        return true;
+    }
+    if !row.answer_lost {
+        // No other request was answered, or may have been taken.
+        let sent = row.made_at.zip(timeout);
+        let sent = sent.and_then(|(answered, timeout)| answered.checked_sub(timeout).ok());
+        return sent.is_some_and(is_before);
+    }
+    let Some((first, last)) = row.attempted else {
+        return false;
+    };
+    let is_between = |timeout| {
+        let is_over = made.at.duration_since(last) > timeout && made.has_zone;
+        is_over && row.started.is_some_and(is_before)
+    };
+    is_before(first) || timeout.is_some_and(is_between)
 }
 
 fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
@@ -140,5 +158,89 @@ pub(super) fn refused(not_done: NotDone) -> Stopped {
             text,
         },
         other => Stopped::Unreadable(other.text().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::lead::{CampaignId, RowId};
+    use crate::phone::PhoneNumber;
+
+    const TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).unwrap()
+    }
+
+    /// A row that was settled at this second, in a start that began at another one.
+    fn row(settled: i64, started: i64, attempted: Option<(i64, i64)>) -> UndoRow {
+        UndoRow {
+            row: RowId(1),
+            number: PhoneNumber::from_key(447_911_000_001).unwrap(),
+            campaign: CampaignId(101),
+            lead_id: Some("a".to_owned()),
+            made_at: Some(at(settled)),
+            answer_lost: attempted.is_some(),
+            attempted: attempted.map(|(first, last)| (at(first), at(last))),
+            started: Some(at(started)),
+            was_asked: false,
+            outcome: None,
+        }
+    }
+
+    fn is_older_at(made: i64, row: &UndoRow) -> bool {
+        is_older(
+            &ListedLead::made_at("a", at(made)),
+            at(0),
+            Some(TIMEOUT),
+            row,
+        )
+    }
+
+    proptest! {
+        /// The run began at 0, was killed, and went on; each request may make the lead until its time-out.
+        #[test]
+        fn no_lead_that_a_request_of_the_run_has_made_is_older(
+            first in 0..1_000_i64,
+            longer in 0..1_000_i64,
+            stopped in 0..100_000_i64,
+            waits in 0..1_000_i64,
+            again in 0..1_000_i64,
+            after in 0..=60_i64,
+            which in 0..3,
+        ) {
+            let last = first + longer;
+            let started = last + stopped;
+            let sent = started + waits;
+            let answered = sent + again + after;
+            let made = [first, last, sent + again][which as usize] + after;
+            let lost = row(answered.max(made), started, Some((first, last)));
+            prop_assert!(!is_older_at(made, &lost));
+            // In one start alone.
+            let lost = row(last + after, 0, Some((first, last)));
+            prop_assert!(!is_older_at(first + after.min(longer), &lost));
+            // With one request alone.
+            prop_assert!(!is_older_at(sent + after, &row(sent + after, started, None)));
+        }
+
+        #[test]
+        fn a_lead_from_before_or_between_the_requests_of_a_row_is_older(
+            first in 100..1_000_i64,
+            longer in 0..1_000_i64,
+            stopped in 200..100_000_i64,
+            at in 0.0..1.0,
+        ) {
+            let last = first + longer;
+            let started = last + stopped;
+            let lost = row(started + 10, started, Some((first, last)));
+            prop_assert!(is_older_at(first - 61 - (at * 30.0) as i64, &lost));
+            let span = (stopped - 60 - 61) as f64;
+            prop_assert!(is_older_at(last + 61 + (at * (span - 1.0)) as i64, &lost));
+            let alone = row(started + 10, 0, None);
+            prop_assert!(is_older_at(started + 10 - 60 - 61 - (at * 70.0) as i64, &alone));
+        }
     }
 }

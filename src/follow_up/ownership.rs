@@ -83,7 +83,8 @@ impl<'a> Evidence<'a> {
             if !lead.made.is_some_and(|made| made.has_zone) {
                 self.listed.undated.extend(ids);
             }
-            let is_older = |row: &&UndoRow| is_older(lead, &self.target.run, row);
+            let run = &self.target.run;
+            let is_older = |row: &&UndoRow| is_older(lead, run.began_at, run.timeout(), row);
             let older = rows.iter().copied().filter(is_older);
             self.listed.older.extend(older.map(|row| row.row));
             if let Some(own) = rows.iter().find(|row| is_lead_of(self.target, row, lead)) {

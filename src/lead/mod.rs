@@ -108,6 +108,12 @@ impl RowOutcome {
         self.status == Status::Uncertain || self.status == Status::Duplicate && is_lost
     }
 
+    /// Whether the service has made its lead for the answered request or for an earlier one, of which no
+    /// answer has come.
+    pub fn is_created_after_loss(&self) -> bool {
+        self.status == Status::Created && self.error_code == Some(ErrorCode::AnswerLost)
+    }
+
     /// The outcome of a row that cannot be sent as it is.
     pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
         RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))

@@ -157,9 +157,11 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// When it was sent, if somebody who looks it up needs to know.
+    /// When it was sent, if somebody who looks it up or removes its lead needs to know.
     pub(super) fn attempts_to_keep(&self) -> Option<Attempted> {
-        self.attempted.filter(|_| self.outcome.may_be_looked_up())
+        let outcome = &self.outcome;
+        self.attempted
+            .filter(|_| outcome.may_be_looked_up() || outcome.is_created_after_loss())
     }
 }
 

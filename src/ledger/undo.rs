@@ -78,8 +78,12 @@ pub struct UndoRow {
     /// When the row was settled, so that its lead was made just before; known in the plan alone.
     pub made_at: Option<Timestamp>,
     /// Whether an answer about it was lost, so that its lead may have been made earlier; known in the plan
-    /// alone.
+    /// alone, as is what follows.
     pub answer_lost: bool,
+    /// When it was sent first and last, by the first start that has sent it.
+    pub attempted: Option<(Timestamp, Timestamp)>,
+    /// When the start began that has settled it.
+    pub started: Option<Timestamp>,
     /// Whether the service may have been asked to remove it before.
     pub was_asked: bool,
     /// `None` while its lead is to be removed.

@@ -805,13 +805,15 @@ fn a_lead_that_the_service_had_before_the_run_is_counted_as_kept_and_stays() {
 
 #[test]
 fn a_lead_that_came_after_the_run_began_but_before_it_was_asked_for_stays_too() {
-    an_old_lead_stays(0, |run| run, |folder| sql(folder, BEGAN_EARLIER));
+    for lost in [0, 1] {
+        an_old_lead_stays(lost, |run| run, |folder| sql(folder, BEGAN_EARLIER));
+    }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_lead_that_the_service_had_before_it_was_asked_for_stays_with_a_shared_ledger_too() {
-    for began_earlier in [false, true] {
+    for (lost, began_earlier) in [(0, false), (0, true), (1, true)] {
         let Some(database) = Cluster::database() else {
             return;
         };
@@ -822,17 +824,66 @@ fn a_lead_that_the_service_had_before_it_was_asked_for_stays_with_a_shared_ledge
             }
         };
         let ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
-        an_old_lead_stays(0, ledger, pass);
+        an_old_lead_stays(lost, ledger, pass);
     }
 }
 
-/// An attempt of this run whose answer was lost may have made it.
+/// The run began 60 days ago and was killed; the ledger says that a request for the person was sent 45 days
+/// ago and got no answer. A colleague added the person 30 days ago.
+fn a_lead_between_two_starts_stays(with_ledger: impl Fn(Run) -> Run, pass: impl FnOnce(&Folder)) {
+    let (folder, service) = told_of_an_old_lead(1);
+    let import = || {
+        let flags = ["--concurrency", "1", "--timeout", "1s"];
+        with_ledger(folder.import_leads(&service, &flags))
+    };
+    let process = import().start();
+    wait_for_requests(&service, 231);
+    kill(process);
+    import().expect(0);
+    assert_eq!(
+        folder.column("leads.results.csv", "error_code")[0],
+        "answer_lost"
+    );
+    pass(&folder);
+    with_ledger(undo(&folder, &service, "1", &[])).expect(1);
+    assert_eq!(statuses(&folder), ["kept", "undone"]);
+    assert_eq!(service.leads().len(), 230);
+}
+
 #[test]
-fn a_lead_of_a_row_whose_answer_was_lost_is_the_runs_if_it_is_younger_than_the_run() {
+fn a_lead_that_came_between_two_starts_after_the_first_ones_request_timed_out_stays() {
+    let pass = |folder: &Folder| {
+        sql(folder, BEGAN_EARLIER);
+        sql(
+            folder,
+            "UPDATE attempts SET first_ms = first_ms - 45 * 86400000, last_ms = last_ms - 45 * 86400000",
+        );
+    };
+    a_lead_between_two_starts_stays(|run| run, pass);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lead_that_came_between_two_starts_stays_with_a_shared_ledger_too() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let ledger = |run: Run| run.env("LEADLOAD_LEDGER", &database.url());
+    let pass = |_: &Folder| {
+        database.sql("UPDATE leadload.runs SET began_at = began_at - interval '60 days'");
+        database.sql("UPDATE leadload.attempts SET first_ms = first_ms - 45 * 86400000::bigint, last_ms = last_ms - 45 * 86400000::bigint");
+    };
+    a_lead_between_two_starts_stays(ledger, pass);
+}
+
+/// Older versions have not recorded when.
+#[test]
+fn a_lead_of_a_row_whose_answer_was_lost_is_the_runs_if_it_is_not_known_when_that_was_sent() {
     let (folder, service) = told_of_an_old_lead(1);
     let import = folder.import_leads(&service, &["--concurrency", "1", "--timeout", "1s"]);
     import.expect(0);
     sql(&folder, BEGAN_EARLIER);
+    sql(&folder, "DELETE FROM attempts");
     undo(&folder, &service, "1", &[]).expect(0);
     assert_eq!(statuses(&folder), ["undone", "undone"]);
 }

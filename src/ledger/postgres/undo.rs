@@ -31,8 +31,11 @@ SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timesta
         WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
     NULL::timestamptz AS settled_at, s.settled_at AS made_at,
-    coalesce(s.error_code = $8, false) AS answer_lost
-FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
+    coalesce(s.error_code = $8, false) AS answer_lost, a.first_ms, a.last_ms,
+    (SELECT max(began_at) FROM leadload.starts WHERE run = s.run AND began_at <= s.settled_at)
+        AS started
+FROM leadload.sent AS s LEFT JOIN leadload.attempts AS a ON a.run = s.run AND a.row = s.row
+    LEFT JOIN leadload.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
 WHERE s.run = $1 AND (
@@ -173,7 +176,8 @@ impl PostgresLedger {
     /// The leads of a run that is undone, in the order of its rows.
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
         let select = format!(
-            "SELECT {COLUMNS}, NULL::timestamptz AS made_at, false AS answer_lost
+            "SELECT {COLUMNS}, NULL::timestamptz AS made_at, false AS answer_lost,
+                NULL::bigint, NULL::bigint, NULL::timestamptz
                 FROM leadload.undo_rows
             WHERE run = $1 ORDER BY row"
         );
@@ -257,6 +261,7 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
     let (error, settled_at, made_at) = (get(row, 7)?, get(row, 8)?, get(row, 9)?);
     let status = status.map(|code| UndoStatus::of_code(code.into()).ok_or("a status that is none"));
     let number = PhoneNumber::from_key(number.cast_unsigned());
+    let millis = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
     Ok(UndoRow {
         row: RowId(at.cast_unsigned()),
         number: number.ok_or("a number that is none")?,
@@ -264,6 +269,8 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
         lead_id: get(row, 3)?,
         made_at,
         answer_lost: get(row, 10)?,
+        attempted: millis(get(row, 11)?).zip(millis(get(row, 12)?)),
+        started: get(row, 13)?,
         was_asked: asked_at.is_some(),
         outcome: status.transpose()?.map(|status| UndoOutcome {
             status,
