@@ -51,20 +51,16 @@ pub(super) fn is_older(
     if is_before(began) {
         return true;
     }
-    if !row.answer_lost {
-        // No other request was answered, or may have been taken.
-        let sent = row.made_at.zip(timeout);
-        let sent = sent.and_then(|(answered, timeout)| answered.checked_sub(timeout).ok());
-        return sent.is_some_and(is_before);
-    }
-    let Some((first, last)) = row.attempted else {
+    let (Some(answered), Some(timeout)) = (row.made_at, timeout) else {
         return false;
     };
-    let is_between = |timeout| {
-        let is_over = made.at.duration_since(last) > timeout && made.has_zone;
-        is_over && row.started.is_some_and(is_before)
-    };
-    is_before(first) || timeout.is_some_and(is_between)
+    // Without a lost answer, no other request was answered, or may have been taken.
+    let is_known = !row.answer_lost || !row.attempted.is_empty();
+    let is_over = |last| made.has_zone && made.at.duration_since(last) > timeout;
+    let mut starts = row.attempted.iter();
+    is_known
+        && answered.checked_sub(timeout).is_ok_and(is_before)
+        && starts.all(|start| is_before(start.first) || is_over(start.last))
 }
 
 fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
@@ -167,6 +163,7 @@ mod tests {
 
     use super::*;
     use crate::lead::{CampaignId, RowId};
+    use crate::ledger::Attempted;
     use crate::phone::PhoneNumber;
 
     const TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
@@ -175,20 +172,41 @@ mod tests {
         Timestamp::from_second(1_700_000_000 + second).unwrap()
     }
 
-    /// A row that was settled at this second, in a start that began at another one.
-    fn row(settled: i64, started: i64, attempted: Option<(i64, i64)>) -> UndoRow {
+    /// A row that was settled at this second; and when starts have sent it, if an answer was lost.
+    fn row(settled: i64, starts: &[(i64, i64)]) -> UndoRow {
         UndoRow {
             row: RowId(1),
             number: PhoneNumber::from_key(447_911_000_001).unwrap(),
             campaign: CampaignId(101),
             lead_id: Some("a".to_owned()),
             made_at: Some(at(settled)),
-            answer_lost: attempted.is_some(),
-            attempted: attempted.map(|(first, last)| (at(first), at(last))),
-            started: Some(at(started)),
+            answer_lost: !starts.is_empty(),
+            attempted: starts.iter().map(|times| start(*times)).collect(),
             was_asked: false,
             outcome: None,
         }
+    }
+
+    fn start((first, last): (i64, i64)) -> Attempted {
+        Attempted {
+            first: at(first),
+            last: at(last),
+            ended: None,
+        }
+    }
+
+    /// Starts of a run, one after the other, with hours or days between some of them.
+    fn any_starts() -> impl Strategy<Value = Vec<(i64, i64)>> {
+        let gap = prop_oneof![100..400_i64, 200..100_000_i64];
+        prop::collection::vec((gap, 0..1_000_i64), 1..5).prop_map(|starts| {
+            let mut now = 0;
+            let start = |(gap, longer)| {
+                let first = now + gap;
+                now = first + longer;
+                (first, now)
+            };
+            starts.into_iter().map(start).collect()
+        })
     }
 
     fn is_older_at(made: i64, row: &UndoRow) -> bool {
@@ -201,46 +219,37 @@ mod tests {
     }
 
     proptest! {
-        /// The run began at 0, was killed, and went on; each request may make the lead until its time-out.
+        /// The run began at 0; each request may make the lead until its time-out.
         #[test]
         fn no_lead_that_a_request_of_the_run_has_made_is_older(
-            first in 0..1_000_i64,
-            longer in 0..1_000_i64,
-            stopped in 0..100_000_i64,
-            waits in 0..1_000_i64,
-            again in 0..1_000_i64,
-            after in 0..=60_i64,
-            which in 0..3,
+            starts in any_starts(),
+            which in any::<prop::sample::Index>(),
+            at in 0.0..=1.0,
+            late in 0..=60_i64,
         ) {
-            let last = first + longer;
-            let started = last + stopped;
-            let sent = started + waits;
-            let answered = sent + again + after;
-            let made = [first, last, sent + again][which as usize] + after;
-            let lost = row(answered.max(made), started, Some((first, last)));
-            prop_assert!(!is_older_at(made, &lost));
-            // In one start alone.
-            let lost = row(last + after, 0, Some((first, last)));
-            prop_assert!(!is_older_at(first + after.min(longer), &lost));
+            let (first, last) = *which.get(&starts);
+            let made = first + ((last - first) as f64 * at) as i64 + late;
+            let answered = starts.last().unwrap().1 + 60;
+            prop_assert!(!is_older_at(made, &row(answered.max(made), &starts)));
             // With one request alone.
-            prop_assert!(!is_older_at(sent + after, &row(sent + after, started, None)));
+            prop_assert!(!is_older_at(made, &row(made - late + 60, &[])));
         }
 
         #[test]
-        fn a_lead_from_before_or_between_the_requests_of_a_row_is_older(
-            first in 100..1_000_i64,
-            longer in 0..1_000_i64,
-            stopped in 200..100_000_i64,
+        fn a_lead_from_before_or_between_the_starts_of_a_row_is_older(
+            starts in any_starts(),
+            which in any::<prop::sample::Index>(),
             at in 0.0..1.0,
         ) {
-            let last = first + longer;
-            let started = last + stopped;
-            let lost = row(started + 10, started, Some((first, last)));
-            prop_assert!(is_older_at(first - 61 - (at * 30.0) as i64, &lost));
-            let span = (stopped - 60 - 61) as f64;
-            prop_assert!(is_older_at(last + 61 + (at * (span - 1.0)) as i64, &lost));
-            let alone = row(started + 10, 0, None);
-            prop_assert!(is_older_at(started + 10 - 60 - 61 - (at * 70.0) as i64, &alone));
+            let at_start = which.index(starts.len());
+            let earlier = at_start.checked_sub(1).map_or(-60, |earlier| starts[earlier].1);
+            let (from, to) = (earlier + 61, starts[at_start].0 - 61);
+            prop_assume!(from <= to);
+            let made = from + ((to - from) as f64 * at) as i64;
+            let answered = starts.last().unwrap().1;
+            prop_assert!(is_older_at(made, &row(answered + 60, &starts)));
+            let before = answered - 61 - (at * 70.0) as i64;
+            prop_assert!(is_older_at(before, &row(answered + 60, &[])));
         }
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! # Promise
 //!
-//! A lead is `created` only if its time lies between the row's first attempt and the last one on record,
-//! plus the time-out on record. Any other is a duplicate, since undoing the run would remove it: one that may
-//! be older, and one that somebody has made while nobody knew that the run was killed. And a row counts as
+//! A lead is `created` only if its time lies between the first attempt that a start of the run has made at the
+//! row and the last one on record, plus the time-out on record. Any other is a duplicate, since undoing the run
+//! would remove it: one that may be older, and one that somebody has made while the run was stopped. And a row counts as
 //! not taken only if the list has had time to show its lead, shows another lead of the run, and the service
 //! would refuse a second one.
 
@@ -183,7 +183,7 @@ struct OwnLead {
 
 impl Work<'_> {
     /// Looks a row up, and records what is found.
-    async fn settle(&self, row: Record, attempted: Option<Attempted>) -> Result<(), Stopped> {
+    async fn settle(&self, row: Record, attempted: Vec<Attempted>) -> Result<(), Stopped> {
         let calls = &self.target.calls;
         let number = row.number;
         let listed = leads_with(calls, row.campaign, number).await?;
@@ -212,11 +212,11 @@ impl Work<'_> {
             .filter(|lead| lead.service == *service)
             .collect();
         let timeout = self.target.run.timeout();
-        let outcome = match judge(&row, attempted, timeout, &listed, &known) {
+        let outcome = match judge(&row, &attempted, timeout, &listed, &known) {
             Some(outcome) => self.accepted(&row, outcome).await?,
             // The service has said itself that it has a lead.
             None if row.outcome.status == Status::Duplicate => None,
-            None => self.not_there(&row, attempted).await?,
+            None => self.not_there(&row, &attempted).await?,
         };
         self.note(&row, outcome.as_ref());
         if let Some(outcome) = outcome.filter(|_| !self.target.is_dry_run) {
@@ -281,7 +281,7 @@ impl Work<'_> {
     async fn not_there(
         &self,
         row: &Record,
-        attempted: Option<Attempted>,
+        attempted: &[Attempted],
     ) -> Result<Option<RowOutcome>, Stopped> {
         let undecided = |found: fn(&mut Undecided) -> &mut u64| {
             *found(&mut self.found.borrow_mut().undecided) += 1;
@@ -293,10 +293,11 @@ impl Work<'_> {
         if self.target.run.token.as_deref() == Some(SEVERAL_TOKENS) {
             return undecided(|rows| &mut rows.elsewhere);
         }
-        let Some(attempted) = attempted else {
+        let over = attempted.iter().map(Attempted::surely_over).max();
+        let Some(over) = over else {
             return undecided(|rows| &mut rows.time_unknown);
         };
-        let due = attempted.surely_over().saturating_add(LATE);
+        let due = over.saturating_add(LATE);
         let due = due.unwrap_or(Timestamp::MAX);
         if Timestamp::now() < due {
             let mut found = self.found.borrow_mut();
@@ -352,7 +353,7 @@ const PERHAPS_BEFORE: &str = "perhaps made before the run";
 /// row's. `known` is what the ledger has of them.
 fn judge(
     row: &Record,
-    attempted: Option<Attempted>,
+    attempted: &[Attempted],
     timeout: Option<SignedDuration>,
     listed: &[ListedLead],
     known: &[LeadAt],
@@ -379,6 +380,7 @@ fn judge(
     let why = match (maker(lead), when(lead)) {
         (Some(run), _) => format!("made by run {run}"),
         (None, Made::Later) => "by its time, made after this row's last attempt".to_owned(),
+        (None, Made::Between) => "by its time, made while the run was stopped".to_owned(),
         (None, _) => PERHAPS_BEFORE.to_owned(),
     };
     let id = Some(lead.id.clone());
@@ -391,23 +393,24 @@ enum Made {
     InTime,
     /// That is another lead, another clock, or another zone.
     Later,
+    /// After one start had sent the row, and before another one did.
+    Between,
     Unknown,
 }
 
 impl Made {
-    fn of(
-        lead: &ListedLead,
-        attempted: Option<Attempted>,
-        timeout: Option<SignedDuration>,
-    ) -> Made {
-        let made = lead.made.filter(|made| made.has_zone);
-        let (Some(made), Some(attempted), Some(timeout)) = (made, attempted, timeout) else {
+    fn of(lead: &ListedLead, attempted: &[Attempted], timeout: Option<SignedDuration>) -> Made {
+        let (Some(made), Some(timeout)) = (lead.made.filter(|made| made.has_zone), timeout) else {
             return Made::Unknown;
         };
-        match made.at.duration_since(attempted.last) < timeout {
-            false => Made::Later,
-            true if made.at > attempted.first => Made::InTime,
-            true => Made::Unknown,
+        let begun = attempted.iter().filter(|start| made.at > start.first);
+        let begun: Vec<&Attempted> = begun.collect();
+        let is_over = |start: &&Attempted| made.at.duration_since(start.last) >= timeout;
+        match begun.len() {
+            0 => Made::Unknown,
+            _ if !begun.iter().all(is_over) => Made::InTime,
+            all if all == attempted.len() => Made::Later,
+            _ => Made::Between,
         }
     }
 }
@@ -453,11 +456,11 @@ mod tests {
     #[test]
     fn a_lead_of_another_row_stays_that_rows_though_an_earlier_run_knows_its_id() {
         let at = Timestamp::UNIX_EPOCH;
-        let attempted = Some(Attempted {
+        let attempted = [Attempted {
             first: at,
             last: at,
             ended: None,
-        });
+        }];
         let listed = [ListedLead::made_at("a", at)];
         let known = [
             record(3, 1, Status::Duplicate, Some("a")),
@@ -468,31 +471,34 @@ mod tests {
             service: String::new(),
         });
         let row = record(7, 2, Status::Uncertain, None);
-        assert_eq!(judge(&row, attempted, Some(LATE), &listed, &known), None);
+        assert_eq!(judge(&row, &attempted, Some(LATE), &listed, &known), None);
         // What an earlier run was told of is no other row's.
-        let found = judge(&row, attempted, Some(LATE), &listed, &known[..1]).unwrap();
+        let found = judge(&row, &attempted, Some(LATE), &listed, &known[..1]).unwrap();
         assert_eq!(found.lead_id.as_deref(), Some("a"));
     }
 
     proptest! {
         #[test]
-        fn a_lead_is_created_only_before_the_last_attempt_on_record_has_timed_out(
-            last in 0..600_i64,
+        fn a_lead_is_created_only_before_an_attempt_on_record_has_timed_out(
+            starts in prop::collection::vec((0..1_500_i64, 0..600_i64), 1..5),
             noticed in 0..400_000_i64,
             made in prop_oneof![-600..1_500_i64, -600..500_000_i64],
             timeout in prop::option::of(1..700_i64),
         ) {
             let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();
-            let attempted = Attempted {
-                first: at(0),
-                last: at(last),
-                ended: Some(at(last + noticed)),
-            };
+            let attempted = starts.iter().map(|(first, longer)| Attempted {
+                first: at(*first),
+                last: at(first + longer),
+                ended: Some(at(first + longer + noticed)),
+            });
+            let attempted: Vec<Attempted> = attempted.collect();
             let row = record(7, 1, Status::Uncertain, None);
             let listed = [ListedLead::made_at("a", at(made))];
             let within = timeout.map(SignedDuration::from_secs);
-            let found = judge(&row, Some(attempted), within, &listed, &[]).unwrap();
-            let is_own = timeout.is_some_and(|timeout| made > 0 && made < last + timeout);
+            let found = judge(&row, &attempted, within, &listed, &[]).unwrap();
+            let is_own = timeout.is_some_and(|timeout| {
+                starts.iter().any(|(first, longer)| made > *first && made < first + longer + timeout)
+            });
             let status = if is_own { Status::Created } else { Status::Duplicate };
             prop_assert_eq!(found.status, status);
             prop_assert_eq!(found.lead_id.as_deref(), Some("a"));

@@ -729,12 +729,10 @@ fn expire(_: &Subject) {}
 #[test]
 fn a_row_that_may_be_looked_up_is_known_with_the_times_of_its_attempts() {
     each(|mut subject| {
-        let attempted = |first, last| {
-            Some(Attempted {
-                first: at(first),
-                last: at(last),
-                ended: None,
-            })
+        let attempted = |first, last| Attempted {
+            first: at(first),
+            last: at(last),
+            ended: None,
         };
         for (row, outcome, (first, last)) in [
             (1, uncertain(), (10, 20)),
@@ -742,7 +740,7 @@ fn a_row_that_may_be_looked_up_is_known_with_the_times_of_its_attempts() {
             (3, lost_duplicate(), (50, 60)),
         ] {
             let mut group = settlements([row], &outcome);
-            group.settlements[0].attempted = attempted(first, last);
+            group.settlements[0].attempted = Some(attempted(first, last));
             subject.commit(RUN, claims([row]));
             if let Ledger::Server(_) = subject.ledger {
                 // A settlement is of the sender that has claimed the row.
@@ -761,9 +759,11 @@ fn a_row_that_may_be_looked_up_is_known_with_the_times_of_its_attempts() {
         let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
         let brief: Vec<_> = rows
             .iter()
-            .map(|(row, times)| (row.row.0, *times))
+            .map(|(row, times)| (row.row.0, times.clone()))
             .collect();
-        assert_eq!(brief, [(1, attempted(10, 40)), (3, attempted(50, 60))]);
+        // Each start has its own.
+        let both = vec![attempted(10, 20), attempted(15, 40)];
+        assert_eq!(brief, [(1, both), (3, vec![attempted(50, 60)])]);
         // They are kept until the row is decided.
         subject.ledger.reconcile(&rows[1].0, &id(3)).unwrap();
         let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
@@ -810,12 +810,15 @@ fn of_a_claim_without_an_answer_the_claim_is_on_record_and_until_when_others_may
         }
         assert_eq!(brief(&subject.ledger.undo_plan(RUN).unwrap()), unknown);
         let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
-        let [(row, Some(times))] = &rows[..] else {
+        let [(row, times)] = &rows[..] else {
             panic!("{rows:?}");
+        };
+        let [times] = &times[..] else {
+            panic!("{times:?}");
         };
         assert_eq!(row.row, RowId(1));
         assert_eq!(before[0].0.outcome.status, Status::Uncertain);
-        assert_eq!(before[0].1.map(|times| times.first), Some(times.first));
+        assert_eq!(before[0].1[0].first, times.first);
         assert_eq!((times.first, times.last), (at(10), at(10)));
         match subject.ledger {
             Ledger::Server(_) => assert_eq!(times.surely_over(), at(30)),
@@ -824,7 +827,7 @@ fn of_a_claim_without_an_answer_the_claim_is_on_record_and_until_when_others_may
                 assert!((0..60).contains(&ago.as_secs()), "{ago}");
             }
         }
-        // Sent again by a later start, it keeps the time of its first attempt.
+        // Sent again by a later start, it keeps the time of the claim.
         subject.commit(RUN, claims([1]));
         let mut group = settlements([1], &uncertain());
         let last = at(2_000_000_000);
@@ -838,9 +841,9 @@ fn of_a_claim_without_an_answer_the_claim_is_on_record_and_until_when_others_may
         }
         subject.commit(RUN, group);
         subject.ledger.recover(subject.service).unwrap();
-        let times = subject.ledger.rows_to_look_up(RUN).unwrap()[0].1.unwrap();
-        assert_eq!((times.first, times.last), (at(10), last));
-        assert_eq!(times.surely_over(), last);
+        let times = &subject.ledger.rows_to_look_up(RUN).unwrap()[0].1;
+        let times: Vec<_> = times.iter().map(|of| (of.first, of.last)).collect();
+        assert_eq!(times, [(at(10), at(10)), (at(50), last)]);
     });
 }
 
@@ -864,14 +867,11 @@ fn any_starts() -> impl Strategy<Value = Vec<Start>> {
     })
 }
 
-/// What is on record of the starts of one row: its first claim or attempt, and its last attempt, for which
-/// a claim stands if there is none.
-fn on_record(starts: &[Start]) -> (i64, i64) {
-    let begun = |(claimed, attempts): &Start| attempts.map_or(*claimed, |(first, _)| first);
-    let first = starts.iter().map(begun).min().unwrap();
-    let last_of = |(_, attempts): &Start| attempts.map(|(_, last)| last);
-    let last = starts.iter().filter_map(last_of).max();
-    (first, last.unwrap_or(starts[0].0))
+/// What is on record of a start of one row: its first and its last attempt, for which the claim stands if it
+/// was killed.
+fn on_record((claimed, attempts): &Start) -> (Timestamp, Timestamp) {
+    let (first, last) = attempts.unwrap_or((*claimed, *claimed));
+    (at(first), at(last))
 }
 
 /// Claims a row as each start did, and settles it, or is killed.
@@ -919,12 +919,10 @@ proptest! {
             let found = subject.ledger.rows_to_look_up(RUN).unwrap();
             assert_eq!(found.len(), rows.len());
             for ((record, times), starts) in found.iter().zip(&rows) {
-                let times = times.unwrap();
-                let (first, last) = on_record(starts);
-                let known = (times.first, times.last);
-                assert_eq!(known, (at(first), at(last)), "{} {starts:?}", record.row);
-                assert!(times.surely_over() >= times.last);
-                assert!(starts.iter().all(|(claimed, _)| times.surely_over() >= at(*claimed)));
+                let known: Vec<_> = times.iter().map(|of| (of.first, of.last)).collect();
+                let expected: Vec<_> = starts.iter().map(on_record).collect();
+                assert_eq!(known, expected, "{} {starts:?}", record.row);
+                assert!(times.iter().all(|of| of.surely_over() >= of.last));
             }
         });
     }

@@ -165,7 +165,8 @@ impl Settlement {
     }
 }
 
-/// When a row was sent: by this the service's list of leads tells whether it has made its lead.
+/// When one start of a run has sent a row: by this the service's list of leads tells whether it has made its
+/// lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempted {
     /// No attempt was earlier.
@@ -192,13 +193,14 @@ impl Attempted {
         self.ended.map_or(self.last, |ended| ended.max(self.last))
     }
 
-    /// With a later claim without an answer: that does not show that there was another attempt.
-    pub(super) fn and_claimed(self, later: Attempted) -> Attempted {
-        Attempted {
-            first: self.first.min(later.first),
-            last: self.last,
-            ended: self.ended.max(later.ended),
-        }
+    /// As they are stored, in milliseconds since 1970; `None` if they are no times.
+    pub(super) fn of_millis(first: i64, last: i64, ended: Option<i64>) -> Option<Attempted> {
+        let time = |ms| Timestamp::from_millisecond(ms).ok();
+        Some(Attempted {
+            first: time(first)?,
+            last: time(last)?,
+            ended: ended.and_then(time),
+        })
     }
 }
 

@@ -461,12 +461,12 @@ impl Ledger {
         of_kind!(self, ledger => ledger.undo_rows(run))
     }
 
-    /// The rows of a run whose leads may be looked up, in order, each with the time of its attempts
-    /// if that is known. Claims without an outcome that nobody is working at are among them.
+    /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
+    /// as far as they are known. Claims without an outcome that nobody is working at are among them.
     pub fn rows_to_look_up(
         &self,
         run: RunId,
-    ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
+    ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
         of_kind!(self, ledger => ledger.rows_to_look_up(run))
     }
 

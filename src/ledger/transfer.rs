@@ -98,7 +98,7 @@ pub(super) const TABLES: &[Table] = tables! {
     known_bad by "service, digest, run" {
         service Whole, digest Bytes, run Whole, row Whole, in_rejects YesNo,
     }
-    attempts by "run, row" {
+    attempts by "run, row, first_ms" {
         run Whole, row Whole, first_ms Whole, last_ms Whole, ended_ms Whole,
     }
     undo_rows by "run, row" {

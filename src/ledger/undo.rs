@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::Attempted;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, Status};
 use crate::phone::PhoneNumber;
 
@@ -80,10 +81,8 @@ pub struct UndoRow {
     /// Whether an answer about it was lost, so that its lead may have been made earlier; known in the plan
     /// alone, as is what follows.
     pub answer_lost: bool,
-    /// When it was sent first and last, by the first start that has sent it.
-    pub attempted: Option<(Timestamp, Timestamp)>,
-    /// When the start began that has settled it.
-    pub started: Option<Timestamp>,
+    /// When each start has sent it, as far as that is on record.
+    pub attempted: Vec<Attempted>,
     /// Whether the service may have been asked to remove it before.
     pub was_asked: bool,
     /// `None` while its lead is to be removed.

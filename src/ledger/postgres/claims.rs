@@ -162,8 +162,7 @@ pub(super) fn attempt_times(of: &str) -> [String; 2] {
 }
 
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
-/// been taken, and that stays known even if another claim is released. It does not show that there was
-/// an attempt after those on record.
+/// been taken, and that stays known even if another claim is released.
 pub(super) fn expire(rows: &str) -> String {
     let uncertain = status_code(Status::Uncertain);
     let [claimed, ended] = attempt_times("x");
@@ -179,9 +178,8 @@ pub(super) fn expire(rows: &str) -> String {
         SELECT x.run, x.row, {claimed}, {claimed}, {ended}
         FROM expired AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
         WHERE x.claimed_at IS NOT NULL
-        ON CONFLICT (run, row) DO UPDATE
-        SET first_ms = least(attempts.first_ms, excluded.first_ms),
-            ended_ms = greatest(attempts.ended_ms, excluded.ended_ms)"
+        ON CONFLICT (run, row, first_ms) DO UPDATE
+        SET ended_ms = greatest(attempts.ended_ms, excluded.ended_ms)"
     )
 }
 

@@ -1,6 +1,5 @@
 //! Rows that may have been taken, and what the service has of them.
 
-use jiff::Timestamp;
 use serde_json::json;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
@@ -24,23 +23,27 @@ UPDATE leadload.sent SET status = $3, lead_id = $4, http_status = $5, settled_at
     holds_service = CASE WHEN $3 <= 1 THEN holds_service END
 WHERE run = $1 AND row = $2 AND status = $9 AND lead_id IS NULL AND NOT is_open";
 
+/// When each start has sent a row of `leadload.sent AS s`.
+pub(super) const ATTEMPTED: &str = "
+    ARRAY(SELECT first_ms FROM leadload.attempts WHERE run = s.run AND row = s.row ORDER BY first_ms),
+    ARRAY(SELECT last_ms FROM leadload.attempts WHERE run = s.run AND row = s.row ORDER BY first_ms),
+    ARRAY(SELECT ended_ms FROM leadload.attempts WHERE run = s.run AND row = s.row ORDER BY first_ms)";
+
 impl PostgresLedger {
-    /// The rows of a run whose leads may be looked up, in order, each with the time of its attempts
-    /// if that is known. Open claims whose requests cannot be on their way any more are among them.
+    /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
+    /// as far as they are known. Open claims whose requests cannot be on their way any more are among them.
     pub fn rows_to_look_up(
         &self,
         run: RunId,
-    ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
+    ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
         let (id, uncertain) = (run.0.cast_signed(), status_code(Status::Uncertain) as i16);
         let code = ErrorCode::AnswerLost.to_string();
         let [claimed, ended] = attempt_times("s");
         let is_known = "s.is_open AND s.claimed_at IS NOT NULL";
         let select = format!(
-            "SELECT {COLUMNS}, s.is_open, least(a.first_ms, CASE WHEN {is_known} THEN {claimed} END),
-                coalesce(a.last_ms, CASE WHEN {is_known} THEN {claimed} END),
-                greatest(a.ended_ms, CASE WHEN {is_known} THEN {ended} END)
+            "SELECT {COLUMNS}, s.is_open, {ATTEMPTED}, CASE WHEN {is_known} THEN {claimed} END,
+                CASE WHEN {is_known} THEN {ended} END
             FROM leadload.sent AS s {SENDER}
-            LEFT JOIN leadload.attempts AS a ON a.run = s.run AND a.row = s.row
             WHERE s.run = $1 AND CASE WHEN s.is_open THEN {IS_EXPIRED}
                 ELSE s.status = $2 OR s.status = 1 AND s.error_code = $3 AND s.lead_id IS NULL END
             ORDER BY s.row"
@@ -54,7 +57,11 @@ impl PostgresLedger {
             if get(row, 13)? {
                 record.outcome = without_answer(record.outcome.attempts, NO_ANSWER);
             }
-            Ok((record, attempted(row)?))
+            let mut times = attempted(row, 14)?;
+            let claimed: Option<i64> = get(row, 17)?;
+            let open = claimed.zip(get(row, 18)?);
+            times.extend(open.and_then(|(at, ended)| Attempted::of_millis(at, at, Some(ended))));
+            Ok((record, times))
         })
     }
 
@@ -204,11 +211,11 @@ async fn write_counts(
     Ok(())
 }
 
-fn attempted(row: &Row) -> Result<Option<Attempted>, Unreadable> {
-    let time = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
-    let (first, last) = (time(get(row, 14)?), time(get(row, 15)?));
-    let ended = time(get(row, 16)?);
-    Ok(first
-        .zip(last)
-        .map(|(first, last)| Attempted { first, last, ended }))
+/// The three columns that [`ATTEMPTED`] makes, from the one at `first`.
+pub(super) fn attempted(row: &Row, first: usize) -> Result<Vec<Attempted>, Unreadable> {
+    let (firsts, lasts): (Vec<i64>, Vec<i64>) = (get(row, first)?, get(row, first + 1)?);
+    let ends: Vec<Option<i64>> = get(row, first + 2)?;
+    let times = firsts.into_iter().zip(lasts).zip(ends);
+    let times = times.filter_map(|((first, last), ended)| Attempted::of_millis(first, last, ended));
+    Ok(times.collect())
 }

@@ -8,7 +8,7 @@ use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 6;
+pub(super) const VERSION: i32 = 7;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -25,6 +25,7 @@ const STEPS: [&str; VERSION as usize] = [
     WHEN_IT_ASKED,
     WHICH_RUN,
     KILLED_WHEN,
+    EACH_START,
 ];
 
 /// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`.
@@ -305,6 +306,12 @@ const KILLED_WHEN: &str = "
 -- record; none if no process was killed. Before this column came, `last_ms` was the later of the two.
 ALTER TABLE leadload.attempts ADD COLUMN ended_ms bigint;
 UPDATE leadload.attempts SET ended_ms = last_ms, last_ms = first_ms;
+";
+
+/// What somebody else does between two starts of a run is not the run's.
+const EACH_START: &str = "
+-- Each start that has sent a row has an entry. Before, all of a row had one.
+ALTER TABLE leadload.attempts DROP CONSTRAINT attempts_pkey, ADD PRIMARY KEY (run, row, first_ms);
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

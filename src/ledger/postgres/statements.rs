@@ -62,15 +62,12 @@ WHERE s.run = t.run AND s.row = t.row AND CASE
     ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($12)
 END";
 
-/// Records when rows that may be looked up were sent, by this start and by earlier ones. Of rows that are
-/// created now ($5), what earlier starts have sent stays apart from what this one has.
+/// Records when this start has sent rows that may be looked up.
 const RECORD_ATTEMPTS: &str = "
 INSERT INTO leadload.attempts (run, row, first_ms, last_ms)
 SELECT $1, row, first_ms, last_ms FROM unnest($2::bigint[], $3::bigint[], $4::bigint[])
     AS t (row, first_ms, last_ms)
-ON CONFLICT (run, row) DO UPDATE SET first_ms = least(attempts.first_ms, excluded.first_ms),
-    last_ms = greatest(attempts.last_ms, excluded.last_ms)
-WHERE excluded.row <> ALL ($5)";
+ON CONFLICT (run, row, first_ms) DO UPDATE SET last_ms = greatest(attempts.last_ms, excluded.last_ms)";
 
 /// A row that was sent before stays what it was; any other one is as if never claimed.
 const RELEASE: &str = "
@@ -216,17 +213,12 @@ fn attempts(run: i64, settlements: &[Settlement]) -> Option<Statement> {
             .collect()
     };
     let rows: Vec<i64> = last.keys().map(|row| row.0.cast_signed()).collect();
-    let created = settlements
-        .iter()
-        .filter(|settled| settled.outcome.is_created_after_loss());
-    let created: Vec<i64> = created.map(|of| of.claim.row.0.cast_signed()).collect();
     (!rows.is_empty()).then(|| {
         Statement::new(RECORD_ATTEMPTS, Answers::Nothing)
             .int8(run)
             .value(rows, Type::INT8_ARRAY)
             .value(times(|times| times.first), Type::INT8_ARRAY)
             .value(times(|times| times.last), Type::INT8_ARRAY)
-            .value(created, Type::INT8_ARRAY)
     })
 }
 

@@ -7,6 +7,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
 use super::PostgresLedger;
+use super::reconcile::{ATTEMPTED, attempted};
 use super::record::{Unreadable, get, storable, whole_seconds};
 use super::sender::lease_of;
 use super::session::{LONG_ANSWER, Value, int2, int8, text, typed};
@@ -22,8 +23,9 @@ use crate::phone::PhoneNumber;
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
 /// second request with the first one's lead. A row whose claim is open is uncertain.
-const PLANNED: &str = "
-SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timestamptz AS asked_at,
+fn planned() -> String {
+    format!(
+        "SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timestamptz AS asked_at,
     CASE WHEN s.is_open OR s.status <> 0 OR s.lead_id IS NULL THEN $3::smallint
         WHEN o.run IS NOT NULL THEN $4::smallint END AS status,
     NULL::integer AS http_status,
@@ -31,17 +33,16 @@ SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timesta
         WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
     NULL::timestamptz AS settled_at, s.settled_at AS made_at,
-    coalesce(s.error_code = $8, false) AS answer_lost, a.first_ms, a.last_ms,
-    (SELECT max(began_at) FROM leadload.starts WHERE run = s.run AND began_at <= s.settled_at)
-        AS started
-FROM leadload.sent AS s LEFT JOIN leadload.attempts AS a ON a.run = s.run AND a.row = s.row
-    LEFT JOIN leadload.sent AS o
+    coalesce(s.error_code = $8, false) AS answer_lost, {ATTEMPTED}
+FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
 WHERE s.run = $1 AND (
     s.is_open OR s.status IN (0, $2) OR s.status = 1 AND s.error_code = $8
 )
-ORDER BY s.row, o.run";
+ORDER BY s.row, o.run"
+    )
+}
 
 const COLUMNS: &str =
     "row, number, campaign, lead_id, asked_at, status, http_status, error, settled_at";
@@ -93,9 +94,10 @@ impl PostgresLedger {
         now: Timestamp,
     ) -> Result<Result<(), AtWork>, LedgerError> {
         let (id, now) = (run.0.cast_signed(), whole_seconds(now));
+        let planned = planned();
         let plan = format!(
             "INSERT INTO leadload.undo_rows (run, {COLUMNS})
-            SELECT $1, {COLUMNS} FROM ({PLANNED}) AS planned
+            SELECT $1, {COLUMNS} FROM ({planned}) AS planned
             ON CONFLICT (run, row) DO UPDATE
             SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
                 http_status = NULL, settled_at = NULL
@@ -122,7 +124,7 @@ impl PostgresLedger {
     /// What undoing the run would do, row by row.
     pub fn undo_plan(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
         let values = PlanValues::new();
-        let rows = self.query(PLANNED, &values.of(&run.0.cast_signed()))?;
+        let rows = self.query(&planned(), &values.of(&run.0.cast_signed()))?;
         self.read_all(&rows, read)
     }
 
@@ -177,16 +179,15 @@ impl PostgresLedger {
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
         let select = format!(
             "SELECT {COLUMNS}, NULL::timestamptz AS made_at, false AS answer_lost,
-                NULL::bigint, NULL::bigint, NULL::timestamptz
-                FROM leadload.undo_rows
-            WHERE run = $1 ORDER BY row"
+                '{{}}'::bigint[], '{{}}'::bigint[], '{{}}'::bigint[]
+            FROM leadload.undo_rows WHERE run = $1 ORDER BY row"
         );
         let rows = self.query(&select, &[int8(&run.0.cast_signed())])?;
         self.read_all(&rows, read)
     }
 }
 
-/// The values of [`PLANNED`] after the first.
+/// The values of [`planned`] after the first.
 struct PlanValues {
     uncertain: i16,
     unknown: i16,
@@ -261,7 +262,6 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
     let (error, settled_at, made_at) = (get(row, 7)?, get(row, 8)?, get(row, 9)?);
     let status = status.map(|code| UndoStatus::of_code(code.into()).ok_or("a status that is none"));
     let number = PhoneNumber::from_key(number.cast_unsigned());
-    let millis = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
     Ok(UndoRow {
         row: RowId(at.cast_unsigned()),
         number: number.ok_or("a number that is none")?,
@@ -269,8 +269,7 @@ fn read(row: &Row) -> Result<UndoRow, Unreadable> {
         lead_id: get(row, 3)?,
         made_at,
         answer_lost: get(row, 10)?,
-        attempted: millis(get(row, 11)?).zip(millis(get(row, 12)?)),
-        started: get(row, 13)?,
+        attempted: attempted(row, 11)?,
         was_asked: asked_at.is_some(),
         outcome: status.transpose()?.map(|status| UndoOutcome {
             status,

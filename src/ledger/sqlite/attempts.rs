@@ -6,16 +6,13 @@ use rusqlite::{Transaction, params};
 use super::{Attempted, Settlement};
 use crate::lead::RunId;
 
-/// A claim without an answer does not show that there was another attempt. Of a row that is created now, what
-/// earlier starts have sent stays apart from what this one has.
+/// What each start has sent stays apart.
 const RECORD: &str = "
 INSERT INTO attempts (run, row, first_ms, last_ms, ended_ms) VALUES (?1, ?2, ?3, ?4, ?5)
-ON CONFLICT DO UPDATE SET first_ms = min(first_ms, excluded.first_ms),
-    last_ms = iif(excluded.ended_ms IS NULL, max(last_ms, excluded.last_ms), last_ms),
-    ended_ms = coalesce(max(ended_ms, excluded.ended_ms), ended_ms, excluded.ended_ms)
-WHERE NOT ?6";
+ON CONFLICT DO UPDATE SET last_ms = max(last_ms, excluded.last_ms),
+    ended_ms = coalesce(max(ended_ms, excluded.ended_ms), ended_ms, excluded.ended_ms)";
 
-/// Records when a row that may be looked up was sent, by this start and by earlier ones.
+/// Records when a row that may be looked up was sent, by the start that has settled it.
 pub(super) fn record(
     change: &Transaction<'_>,
     run: RunId,
@@ -25,9 +22,8 @@ pub(super) fn record(
         return Ok(());
     };
     let row = settled.claim.row.0;
-    let is_created = settled.outcome.is_created_after_loss();
     let ended = ended.map(millis);
-    let values = params![run.0, row, millis(first), millis(last), ended, is_created];
+    let values = params![run.0, row, millis(first), millis(last), ended];
     change.prepare_cached(RECORD)?.execute(values)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::coding::status_code;
 use super::columns::all;
@@ -15,12 +15,12 @@ use crate::ledger::LeadAt;
 use crate::phone::PhoneNumber;
 
 impl SqliteLedger {
-    /// The rows of a run whose leads may be looked up, in order, each with the time of its attempts
-    /// if that is known. Claims without an outcome are among them.
+    /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
+    /// as far as they are known. Claims without an outcome are among them.
     pub fn rows_to_look_up(
         &self,
         run: RunId,
-    ) -> Result<Vec<(Record, Option<Attempted>)>, LedgerError> {
+    ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
         let services = self.services()?;
         let select = format!(
             "SELECT {COLUMNS} FROM sent WHERE run = ?1 AND (status = ?2
@@ -41,11 +41,8 @@ impl SqliteLedger {
                 .collect();
             let rows: Vec<Record> = all(&snapshot, &select, values, Record::read)?;
             let rows = rows.into_iter().map(|row| {
-                let known = attempted(&snapshot, &row)?;
-                let times = match (known, open.get(&row.row)) {
-                    (Some(known), Some(open)) => Some(known.and_claimed(*open)),
-                    (known, open) => known.or(open.copied()),
-                };
+                let mut times = attempted(&snapshot, &row)?;
+                times.extend(open.get(&row.row));
                 Ok((row, times))
             });
             rows.collect()
@@ -127,15 +124,10 @@ impl SqliteLedger {
     }
 }
 
-fn attempted(db: &Connection, row: &Record) -> rusqlite::Result<Option<Attempted>> {
+fn attempted(db: &Connection, row: &Record) -> rusqlite::Result<Vec<Attempted>> {
     let times = "SELECT first_ms, last_ms, ended_ms FROM attempts WHERE run = ?1 AND row = ?2";
-    let mut times = db.prepare_cached(times)?;
-    let found = times.query_row(params![row.run.0, row.row.0], |row| {
-        let time = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
-        Ok((time(row.get(0)?), time(row.get(1)?), time(row.get(2)?)))
-    });
-    Ok(found.optional()?.and_then(|(first, last, ended)| {
-        let (first, last) = (first?, last?);
-        Some(Attempted { first, last, ended })
-    }))
+    let found: Vec<Option<Attempted>> = all(db, times, params![row.run.0, row.row.0], |row| {
+        Ok(Attempted::of_millis(row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }

@@ -3,19 +3,20 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it.
-pub(super) const VERSION: u32 = 13;
+pub(super) const VERSION: u32 = 14;
 
 /// The version of the first release. Earlier ones are refused.
 pub(super) const FIRST: u32 = 8;
 
 /// What makes the tables of each version of those before it.
-const STEPS: [(u32, &str); 6] = [
+const STEPS: [(u32, &str); 7] = [
     (FIRST, TABLES),
     (9, AFTER_A_RUN),
     (10, WHOSE_LEADS),
     (11, WHEN_IT_ASKED),
     (12, WHICH_RUN),
-    (VERSION, KILLED_WHEN),
+    (13, KILLED_WHEN),
+    (VERSION, EACH_START),
 ];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
@@ -273,6 +274,23 @@ const KILLED_WHEN: &str = "
 -- record; none if no process was killed. Before this column came, `last_ms` was the later of the two.
 ALTER TABLE attempts ADD COLUMN ended_ms INTEGER;
 UPDATE attempts SET ended_ms = last_ms, last_ms = first_ms;
+";
+
+/// What somebody else does between two starts of a run is not the run's.
+const EACH_START: &str = "
+-- When rows that may have been taken were sent, by each start that has sent them. Before this table came,
+-- all starts of a row had one entry.
+CREATE TABLE each_start (
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    row INTEGER NOT NULL,
+    first_ms INTEGER NOT NULL,
+    last_ms INTEGER NOT NULL,
+    ended_ms INTEGER,
+    PRIMARY KEY (run, row, first_ms)
+) STRICT, WITHOUT ROWID;
+INSERT INTO each_start SELECT run, row, first_ms, last_ms, ended_ms FROM attempts;
+DROP TABLE attempts;
+ALTER TABLE each_start RENAME TO attempts;
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.

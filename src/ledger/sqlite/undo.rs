@@ -12,7 +12,8 @@ use super::coding::{REMOVED, status_code};
 use super::columns::{Seconds, all};
 use super::lead_id::StoredLeadId;
 use super::{
-    LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus, unfiled,
+    Attempted, LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
+    unfiled,
 };
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::record::REMOVED_AGAIN;
@@ -28,9 +29,10 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     CASE WHEN s.status = ?3 THEN ?7 WHEN s.status = 1 THEN ?10 WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
     NULL AS settled_at, s.settled_at AS made_at,
-    coalesce(s.error_code = ?9, 0) AS answer_lost, a.first_ms, a.last_ms,
-    (SELECT max(began_at) FROM starts WHERE run = s.run AND began_at <= s.settled_at) AS started
-FROM sent AS s LEFT JOIN attempts AS a ON a.run = s.run AND a.row = s.row LEFT JOIN main.sent AS o
+    coalesce(s.error_code = ?9, 0) AS answer_lost,
+    (SELECT json_group_array(json_array(first_ms, last_ms, ended_ms)) FROM attempts
+        WHERE run = s.run AND row = s.row) AS attempted
+FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
 WHERE s.run = ?1 AND (s.status = ?2 OR s.status = ?3 OR s.status = 1 AND s.error_code = ?9)
@@ -151,7 +153,7 @@ impl SqliteLedger {
     pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
         let select = format!(
             "SELECT {COLUMNS}, NULL AS made_at, 0 AS answer_lost,
-                NULL, NULL, NULL FROM undo_rows WHERE run = ?1 ORDER BY row"
+                NULL AS attempted FROM undo_rows WHERE run = ?1 ORDER BY row"
         );
         self.reading(|db| all(db, &select, [run.0], read))
     }
@@ -177,8 +179,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<UndoRow> {
     let asked_at: Option<i64> = row.get(4)?;
     let status: Option<UndoStatus> = row.get(5)?;
     let settled_at: Option<Seconds> = row.get(8)?;
-    let (made_at, started): (Option<Seconds>, Option<Seconds>) = (row.get(9)?, row.get(13)?);
-    let millis = |ms: Option<i64>| Timestamp::from_millisecond(ms?).ok();
+    let made_at: Option<Seconds> = row.get(9)?;
+    let attempted: Option<String> = row.get(11)?;
+    let attempted: Vec<(i64, i64, Option<i64>)> = attempted
+        .and_then(|times| serde_json::from_str(&times).ok())
+        .unwrap_or_default();
     let (http_status, error) = (row.get(6)?, row.get(7)?);
     Ok(UndoRow {
         row: RowId(row.get(0)?),
@@ -187,8 +192,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<UndoRow> {
         lead_id: lead_id.map(|StoredLeadId(text)| text),
         made_at: made_at.map(|Seconds(time)| time),
         answer_lost: row.get(10)?,
-        attempted: millis(row.get(11)?).zip(millis(row.get(12)?)),
-        started: started.map(|Seconds(time)| time),
+        attempted: attempted
+            .into_iter()
+            .filter_map(|(first, last, ended)| Attempted::of_millis(first, last, ended))
+            .collect(),
         was_asked: asked_at.is_some(),
         outcome: status.map(|status| UndoOutcome {
             status,
