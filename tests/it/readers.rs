@@ -73,6 +73,18 @@ fn a_ledger_of_every_released_version_is_read_and_stays_as_it_is() {
     }
 }
 
+#[test]
+fn a_dry_run_of_undo_leaves_a_ledger_of_every_released_version_as_it_is() {
+    let service = scenario("");
+    for version in versions() {
+        let folder = copied(&version);
+        let before = state_of(&ledgers_folder(&folder));
+        let dry_run = folder.leadload(&["runs", "undo", "1", "--dry-run"]);
+        dry_run.at(&service).expect(2).tells("run 1 was sent to");
+        assert!(state_of(&ledgers_folder(&folder)) == before, "{version:?}");
+    }
+}
+
 /// The log has what the file does not. A copy may have been made without the log's index.
 #[test]
 fn what_a_killed_run_has_left_is_read_and_stays_as_it_is() {

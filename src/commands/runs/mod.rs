@@ -37,6 +37,7 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
                 | Some(RunsCommand::List(_) | RunsCommand::Show(_) | RunsCommand::Export(_)) => {
                     ledger.for_reading()
                 }
+                Some(RunsCommand::Undo(undo)) if undo.dry_run => ledger.for_reading(),
                 _ => ledger,
             }
         }
