@@ -351,6 +351,26 @@ fn a_program_in_the_place_of_the_server_never_gets_the_password_in_clear_text() 
 }
 
 #[test]
+fn a_password_that_the_server_repeats_is_not_shown() {
+    let folder = Folder::with_leads(&rows(0, 3));
+    let service = scenario("");
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgresql://grace@{}/leads", server.local_addr().unwrap());
+    let fields = format!("SFATAL\0VFATAL\0C28P01\0Mno access for grace with {SECRET}\0\0");
+    let length = u32::try_from(fields.len() + 4).unwrap();
+    let error = [b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat();
+    let fake = thread::spawn(move || {
+        let mut client = server.accept().unwrap().0;
+        let _ = client.read(&mut [0; 1024]).unwrap();
+        client.write_all(&error).unwrap();
+    });
+    let run = folder.import_leads(&service, &["--ledger", &url]);
+    let refused = run.env("PGPASSWORD", SECRET).expect(5);
+    refused.tells("no access for grace with [password]");
+    fake.join().unwrap();
+}
+
+#[test]
 fn a_password_in_clear_text_goes_through_tls_alone() {
     let authority = Authority::new();
     let rules = "local all ada trust\nhost all all 127.0.0.1/32 password\n";

@@ -89,7 +89,7 @@ fn source_of(error: &Error) -> Option<&io::Error> {
     error.source()?.downcast_ref()
 }
 
-/// The reason in a few words, without anything secret: passwords are in no error of the server.
+/// The reason in a few words, as the server gives it: what is shown of it, [`ServerPlace::mask`] has been over.
 pub(super) fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return error.message().to_owned();
@@ -103,7 +103,7 @@ pub(super) fn reason(error: &Error) -> String {
 impl LedgerError {
     /// For an error that stays.
     pub(super) fn of_server(place: &ServerPlace, error: &Error) -> LedgerError {
-        let why = reason(error);
+        let why = place.mask(&reason(error));
         let (user, database) = (place.user(), place.database());
         let hint = match error.code() {
             Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION)

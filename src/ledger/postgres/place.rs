@@ -265,6 +265,14 @@ impl ServerPlace {
         self.password.is_some()
     }
 
+    /// A text of the server, or about it, in which the password is not shown.
+    pub(super) fn mask(&self, text: &str) -> String {
+        match self.password.as_ref().map(ExposeSecret::expose_secret) {
+            Some(password) if !password.is_empty() => text.replace(password, "[password]"),
+            _ => text.to_owned(),
+        }
+    }
+
     /// The host and the port, for messages.
     pub(super) fn server(&self) -> String {
         match &self.host {

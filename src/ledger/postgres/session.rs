@@ -313,6 +313,7 @@ impl Session {
                     }
                 },
             };
+            let why = self.place.mask(&why);
             let waited = self.waited(began);
             if waited >= self.patience() {
                 return Err(LedgerError::out_of_reach(&self.place, waited, &why));
