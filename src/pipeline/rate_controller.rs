@@ -83,7 +83,8 @@ pub struct RateController {
 impl RateController {
     pub fn new(choice: &RateChoice, known: Option<KnownRate>) -> RateController {
         let is_auto = *choice == RateChoice::Auto;
-        let stated = known.filter(|known| known.is_stated);
+        // A ledger does not decide how fast is sent: a faster limit counts when an answer states it again.
+        let stated = known.filter(|known| known.is_stated && known.rate.pace() <= MOST);
         let found = match known {
             _ if !is_auto || stated.is_some() => f64::INFINITY,
             Some(known) => known.rate.pace().clamp(LEAST_KNOWN, MOST),

@@ -98,6 +98,19 @@ async fn a_stated_limit_of_which_far_less_is_taken_is_not_where_the_next_run_sta
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_ledger_starts_no_run_faster_than_the_program_would_try_by_itself() {
+    for is_stated in [false, true] {
+        let known = KnownRate {
+            rate: Rate::per_second(1_000_000),
+            is_stated,
+        };
+        let controller = RateController::new(&RateChoice::Auto, Some(known));
+        let pace = controller.pace().unwrap().to_string();
+        assert_eq!(pace, "10/s, the most that is tried");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_refused_is_not_called_the_most_that_is_tried() {
     let known = KnownRate {
         rate: Rate::per_second(10),
