@@ -52,7 +52,7 @@ fn state(
     let (path, sha256) = (output.path.as_ref()?, output.sha256?);
     let look = || digest_at(path).map_err(|error| error.kind());
     match at_paths.entry(path.clone()).or_insert_with(look) {
-        Ok(Some(found)) if *found == sha256 && begins_as_written(path, output.kind) => {
+        Ok(Some(found)) if *found == sha256 && begins_as_written(path, output) => {
             Some(OutputState::AsWritten)
         }
         _ if !is_of_here => Some(OutputState::Elsewhere),
@@ -62,12 +62,13 @@ fn state(
     }
 }
 
-/// Whether a file begins like outputs of this kind, by their header.
-fn begins_as_written(path: &Path, kind: OutputKind) -> bool {
+/// Whether a file begins like this output, by its header. It may still have another name.
+pub(super) fn begins_as_written(path: &Path, output: &OutputRecord) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut start));
-    let columns: &[&str] = match kind {
-        _ if start.starts_with(b"PK") => return is_called(path, &["xlsx"]),
+    let place = output.path.as_deref().unwrap_or(path);
+    let columns: &[&str] = match output.kind {
+        _ if start.starts_with(b"PK") => return is_called(place, &["xlsx"]),
         OutputKind::Results | OutputKind::Undo => &["phone_number", "lead_id", "settled_at"],
         OutputKind::Rejects => &["leadload_row", "leadload_status"],
     };

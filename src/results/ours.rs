@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use super::located::begins_as_written;
 use crate::lead::RunId;
 use crate::ledger::{Begun, OutputKind, OutputRecord, Sha256};
 use crate::source::Fingerprint;
@@ -122,8 +123,9 @@ impl KnownOutputs {
         }
     }
 
-    /// The recorded outputs of `place` with the same bytes as the file at
-    /// `path`. Empty if the file was changed or cannot be read.
+    /// The recorded outputs of `place` with the same bytes as the file at `path`, which begins as they do: a
+    /// ledger that was forged does not decide what is replaced. Empty if the file was changed or cannot be
+    /// read.
     fn authors(&self, place: &Path, path: &Path) -> Vec<&OutputRecord> {
         if !self.at(place).any(|output| output.sha256.is_some()) {
             return Vec::new();
@@ -132,6 +134,7 @@ impl KnownOutputs {
         let outputs = self.at(place);
         outputs
             .filter(|output| found.is_some() && output.sha256 == found)
+            .filter(|output| begins_as_written(path, output))
             .collect()
     }
 
@@ -179,14 +182,15 @@ mod tests {
     fn each(kind: OutputKind, rows: u64, end: RunEnd) -> [Existing; 4] {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("leads.csv");
-        let outputs = [1, 2, 3].map(|run| record(&place, run, Some(&[run as u8])));
+        let text = |of: u8| format!("{HEADER}{of}\n");
+        let outputs = [1, 2, 3].map(|run| record(&place, run, Some(text(run as u8).as_bytes())));
         let known = KnownOutputs {
             run: Some(RunId(1)),
             covered: vec![RunId(2)],
             ..KnownOutputs::new(outputs.to_vec())
         };
         [1_u8, 2, 3, 4].map(|byte| {
-            fs::write(&place, [byte]).unwrap();
+            fs::write(&place, text(byte)).unwrap();
             known.existing(end, kind, rows, &place)
         })
     }
@@ -207,7 +211,7 @@ mod tests {
         }
         for of_kind in [results, rejects] {
             let ended_at_once = of_kind(ENDED_AT_ONCE);
-            assert_eq!(ended_at_once, [HasMore(1), IsRenamed, IsRenamed, IsRenamed]);
+            assert_eq!(ended_at_once, [HasMore(7), IsRenamed, IsRenamed, IsRenamed]);
         }
     }
 
@@ -216,11 +220,13 @@ mod tests {
         let rejects = |end| each(OutputKind::Rejects, 0, end);
         assert_eq!(rejects(COMPLETE), [Goes, Goes, IsRenamed, IsRenamed]);
         assert_eq!(rejects(STOPPED), [Goes, Stays, Stays, Stays]);
-        assert_eq!(rejects(ENDED_AT_ONCE), [HasMore(1), Stays, Stays, Stays]);
+        assert_eq!(rejects(ENDED_AT_ONCE), [HasMore(7), Stays, Stays, Stays]);
         for end in [SKIPS_KNOWN_BAD, SKIPS_AND_STOPPED] {
             assert_eq!(rejects(end), [Stays; 4]);
         }
     }
+
+    const HEADER: &str = "phone_number,lead_id,settled_at\n";
 
     fn sha256(bytes: &[u8]) -> [u8; 32] {
         Fingerprint::of(bytes).unwrap().sha256
@@ -232,14 +238,14 @@ mod tests {
             path: Some(place.to_owned()),
             kind: OutputKind::Results,
             sha256: bytes.map(sha256),
-            rows: bytes.map(|bytes| bytes.len() as u64),
+            rows: bytes.map(|_| 7),
             state: None,
         }
     }
 
-    fn authors(known: &KnownOutputs, place: &Path) -> Vec<(u64, Option<u64>)> {
+    fn authors(known: &KnownOutputs, place: &Path) -> Vec<u64> {
         let authors = known.authors(place, place).into_iter();
-        authors.map(|by| (by.run.0, by.rows)).collect()
+        authors.map(|by| by.run.0).collect()
     }
 
     #[test]
@@ -247,21 +253,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("r.csv");
         let elsewhere = folder.path().join("s.csv");
+        let [first, second, mine] = ["first", "second", "mine"].map(|of| format!("{HEADER}{of}\n"));
+        let diary = "not of leadload, though the ledger says so";
         let known = KnownOutputs::new(vec![
-            record(&place, 1, Some(b"first")),
+            record(&place, 1, Some(first.as_bytes())),
             record(&place, 2, None),
-            record(&place, 3, Some(b"second")),
-            record(&place, 4, Some(b"first")),
+            record(&place, 3, Some(second.as_bytes())),
+            record(&place, 4, Some(first.as_bytes())),
+            record(&place, 5, Some(diary.as_bytes())),
         ]);
-        for (bytes, by) in [
-            ("first", &[(1, Some(5)), (4, Some(5))][..]),
-            ("second", &[(3, Some(6))]),
-            ("mine", &[]),
+        for (text, by) in [
+            (&*first, &[1, 4][..]),
+            (&second, &[3]),
+            (&mine, &[]),
+            (diary, &[]),
         ] {
-            fs::write(&place, bytes).unwrap();
-            fs::write(&elsewhere, bytes).unwrap();
-            assert_eq!(authors(&known, &place), by, "{bytes}");
-            assert_eq!(authors(&known, &elsewhere), [], "{bytes}");
+            fs::write(&place, text).unwrap();
+            fs::write(&elsewhere, text).unwrap();
+            assert_eq!(authors(&known, &place), by, "{text}");
+            assert_eq!(authors(&known, &elsewhere), [0; 0], "{text}");
         }
     }
 
@@ -272,10 +282,10 @@ mod tests {
         let begun = KnownOutputs::new(vec![record(&place, 1, None)]);
         assert!(begun.has_part(&place, &place));
         assert!(!KnownOutputs::default().has_part(&place, &place));
-        let completed = KnownOutputs::new(vec![record(&place, 1, Some(b""))]);
-        assert_eq!(authors(&completed, &place), [], "there is none");
-        fs::write(&place, "").unwrap();
-        assert_eq!(authors(&begun, &place), []);
-        assert_eq!(authors(&completed, &place), [(1, Some(0))]);
+        let completed = KnownOutputs::new(vec![record(&place, 1, Some(HEADER.as_bytes()))]);
+        assert_eq!(authors(&completed, &place), [0; 0], "there is none");
+        fs::write(&place, HEADER).unwrap();
+        assert_eq!(authors(&begun, &place), [0; 0]);
+        assert_eq!(authors(&completed, &place), [1]);
     }
 }

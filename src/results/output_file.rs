@@ -340,6 +340,9 @@ mod tests {
         output.finish(true, goes)
     }
 
+    /// Results without rows.
+    const OLD: &str = "phone_number,lead_id,settled_at\n";
+
     struct Place {
         folder: tempfile::TempDir,
         path: PathBuf,
@@ -397,11 +400,11 @@ mod tests {
 
     #[test]
     fn a_file_that_is_as_we_wrote_it_is_replaced() {
-        let place = Place::holding("old");
-        let known = place.known(Some("old"));
+        let place = Place::holding(OLD);
+        let known = place.known(Some(OLD));
         let mut output = place.begin(&known);
         write(&mut output, "new");
-        assert_eq!(place.read(), "old", "until the new one takes its place");
+        assert_eq!(place.read(), OLD, "until the new one takes its place");
         assert_eq!(output.path(), place.path);
         assert_eq!(finish(output, &known).unwrap(), None);
         assert_eq!(place.read(), "new");
@@ -412,7 +415,7 @@ mod tests {
     fn a_file_that_was_changed_is_kept() {
         let place = Place::holding("old, and a note");
         for known in [
-            place.known(Some("old")),
+            place.known(Some(OLD)),
             place.known(None),
             KnownOutputs::default(),
         ] {
@@ -428,8 +431,8 @@ mod tests {
 
     #[test]
     fn without_rows_what_is_as_we_wrote_it_is_removed_and_anything_else_kept() {
-        let place = Place::holding("old");
-        let known = place.known(Some("old"));
+        let place = Place::holding(OLD);
+        let known = place.known(Some(OLD));
         assert_eq!(place.begin(&known).finish(false, true).unwrap(), None);
         assert_eq!(place.names(), [""; 0]);
 
@@ -441,7 +444,7 @@ mod tests {
 
     #[test]
     fn what_a_killed_run_has_left_is_discarded_where_the_place_is_known() {
-        for (left, text) in [("half a li", None), ("complete", Some("complete"))] {
+        for (left, text) in [("half a li", None), (OLD, Some(OLD))] {
             let place = Place::new();
             fs::write(part_of(&place.path), left).unwrap();
             let known = place.known(text);
@@ -468,8 +471,8 @@ mod tests {
 
     #[test]
     fn a_file_that_goes_elsewhere_leaves_nothing_stale_in_the_place_it_was_to_have() {
-        let place = Place::holding("old");
-        let known = place.known(Some("old"));
+        let place = Place::holding(OLD);
+        let known = place.known(Some(OLD));
         let mut output = place.begin(&known);
         output.rename_to_csv().unwrap();
         write(&mut output, "new");
@@ -484,8 +487,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_part_that_is_deleted_meanwhile_is_missed_and_the_earlier_file_stays() {
-        let place = Place::holding("old");
-        let known = place.known(Some("old"));
+        let place = Place::holding(OLD);
+        let known = place.known(Some(OLD));
         let mut unsealed = place.begin(&known);
         fs::remove_file(part_of(&place.path)).unwrap();
         let text = unsealed.seal().unwrap_err().message().to_string();
@@ -499,7 +502,7 @@ mod tests {
         write(&mut sealed, "new");
         fs::remove_file(part_of(&place.path)).unwrap();
         assert!(finish(sealed, &known).unwrap_err().is_gone());
-        assert_eq!(place.read(), "old");
+        assert_eq!(place.read(), OLD);
     }
 
     #[cfg(unix)]
@@ -547,8 +550,8 @@ mod tests {
     #[test]
     fn a_file_that_cannot_replace_the_old_one_is_left_beside_it() {
         use std::os::unix::fs::PermissionsExt;
-        let place = Place::holding("old");
-        let known = place.known(Some("old"));
+        let place = Place::holding(OLD);
+        let known = place.known(Some(OLD));
         let mut output = place.begin(&known);
         write(&mut output, "new");
         output.leave();
@@ -561,7 +564,7 @@ mod tests {
             Err(error) => {
                 let text = error.message().to_string();
                 assert!(text.contains("cannot replace"), "{text}");
-                assert_eq!(place.read(), "old");
+                assert_eq!(place.read(), OLD);
                 let part = fs::read_to_string(part_of(&place.path)).unwrap();
                 assert_eq!(part, "new");
             }
