@@ -166,7 +166,7 @@ fn a_bad_night_that_is_interrupted_keeps_nobody_from_being_sent() {
     let refused_in_200 = r#"{ status = 200, body = '{"ok":false,"message":"not verified"}' }"#;
     let firewall = r#"{ status = 403, body = '{"message":"Forbidden"}' }"#;
     for ledger in ledgers.iter().take(1 + usize::from(shared.is_some())) {
-        for (reply, requests) in [(unwell, 15), (refused_in_200, 15), (firewall, 4)] {
+        for (reply, requests) in [(unwell, 15), (refused_in_200, 15), (firewall, 2)] {
             for is_killed in [true, false] {
                 let folder = Folder::with_leads(&contacts(30));
                 let at_ledger = |run: Run| match ledger {
