@@ -7,9 +7,9 @@
 //! limit also depend on the answer before, since a wait has passed or a window is used up; those that
 //! come by chance do not.
 //!
-//! The pace waits for the second sample to be large enough, and then goes back to where it was. What was
-//! found holds as long as neither more nor fewer are refused than then, and for some thousand requests:
-//! the next comparison may show a limit.
+//! The pace waits for the second sample to be large enough, and then goes back to where it was, which may
+//! be no limit at all. What was found holds as long as neither more nor fewer are refused than then, and
+//! refusals do not depend on the answer before: a limit shows itself once the pace is above it.
 
 use tokio::time::Instant;
 
@@ -37,10 +37,9 @@ const CERTAIN: f64 = 4.0;
 const OTHER: f64 = 2.0;
 /// The same for answers that depend on the one before, or two samples that are not alike.
 const UNCLEAR: f64 = 1.0;
-/// The same before what was found is given up: it is asked at each answer.
-const AT_LAST: f64 = 8.0;
-/// For how many answers it holds, at first; each time twice as many.
-const HOLDS: f64 = 1000.0;
+/// The same before what was found is given up: it is asked at each answer of hours, and a new comparison
+/// costs minutes.
+const AT_LAST: f64 = 16.0;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
@@ -51,7 +50,7 @@ struct Sample {
 /// Two samples that are compared.
 #[derive(Debug)]
 struct Trial {
-    /// The pace before the first refusal.
+    /// The pace before the first refusal; infinite if there was no limit.
     from: f64,
     /// Since when the present sample is taken.
     since: Instant,
@@ -74,8 +73,6 @@ struct Sequence {
 #[derive(Debug)]
 struct Found {
     share: f64,
-    /// For how many more answers it holds.
-    left: f64,
     /// How much more likely it is that more are refused by now, or fewer, as a logarithm.
     changed: [f64; 2],
     sequence: Sequence,
@@ -85,8 +82,7 @@ struct Found {
 pub(super) struct Chance {
     trial: Option<Trial>,
     found: Option<Found>,
-    /// How often it was found.
-    times: i32,
+    was_found: bool,
     news: Option<ByChance>,
 }
 
@@ -116,7 +112,6 @@ impl Chance {
     /// after the wait was.
     pub(super) fn judge(&mut self, pace: f64, from: f64, is_new: bool, started: Instant) -> f64 {
         let Some(trial) = self.trial.as_mut().filter(|_| !is_new) else {
-            let from = if from.is_finite() { from } else { pace };
             self.trial = Some(Trial::new(from, started));
             return pace;
         };
@@ -132,8 +127,9 @@ impl Chance {
         }
         if more.max(depends) > OTHER {
             // This may be chance too, so the comparison starts again, with the pace from before.
-            *trial = Trial::new(trial.from, started);
-            return pace;
+            let from = trial.from;
+            *trial = Trial::new(from, started);
+            return if self.was_found { from } else { pace };
         }
         if evidence < CERTAIN || now.refused < ENOUGH || depends > UNCLEAR {
             return pace.max(slow);
@@ -148,19 +144,22 @@ impl Chance {
         }
         let both = trial.before.and(now);
         let from = trial.from;
-        if self.times == 0 {
+        if !std::mem::replace(&mut self.was_found, true) {
+            let fastest = if from.is_finite() {
+                from
+            } else {
+                trial.taken.max(slow)
+            };
             self.news = Some(ByChance {
-                before: (trial.before.share(), Rate::of_pace(from)),
+                before: (trial.before.share(), Rate::of_pace(fastest)),
                 slower: (now.share(), Rate::of_pace(slow)),
             });
         }
         self.found = Some(Found {
             share: both.share(),
-            left: HOLDS * 2.0_f64.powi(self.times),
             changed: [0.0; 2],
             sequence: Sequence::default(),
         });
-        self.times += 1;
         self.trial = None;
         from
     }
@@ -169,7 +168,6 @@ impl Chance {
 impl Found {
     /// Takes an answer; returns whether this holds no longer.
     fn is_over(&mut self, is_refused: bool) -> bool {
-        self.left -= 1.0;
         self.sequence.add(is_refused);
         let answer = Sample::default().with(is_refused);
         for (changed, times) in self.changed.iter_mut().zip([EXCESS, 1.0 / EXCESS]) {
@@ -179,7 +177,7 @@ impl Found {
         }
         let [more, fewer] = self.changed;
         let depends = is_refused && self.sequence.depends() > AT_LAST;
-        self.left <= 0.0 || more.max(fewer) > AT_LAST || depends
+        more.max(fewer) > AT_LAST || depends
     }
 }
 

@@ -35,8 +35,8 @@
 //! was not used evenly yet.
 //!
 //! **By chance** ([`Chance`](super::by_chance::Chance)): where a slower pace does not lower the share of
-//! refusals they have nothing to do with it. The pace goes back to where it was and doubles again, until
-//! more are refused than by chance; the waits that are asked for are kept, and guessed ones are short.
+//! refusals they have nothing to do with it. The pace goes back to where it was and doubles again, or there
+//! is no limit again, until more are refused than by chance; the waits that are asked for are kept, and guessed ones are short.
 //! And beside a given or stated limit, and under `none` one with a short wait, a single refusal within
 //! ten minutes causes nothing but the wait that it asks for: a real limit refuses again.
 

@@ -61,6 +61,51 @@ fn does_not_slow_down(choice: &RateChoice) {
 }
 
 #[test]
+fn once_it_is_told_the_pace_stays_where_it_was() {
+    for choice in [RateChoice::Auto, RateChoice::Unlimited] {
+        for share in [0.05, 0.1, 0.2, 0.3] {
+            for hint in [None, Some(Duration::from_secs(1))] {
+                let runs = (1..=3).map(|seed| {
+                    let service = refusing(share, hint, seed);
+                    send(&choice, None, service, 16, 3600.0, 20_000)
+                });
+                let minutes: Vec<_> = runs.map(|end| taken_once_told(&end)).collect();
+                let all: usize = minutes.iter().map(Vec::len).sum();
+                let slow: usize = minutes.iter().map(|minutes| far_below_usual(minutes)).sum();
+                let what = format!("{choice:?}, {share}, {hint:?}: {minutes:?}");
+                println!("{slow} of {all} slow: {what}");
+                assert!(slow <= all / 10, "{what}");
+            }
+        }
+    }
+}
+
+/// What was taken in each minute from two minutes on after it was told, when the pace has doubled.
+fn taken_once_told(end: &Outcome) -> Vec<usize> {
+    let [(told, _)] = end.found[..] else {
+        panic!("{:?}", end.found);
+    };
+    let from = told + Duration::from_secs(120);
+    let mut minutes = vec![0; (end.end - from).as_secs() as usize / 60];
+    for (at, is_accepted) in &end.answers {
+        let minute = at
+            .checked_duration_since(from)
+            .map(|after| after.as_secs() / 60);
+        if *is_accepted && let Some(taken) = minute.and_then(|at| minutes.get_mut(at as usize)) {
+            *taken += 1;
+        }
+    }
+    minutes
+}
+
+fn far_below_usual(minutes: &[usize]) -> usize {
+    let mut sorted = minutes.to_vec();
+    sorted.sort_unstable();
+    let usual = sorted[sorted.len() / 2];
+    minutes.iter().filter(|taken| **taken < usual / 2).count()
+}
+
+#[test]
 fn it_is_told_which_shares_were_compared() {
     let end = send(
         &RateChoice::Auto,
@@ -70,7 +115,7 @@ fn it_is_told_which_shares_were_compared() {
         600.0,
         usize::MAX,
     );
-    let [found] = end.found[..] else {
+    let [(_, found)] = end.found[..] else {
         panic!("{:?}", end.found);
     };
     let (before, slower) = (found.before, found.slower);
@@ -147,7 +192,7 @@ proptest! {
                 chance.answered(now, is_refused);
             }
             now += Duration::from_millis(millis);
-            let (before, limited) = (pace, pace * fall);
+            let (before, limited) = (pace, (pace * fall).max(1.0 / 60.0));
             pace = chance.judge(limited, before, new == 0, now);
             highest = highest.max(before);
             prop_assert!(pace >= limited && pace <= highest, "{pace}: {limited}, {highest}");

@@ -125,8 +125,8 @@ pub(super) struct Outcome {
     pub(super) controller: RateController,
     /// When each request was answered, and whether it was accepted.
     pub(super) answers: Vec<(Instant, bool)>,
-    /// That refusals come by chance, each time it was told.
-    pub(super) found: Vec<ByChance>,
+    /// When it was told that refusals come by chance, and which.
+    pub(super) found: Vec<(Instant, ByChance)>,
 }
 
 impl Outcome {
@@ -237,7 +237,7 @@ async fn send_all(
             unhinted = 0;
             accepted += 1;
             controller.accepted(start, reply.quota.as_ref());
-            found.extend(controller.take_news());
+            found.extend(controller.take_news().map(|news| (now, news)));
             continue;
         }
         let is_held = controller.limiter.held_until().is_some();
