@@ -44,11 +44,11 @@ pub fn file_name(text: &str) -> &str {
 
 /// Whether a character is not shown itself, and may steer the terminal, turn the direction of writing
 /// or hide something: all control characters, those that separate lines and paragraphs, and those of
-/// Unicode's category "format" that are invisible, and the Korean fillers, which are too. Two stay, the
-/// joiners: Persian, the languages of India and emoji cannot be written without them.
+/// Unicode's category "format" that are invisible, and fillers, which are too. Joiners and variation
+/// selectors stay: Persian, the languages of India and emoji cannot be written without them.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
+        || matches!(c, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
             | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
             | '\u{FFF9}'..='\u{FFFB}'
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E007F}')
@@ -91,9 +91,12 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// The printable text with its line ends unchanged.
-pub fn printable_lines(text: &str) -> String {
-    let lines: Vec<Cow<'_, str>> = text.split('\n').map(printable).collect();
-    lines.join("\n")
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    let is_replaced = |c: char| c != '\n' && is_unseen(c);
+    match text.contains(is_replaced) {
+        true => Cow::Owned(text.replace(is_replaced, "\u{FFFD}")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// Whether the text looks like a token that was entered in the wrong place.

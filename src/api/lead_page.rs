@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::list_page::{NextPage, entries};
 use crate::lead::CampaignId;
-use crate::phone::PhoneNumber;
+use crate::phone::{NumberKind, PhoneNumber, PhoneRules};
 
 /// A number above this is a time in milliseconds since 1970: as seconds it would be far in the future.
 const LEAST_MILLIS: i64 = 100_000_000_000;
@@ -28,7 +28,7 @@ pub struct ListedLead {
     pub id: String,
     /// `None` if the list does not say it.
     pub campaign: Option<CampaignId>,
-    /// The digits of its number, and of the numbers that belong to it.
+    /// Its number, and those that belong to it, as they are listed.
     phones: Vec<String>,
     /// When it was made; `None` if that is not known.
     pub made: Option<Made>,
@@ -56,8 +56,7 @@ impl ListedLead {
 
     /// Whether this is one of its numbers.
     pub fn has_number(&self, number: PhoneNumber) -> bool {
-        let number = digits(&number.to_string());
-        self.phones.contains(&number)
+        self.phones.iter().any(|listed| is_number(listed, number))
     }
 
     /// Whether the list says which number it has.
@@ -93,7 +92,7 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
     let phones = others.into_iter().flatten().chain([lead]);
     let phones = phones.filter_map(|of| {
         let phone = text(of.get("phone_number").or(of.get("phone"))?)?;
-        Some(digits(&phone)).filter(|digits| !digits.is_empty() && !is_masked(&phone))
+        Some(phone).filter(|phone| !digits(phone).is_empty() && !is_masked(phone))
     });
     let made = lead.get("created_at").and_then(read_time);
     Some(ListedLead {
@@ -108,6 +107,18 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
             ..made
         }),
     })
+}
+
+/// Whether a number is listed as `listed`: with its calling code, or as it is dialled in its country, with a
+/// zero or more in place of that.
+fn is_number(listed: &str, number: PhoneNumber) -> bool {
+    let is_dialled = || {
+        let region = NumberKind::of(number).country;
+        let rules = PhoneRules::default().for_lists();
+        let has_extension = listed.contains(|c: char| c.is_alphabetic() || "#*,;".contains(c));
+        !has_extension && rules.read(listed, region) == Ok(number)
+    };
+    digits(listed) == digits(&number.to_string()) || is_dialled()
 }
 
 /// Whether the service hides digits of a number. One with an extension (`x4`, `ext. 4`, `;ext=4`) shows
@@ -223,6 +234,31 @@ mod tests {
         assert!(page.leads[0].has_number(number("+447911000001")));
         assert!(page.leads[0].has_number(number("+447911000009")));
         assert!(!read(&json!([{ "id": 1 }])).leads[0].has_any_number());
+    }
+
+    #[test]
+    fn a_number_is_known_again_as_it_is_dialled_in_its_country() {
+        let british = "+447911000001";
+        for (listed, meant) in [
+            ("07911 000001", british),
+            ("7911000001", british),
+            ("00447911000001", british),
+            ("+44 (0)7911 000001", british),
+            ("(212) 555-0123", "+12125550123"),
+            ("011 44 7911 000001", "+12125550123"),
+            ("06 12 34 56 78", "+33612345678"),
+        ] {
+            let page = read(&json!([{ "id": 1, "phone_number": listed }]));
+            let numbers = [british, "+12125550123", "+33612345678"];
+            for other in numbers {
+                let is_meant = other == meant && !listed.starts_with("011");
+                assert_eq!(
+                    page.leads[0].has_number(number(other)),
+                    is_meant,
+                    "{listed}, {other}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::intake::{Batch, Intake};
 use crate::options::Format;
 use crate::report::{
     Checked, DoubtError, Ended, Estimate, ListMapping, Log, Lookup, Page, PageNotes, RunMode,
-    check_json, check_text, log_check,
+    check_json, check_text, console, log_check,
 };
 use crate::results::{KnownOutputs, OutputChoice, OutputError, RunEnd, Writer};
 use crate::settings::{ImportSettings, Service};
@@ -116,11 +116,10 @@ async fn check(
 }
 
 fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
-    let text = match format {
-        Format::Text => check_text(checked),
-        Format::Json => check_json(checked),
-    };
-    report(checked.ended, format, &text)
+    report(checked.ended, format, || match format {
+        Format::Text => console::print(&check_text(checked)),
+        Format::Json => check_json(checked, console::Stdout),
+    })
 }
 
 fn warn_of_what_import_would_refuse(

@@ -1,5 +1,7 @@
 //! How a command with rows has ended, on the terminal.
 
+use std::io;
+
 use tracing::warn;
 
 use crate::exit::{Failure, OrStopped, StoppedBy};
@@ -8,7 +10,11 @@ use crate::options::Format;
 use crate::report::{Ended, console, log_end, stop_text};
 
 /// Reports how the command ended, and prints `summary` to standard output.
-pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result<(), Failure> {
+pub(super) fn report(
+    ended: &Ended<'_>,
+    format: Format,
+    print: impl FnOnce() -> io::Result<()>,
+) -> Result<(), Failure> {
     let rows = ended.tally.counts.total();
     if ended.stop.is_some() {
         // The stop is the reason for missing rows and is reported below.
@@ -37,5 +43,5 @@ pub(super) fn report(ended: &Ended<'_>, format: Format, summary: &str) -> Result
         None => {}
     }
     log_end(ended);
-    console::print(summary).or_stopped(StoppedBy::Disk)
+    print().or_stopped(StoppedBy::Disk)
 }

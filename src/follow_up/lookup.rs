@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::api::verdict::FatalCause;
-use crate::api::{LeadQuery, ListedLead, NotDone};
+use crate::api::{LeadQuery, ListedLead, Made, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::UndoRow;
 use crate::phone::PhoneNumber;
@@ -27,9 +27,10 @@ pub(super) fn was_made_before(lead: &ListedLead, answered: Option<Timestamp>) ->
     since(lead, answered).is_some_and(|late| late >= -SLOWEST && late <= DOUBT)
 }
 
-/// Whether the service's time for a lead is later than its answer: then its times cannot be trusted.
-pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> bool {
-    since(lead, answered).is_some_and(|late| late > DOUBT)
+/// By how much the service's time for a lead is later than its answer, if it is: then the clock of this
+/// computer was wrong, now or when the lead was made, or times of the service mean another zone.
+pub(super) fn later_than(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
+    since(lead, answered).filter(|late| *late > DOUBT)
 }
 
 /// Whether a lead was made before this run has sent the request that made it: before the run began, or
@@ -37,12 +38,11 @@ pub(super) fn is_later_than(lead: &ListedLead, answered: Option<Timestamp>) -> b
 /// so it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
 /// without a zone counts if it is older wherever the service may be.
 pub(super) fn is_older(
-    lead: &ListedLead,
+    made: Made,
     began: Timestamp,
     timeout: Option<SignedDuration>,
     row: &UndoRow,
 ) -> bool {
-    let Some(made) = lead.made else { return false };
     let doubt = match made.has_zone {
         true => SLOWEST,
         false => SLOWEST + FURTHEST_WEST,
@@ -210,12 +210,11 @@ mod tests {
     }
 
     fn is_older_at(made: i64, row: &UndoRow) -> bool {
-        is_older(
-            &ListedLead::made_at("a", at(made)),
-            at(0),
-            Some(TIMEOUT),
-            row,
-        )
+        let made = Made {
+            at: at(made),
+            has_zone: true,
+        };
+        is_older(made, at(0), Some(TIMEOUT), row)
     }
 
     proptest! {

@@ -10,13 +10,18 @@
 //! A service may answer with the lead that it has when it is asked for one that exists. So each lead is
 //! looked up that was not listed: a few of them at first, and if one is older than the run all of them, so
 //! that it is known how many there are before anything is removed; else each before it is removed.
+//!
+//! Times on record are by the clock that this computer had when the run was sent, which may have been wrong.
+//! No lead is made after its answer. So if one is listed as later than that, all leads are by as much.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lookup::{each_page, is_older, listed_for, refused, was_made_before};
+use jiff::SignedDuration;
+
+use super::lookup::{each_page, is_older, later_than, listed_for, refused, was_made_before};
 use super::target::Target;
-use crate::api::{LeadQuery, ListedLead, NotDone};
+use crate::api::{LeadQuery, ListedLead, Made, NotDone};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowId};
 use crate::ledger::UndoRow;
@@ -32,9 +37,16 @@ pub(super) struct Evidence<'a> {
     target: &'a Target,
     /// Several rows have one id if the leads are in several accounts.
     by_id: BTreeMap<&'a str, Vec<&'a UndoRow>>,
-    /// Whether a lead of the run is listed.
-    pub(super) is_ours: bool,
-    pub(super) listed: ListedRows,
+    seen: Vec<Seen<'a>>,
+    listed: ListedRows,
+}
+
+/// A lead that is listed with the id of a row.
+struct Seen<'a> {
+    row: &'a UndoRow,
+    made: Option<Made>,
+    /// Whether it is the one that the row has made, if it is not older.
+    is_own: bool,
 }
 
 /// Rows whose ids were listed.
@@ -47,12 +59,16 @@ pub(super) struct ListedRows {
     pub(super) older: BTreeSet<RowId>,
     /// Without a time, or with one without a zone, so that it is not known whether they are older.
     pub(super) undated: BTreeSet<RowId>,
+    /// By how much leads are listed as later than their answers, if any is.
+    pub(super) later: SignedDuration,
 }
 
 impl<'a> Evidence<'a> {
+    /// None yet. `later` is by how much leads are known to be listed as later than their answers.
     pub(super) fn none(
         target: &'a Target,
         rows: impl IntoIterator<Item = &'a UndoRow>,
+        later: SignedDuration,
     ) -> Evidence<'a> {
         let mut by_id: BTreeMap<&str, Vec<&UndoRow>> = BTreeMap::new();
         for row in rows {
@@ -63,14 +79,43 @@ impl<'a> Evidence<'a> {
         Evidence {
             target,
             by_id,
-            is_ours: false,
-            listed: ListedRows::default(),
+            seen: Vec::new(),
+            listed: ListedRows {
+                later,
+                ..ListedRows::default()
+            },
         }
     }
 
     /// Whether the leads may be removed, whatever else is listed.
     fn is_enough(&self) -> bool {
-        self.is_ours || self.target.is_own_token && self.listed.others.is_empty()
+        self.is_ours() || self.target.is_own_token && self.listed.others.is_empty()
+    }
+
+    /// Whether a lead of the run is listed.
+    pub(super) fn is_ours(&self) -> bool {
+        self.seen
+            .iter()
+            .any(|seen| seen.is_own && !self.is_older(seen))
+    }
+
+    fn has_older(&self) -> bool {
+        self.seen.iter().any(|seen| self.is_older(seen))
+    }
+
+    /// What is listed, once all is added.
+    pub(super) fn listed(mut self) -> ListedRows {
+        let older = self.seen.iter().filter(|seen| self.is_older(seen));
+        self.listed.older = older.map(|seen| seen.row.row).collect();
+        self.listed
+    }
+
+    fn is_older(&self, seen: &Seen<'_>) -> bool {
+        let run = &self.target.run;
+        seen.made.is_some_and(|made| {
+            let at = made.at.saturating_sub(self.listed.later).unwrap_or(made.at);
+            is_older(Made { at, ..made }, run.began_at, run.timeout(), seen.row)
+        })
     }
 
     pub(super) fn add(&mut self, listed: &[ListedLead]) {
@@ -83,12 +128,15 @@ impl<'a> Evidence<'a> {
             if !lead.made.is_some_and(|made| made.has_zone) {
                 self.listed.undated.extend(ids);
             }
-            let run = &self.target.run;
-            let is_older = |row: &&UndoRow| is_older(lead, run.began_at, run.timeout(), row);
-            let older = rows.iter().copied().filter(is_older);
-            self.listed.older.extend(older.map(|row| row.row));
-            if let Some(own) = rows.iter().find(|row| is_lead_of(self.target, row, lead)) {
-                self.is_ours |= !is_older(own);
+            let later = rows.iter().filter_map(|row| later_than(lead, row.made_at));
+            self.listed.later = later.fold(self.listed.later, SignedDuration::max);
+            let own = rows.iter().find(|row| is_lead_of(self.target, row, lead));
+            self.seen.extend(rows.iter().map(|row| Seen {
+                row,
+                made: lead.made,
+                is_own: own.is_some_and(|own| own.row == row.row),
+            }));
+            if own.is_some() {
                 continue;
             }
             for row in rows {
@@ -126,10 +174,12 @@ pub(super) async fn refuse_strangers(
     let evidence = gather(target, &rows, &campaigns)
         .await
         .map_err(|why| stopped_failure(&why))?;
-    if rows.is_empty() || evidence.is_enough() {
-        return Ok(evidence.listed);
+    let is_enough = rows.is_empty() || evidence.is_enough();
+    let listed = evidence.listed();
+    if is_enough {
+        return Ok(listed);
     }
-    Err(target.other_account(&match evidence.listed.others.is_empty() {
+    Err(target.other_account(&match listed.others.is_empty() {
         false => "the service lists leads with the ids of this run, but with other numbers or in other campaigns".to_owned(),
         true => format!(
             "not all of run {} was surely sent with this token, and the service lists none of its leads with their numbers and times",
@@ -145,7 +195,7 @@ async fn gather<'a>(
     rows: &[&'a UndoRow],
     campaigns: &BTreeSet<CampaignId>,
 ) -> Result<Evidence<'a>, Stopped> {
-    let mut evidence = Evidence::none(target, rows.iter().copied());
+    let mut evidence = Evidence::none(target, rows.iter().copied(), SignedDuration::ZERO);
     for campaign in campaigns {
         let query = LeadQuery {
             campaign: *campaign,
@@ -167,7 +217,7 @@ async fn gather<'a>(
     let unlisted: Vec<&UndoRow> = rows.iter().copied().filter(is_unlisted).collect();
     let evidence = RefCell::new(evidence);
     look_up_all(samples(&unlisted), &evidence).await?;
-    if !evidence.borrow().listed.older.is_empty() {
+    if evidence.borrow().has_older() {
         let looked_up: BTreeSet<RowId> = samples(&unlisted).map(|row| row.row).collect();
         let others = unlisted.iter().copied();
         let others = others.filter(|row| !looked_up.contains(&row.row));

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::lookup::{is_later_than, leads_with, refused, was_made_before};
+use super::lookup::{later_than, leads_with, refused, was_made_before};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
@@ -338,7 +338,7 @@ impl Work<'_> {
             let mut listed = listed.iter();
             if let Some(lead) = listed.find(|lead| Some(&lead.id) == lead_id.as_ref()) {
                 own.is_listed = self.target.is_own_token || was_made_before(lead, *settled_at);
-                own.is_ahead = is_later_than(lead, *settled_at);
+                own.is_ahead = later_than(lead, *settled_at).is_some();
             }
         }
         self.shown.borrow_mut().insert(campaign, own);
@@ -364,7 +364,11 @@ fn judge(
         known.find(holds).map(|by| by.run)
     };
     // Another run may also have been told of a lead that it did not make.
-    let maker = |lead: &ListedLead| holder(lead, &|by| by.outcome.status == Status::Created);
+    let maker = |lead: &ListedLead| {
+        holder(lead, &|by| {
+            by.outcome.status == Status::Created && may_have_made(by, lead)
+        })
+    };
     // The lead of another row of this run is that row's.
     let is_another_rows = |by: &Record| by.run == row.run && by.row != row.row;
     let listed = listed.iter();
@@ -385,6 +389,16 @@ fn judge(
     };
     let id = Some(lead.id.clone());
     Some(looked_up(row, Status::Duplicate, id, &why))
+}
+
+/// Whether the row of another run may have made a lead that it was answered with. With a single request,
+/// that was not long before its answer.
+fn may_have_made(by: &Record, lead: &ListedLead) -> bool {
+    let made = lead.made.filter(|made| made.has_zone);
+    let (Some(made), Some(answered)) = (made, by.outcome.settled_at) else {
+        return true;
+    };
+    by.outcome.attempts > 1 || answered.duration_since(made.at) <= LATE
 }
 
 /// When a listed lead was made, beside the attempts on record of a row.
@@ -478,6 +492,26 @@ mod tests {
     }
 
     proptest! {
+        /// The rejects of a run went as another one, which was answered with the lead that there was.
+        #[test]
+        fn a_lead_from_before_another_run_that_was_told_of_it_is_the_rows_own(
+            answered in 0..100_000_i64,
+            attempts in 1..3_u32,
+        ) {
+            let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();
+            let attempted = [Attempted { first: at(0), last: at(0), ended: Some(at(60)) }];
+            let mut other = record(8, 1, Status::Created, Some("a"));
+            other.outcome.settled_at = Some(at(answered));
+            other.outcome.attempts = attempts;
+            let known = [LeadAt { record: other, service: String::new() }];
+            let listed = [ListedLead::made_at("a", at(1))];
+            let row = record(7, 1, Status::Uncertain, None);
+            let found = judge(&row, &attempted, Some(SignedDuration::from_secs(60)), &listed, &known);
+            let is_others = attempts > 1 || answered <= 601;
+            let status = if is_others { Status::Duplicate } else { Status::Created };
+            prop_assert_eq!(found.unwrap().status, status);
+        }
+
         #[test]
         fn a_lead_is_created_only_before_an_attempt_on_record_has_timed_out(
             starts in prop::collection::vec((0..1_500_i64, 0..600_i64), 1..5),

@@ -258,10 +258,11 @@ impl Undo {
                 return Ok(Some(outcome(UndoStatus::Unknown, None, &why)));
             }
         };
-        let mut evidence = Evidence::none(&self.target, [planned]);
+        let mut evidence = Evidence::none(&self.target, [planned], self.listed.later);
         evidence.add(&found);
-        let objection = evidence.listed.objection(row);
-        if objection.is_some() || is_own_token || evidence.is_ours {
+        let is_ours = evidence.is_ours();
+        let objection = evidence.listed().objection(row);
+        if objection.is_some() || is_own_token || is_ours {
             return Ok(objection);
         }
         Ok(Some(outcome(

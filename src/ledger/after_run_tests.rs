@@ -15,8 +15,8 @@ use super::sqlite::samples::{
 };
 use super::{
     Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
-    OutputKind, OutputRecord, Scope, Selection, Sending, ServiceId, Settlement, UndoOutcome,
-    UndoRow, UndoStatus, Wanted, this_user_here,
+    OutputKind, OutputRecord, Record, Scope, Selection, Sending, ServiceId, Settlement,
+    UndoOutcome, UndoRow, UndoStatus, Wanted, this_user_here,
 };
 use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -1068,6 +1068,33 @@ fn the_longest_timeout_of_all_starts_is_known() {
         }
         assert_ne!(begun, RUN);
         assert_eq!(subject.ledger.runs().unwrap()[0].timeout(), None);
+    });
+}
+
+#[test]
+fn a_copy_knows_when_rows_were_sent_whose_process_was_killed() {
+    each(|mut subject| {
+        for (row, second) in [(1, 10), (2, 20)] {
+            let group = Group {
+                claimed_at_ms: at(second).as_millisecond(),
+                ..claims([row])
+            };
+            subject.commit(RUN, group);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let place = LedgerPlace::file(folder.path().join("copy"));
+        let mut copy = Ledger::open(&place).unwrap();
+        subject.ledger.transfer(&mut copy, &place, false).unwrap();
+        let rows = copy.rows_to_look_up(RUN).unwrap();
+        let times = |(row, times): &(Record, Vec<Attempted>)| {
+            let times = times
+                .iter()
+                .map(|of| (of.first, of.last, of.ended.is_some()));
+            (row.row.0, times.collect::<Vec<_>>())
+        };
+        let times: Vec<_> = rows.iter().map(times).collect();
+        let at = |second| (at(second), at(second), true);
+        assert_eq!(times, [(1, vec![at(10)]), (2, vec![at(20)])]);
     });
 }
 

@@ -1,9 +1,13 @@
 //! What a check has found, for programs: the summary's object with more keys.
 
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::findings::{Checked, Lookup};
-use super::json::{line, summary, text};
+use super::json::{summary, text, write_line};
 use super::later_columns::later_columns_json;
 use super::tally::Tally;
 use crate::campaign::UnclearNames;
@@ -11,7 +15,34 @@ use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{ColumnRole, MarkKind, Note};
 use crate::source::Content;
 
-pub fn check_json(checked: &Checked<'_>) -> String {
+/// What grows with the list is written from where it is: as values, 50,000 columns are 100 MB, and three
+/// bodies may have 16 MB.
+#[derive(Serialize)]
+struct Check<'a> {
+    #[serde(flatten)]
+    summary: Value,
+    inputs: Vec<CheckedInput<'a>>,
+    lead_bodies: Vec<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct CheckedInput<'a> {
+    #[serde(flatten)]
+    input: Value,
+    #[serde(serialize_with = "columns")]
+    columns: &'a PlannedInput,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    column: usize,
+    header: &'a str,
+    read_for: Option<&'static str>,
+    variables: Vec<&'a str>,
+    samples: &'a [String],
+}
+
+pub fn check_json(checked: &Checked<'_>, to: impl Write) -> io::Result<()> {
     let (ended, intake) = (checked.ended, checked.intake);
     let lists = intake.suppression.lists.iter();
     let lists = lists.map(|list| {
@@ -34,14 +65,10 @@ pub fn check_json(checked: &Checked<'_>) -> String {
     });
     let round = ended.tally.round_numbers;
     let mut check = summary(ended);
-    check["inputs"] = intake.inputs.iter().map(input).collect();
     check["lists"] = lists.collect();
     check["later_phone_columns"] = later_columns_json(&ended.list_notes.later_columns);
     check["marks"] = marks(intake);
     check["kept_do_not_call"] = json!(intake.suppression.kept.len());
-    check["lead_bodies"] = bodies
-        .filter_map(|body| serde_json::from_str::<Value>(body).ok())
-        .collect();
     check["groups"] = groups(ended.tally, &ended.inputs);
     check["numbers"] = numbers.collect();
     check["round_numbers"] = json!({
@@ -64,10 +91,17 @@ pub fn check_json(checked: &Checked<'_>) -> String {
             "lost": saved.lost,
         });
     }
-    line(&check)
+    let check = Check {
+        summary: check,
+        inputs: intake.inputs.iter().map(input).collect(),
+        lead_bodies: bodies
+            .filter_map(|body| serde_json::from_str(body).ok())
+            .collect(),
+    };
+    write_line(&check, to)
 }
 
-fn input(planned: &PlannedInput) -> Value {
+fn input(planned: &PlannedInput) -> CheckedInput<'_> {
     let text = planned.form.text();
     let sheet = match &planned.form.content {
         Content::Sheet(sheet) => Some(sheet),
@@ -77,7 +111,7 @@ fn input(planned: &PlannedInput) -> Value {
     let others = names.filter(|name| sheet.is_some_and(|sheet| sheet.name != **name));
     let notes = planned.mapping.notes.iter();
     let notes: Vec<String> = notes.map(Note::text).collect();
-    json!({
+    let input = json!({
         "name": planned.input.name(),
         "compression": planned.form.compression.map(|by| by.name()),
         "encoding": text.map(|text| text.encoding.name()),
@@ -90,8 +124,11 @@ fn input(planned: &PlannedInput) -> Value {
         "is_rejects_file": planned.mapping.rejects_form.is_some(),
         "note": (!notes.is_empty()).then(|| notes.join("; ")),
         "new_columns": planned.new_columns(),
-        "columns": columns(planned),
-    })
+    });
+    CheckedInput {
+        input,
+        columns: planned,
+    }
 }
 
 /// What the inputs themselves say about calling.
@@ -112,28 +149,24 @@ fn marks(intake: &Intake) -> Value {
     marks.collect()
 }
 
-fn columns(planned: &PlannedInput) -> Value {
+fn columns<S: Serializer>(planned: &PlannedInput, to: S) -> Result<S::Ok, S::Error> {
     let names = &planned.header.names;
     let uses = planned.mapping.uses(names.len());
     let headers = names.iter().zip(uses).enumerate();
-    headers
-        .map(|(column, (header, used))| {
-            json!({
-                "column": column + 1,
-                "header": header,
-                "read_for": match used.role {
-                    ColumnRole::Phone => Some("phone_number"),
-                    ColumnRole::Campaign => Some("campaign_id"),
-                    ColumnRole::Region => Some("region"),
-                    ColumnRole::Mark => Some("mark"),
-                    ColumnRole::Ours => Some("leadload"),
-                    ColumnRole::None => None,
-                },
-                "variables": used.variables,
-                "samples": planned.samples.get(column).map_or(&[][..], Vec::as_slice),
-            })
-        })
-        .collect()
+    to.collect_seq(headers.map(|(column, (header, used))| Column {
+        column: column + 1,
+        header,
+        read_for: match used.role {
+            ColumnRole::Phone => Some("phone_number"),
+            ColumnRole::Campaign => Some("campaign_id"),
+            ColumnRole::Region => Some("region"),
+            ColumnRole::Mark => Some("mark"),
+            ColumnRole::Ours => Some("leadload"),
+            ColumnRole::None => None,
+        },
+        variables: used.variables,
+        samples: planned.samples.get(column).map_or(&[][..], Vec::as_slice),
+    }))
 }
 
 fn groups(tally: &Tally, inputs: &[&str]) -> Value {

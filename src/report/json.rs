@@ -1,8 +1,10 @@
 //! The summary for programs: one object with fixed keys.
 
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Value, json};
 
 use super::countries::Countries;
@@ -99,6 +101,30 @@ pub fn json_failure(failure: &Failure) -> String {
 /// A path as text for JSON, with `\u{FFFD}` for bytes that are not Unicode.
 pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// Writes a [`line`] without holding it in memory.
+pub(super) fn write_line(summary: &impl Serialize, to: impl Write) -> io::Result<()> {
+    let mut to = BufWriter::new(to);
+    summary.serialize(&mut Serializer::with_formatter(&mut to, Printable))?;
+    to.write_all(b"\n")?;
+    to.flush()
+}
+
+struct Printable;
+
+impl Formatter for Printable {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        to: &mut W,
+        part: &str,
+    ) -> io::Result<()> {
+        to.write_all(printable_json(part).as_bytes())
+    }
+
+    fn write_raw_fragment<W: Write + ?Sized>(&mut self, to: &mut W, part: &str) -> io::Result<()> {
+        to.write_all(printable_json(part).as_bytes())
+    }
 }
 
 /// One line, which steers no terminal whatever is in it.

@@ -84,7 +84,7 @@ impl Screen {
         let status = self.status;
         let page = self.page(visit).into_string();
         // Nothing from a list or a service may steer the screen or turn the direction of writing.
-        (status, Html(printable_lines(&page))).into_response()
+        (status, Html(printable_lines(&page).into_owned())).into_response()
     }
 
     fn page(&self, visit: &Visit) -> Markup {

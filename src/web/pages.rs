@@ -163,7 +163,7 @@ async fn nowhere(visit: Visit) -> Response {
 
 /// What is being sent, for the pages that are open.
 async fn sending(visit: Visit) -> Response {
-    let text = printable_lines(&layout::sending(&visit, None).into_string());
+    let text = printable_lines(&layout::sending(&visit, None).into_string()).into_owned();
     Html(text).into_response()
 }
 

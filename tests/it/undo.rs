@@ -817,6 +817,19 @@ fn a_lead_that_came_after_the_run_began_but_before_it_was_asked_for_stays_too() 
     }
 }
 
+/// The clock of the computer was 60 days slow when the list was sent.
+const CLOCK_WAS_SLOW: &str = "
+UPDATE runs SET began_at = began_at - 60 * 86400;
+UPDATE sent SET settled_at = settled_at - 60 * 86400;
+UPDATE attempts SET first_ms = first_ms - 60 * 86400000, last_ms = last_ms - 60 * 86400000";
+
+#[test]
+fn a_lead_that_the_service_had_before_the_run_stays_though_the_clock_was_wrong_then() {
+    for lost in [0, 1] {
+        an_old_lead_stays(lost, |run| run, |folder| sql(folder, CLOCK_WAS_SLOW));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_lead_that_the_service_had_before_it_was_asked_for_stays_with_a_shared_ledger_too() {

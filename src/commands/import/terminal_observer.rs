@@ -62,6 +62,6 @@ impl Observer for TerminalObserver {
             Format::Text => text_summary(ended),
             Format::Json => json_summary(ended),
         };
-        ended::report(ended, self.format, &summary)
+        ended::report(ended, self.format, || console::print(&summary))
     }
 }

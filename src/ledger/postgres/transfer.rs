@@ -5,6 +5,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
+use super::claims::attempt_times;
 use super::export::stream;
 use super::prune::STOP_SENDERS;
 use super::record::{Unreadable, get};
@@ -138,24 +139,39 @@ fn select(table: &Table) -> String {
         .map(|key| format!("s.{key}"))
         .collect();
     let (columns, key) = (columns.join(", "), key.join(", "));
-    if table.name != "sent" {
-        return format!(
-            "SELECT {columns} FROM leadload.{} AS s ORDER BY {key}",
-            table.name
-        );
-    }
-    // An open claim counts as what it becomes when it expires.
+    let rows = match table.name {
+        "sent" => sent(),
+        "attempts" => attempts(),
+        name => format!("leadload.{name}"),
+    };
+    format!("SELECT {columns} FROM {rows} AS s ORDER BY {key}")
+}
+
+/// An open claim counts as what it becomes when it expires.
+fn sent() -> String {
     let uncertain = status_code(Status::Uncertain);
     format!(
-        "SELECT {columns} FROM (
-            SELECT run, row, number, service, campaign, file, line_offset, status, http_status,
-                attempts, lead_id, settled_at, error_code, error
-            FROM leadload.sent WHERE NOT is_open
+        "(SELECT run, row, number, service, campaign, file, line_offset, status, http_status,
+            attempts, lead_id, settled_at, error_code, error
+        FROM leadload.sent WHERE NOT is_open
+        UNION ALL
+        SELECT run, row, number, service, campaign, file, line_offset, {uncertain}::smallint, NULL,
+            attempts + 1, NULL, NULL, 'answer_lost', '{NO_ANSWER}'
+        FROM leadload.sent WHERE is_open)"
+    )
+}
+
+/// The same of when they were sent.
+fn attempts() -> String {
+    let [claimed, ended] = attempt_times("x");
+    format!(
+        "(SELECT run, row, first_ms, max(last_ms) AS last_ms, max(ended_ms) AS ended_ms FROM (
+            SELECT run, row, first_ms, last_ms, ended_ms FROM leadload.attempts
             UNION ALL
-            SELECT run, row, number, service, campaign, file, line_offset, {uncertain}::smallint, NULL,
-                attempts + 1, NULL, NULL, 'answer_lost', '{NO_ANSWER}'
-            FROM leadload.sent WHERE is_open
-        ) AS s ORDER BY {key}"
+            SELECT x.run, x.row, {claimed}, {claimed}, {ended}
+            FROM leadload.sent AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
+            WHERE x.is_open AND x.claimed_at IS NOT NULL
+        ) AS each GROUP BY run, row, first_ms)"
     )
 }
 

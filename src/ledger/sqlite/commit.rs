@@ -92,7 +92,7 @@ fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Resul
     let service = record_progress(change, run.0.cast_signed(), group)?;
     journal::append(change, run, group)?;
     for settled in &group.settlements {
-        attempts::record(change, run, settled)?;
+        attempts::record(change, "attempts", run, settled)?;
     }
     let run = run.0.cast_signed();
     add_invalid(change, run, &group.invalid)?;

@@ -1,7 +1,5 @@
 //! Rows that may have been taken, and what the service has of them.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
@@ -10,7 +8,7 @@ use super::columns::all;
 use super::commit::change_counts;
 use super::record::COLUMNS;
 use super::{Attempted, LedgerError, Record, SqliteLedger, unfiled};
-use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::ledger::LeadAt;
 use crate::phone::PhoneNumber;
 
@@ -34,18 +32,14 @@ impl SqliteLedger {
         ];
         self.reading(|db| {
             let snapshot = db.unchecked_transaction()?;
-            let open = unfiled::show(&snapshot, services)?.into_iter();
-            let of_run = open.filter(|(of, _)| *of == run);
-            let open: BTreeMap<RowId, Attempted> = of_run
-                .filter_map(|(_, settled)| Some((settled.claim.row, settled.attempted?)))
-                .collect();
+            unfiled::show(&snapshot, services)?;
             let rows: Vec<Record> = all(&snapshot, &select, values, Record::read)?;
-            let rows = rows.into_iter().map(|row| {
-                let mut times = attempted(&snapshot, &row)?;
-                times.extend(open.get(&row.row));
+            let rows = rows.into_iter();
+            let with_times = rows.map(|row| {
+                let times = attempted(&snapshot, &row)?;
                 Ok((row, times))
             });
-            rows.collect()
+            with_times.collect()
         })
     }
 

@@ -58,7 +58,7 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
     for (run, settled) in &uncertain {
-        attempts::record(change, *run, settled)?;
+        attempts::record(change, "attempts", *run, settled)?;
     }
     for (run, rows) in uncounted(&uncertain) {
         change_counts(change, run, |counts| {

@@ -1,14 +1,15 @@
 //! Makes rows that are still in the journal visible to a
 //! reader: rows of a run that is being sent or was killed.
 //!
-//! Nothing in the ledger is changed. The rows are copied into a temporary table of this connection.
-//! A temporary view with the name `sent` hides the table of filed rows and combines both.
+//! Nothing in the ledger is changed. The rows, and the times of their attempts, are copied into temporary
+//! tables of this connection. Temporary views with the names `sent` and `attempts` hide the tables of filed
+//! rows and combine both.
 
 use rusqlite::{Connection, Transaction};
 
 use super::journal::{Replay, follow};
 use super::recover::outcomes_of_open;
-use super::{ServiceId, Settlement, record};
+use super::{ServiceId, Settlement, attempts, record};
 use crate::lead::RunId;
 use crate::ledger::record::NO_ANSWER_YET;
 
@@ -27,16 +28,25 @@ SELECT * FROM main.sent AS filed WHERE NOT EXISTS (
     WHERE newer.number = filed.number AND newer.service = filed.service
         AND newer.campaign = filed.campaign AND newer.run = filed.run AND newer.row = filed.row
 );
+CREATE TEMP TABLE unfiled_attempts (
+    run INTEGER, row INTEGER, first_ms INTEGER, last_ms INTEGER, ended_ms INTEGER,
+    PRIMARY KEY (run, row, first_ms)
+) STRICT, WITHOUT ROWID;
+CREATE TEMP VIEW attempts AS
+SELECT run, row, first_ms, max(last_ms) AS last_ms, max(ended_ms) AS ended_ms FROM (
+    SELECT * FROM temp.unfiled_attempts
+    UNION ALL
+    SELECT run, row, first_ms, last_ms, ended_ms FROM main.attempts
+) GROUP BY run, row, first_ms;
 ";
 
 /// Makes the services' rows visible, as they are in this transaction. A claimed
-/// row without an outcome appears as uncertain: it may have been taken. Returns these rows.
+/// row without an outcome appears as uncertain: it may have been taken.
 pub(super) fn show(
     change: &Transaction<'_>,
     services: impl IntoIterator<Item = ServiceId>,
-) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
+) -> rusqlite::Result<()> {
     change.execute_batch(CREATE)?;
-    let mut all_open = Vec::new();
     for service in services {
         let mut replay = Replay::default();
         follow(change, Some(service), 0, |_, run, entries| {
@@ -48,9 +58,11 @@ pub(super) fn show(
         })?;
         let uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER_YET)?;
         record::store(change, "temp.unfiled", service, &uncertain)?;
-        all_open.extend(uncertain);
+        for (run, settled) in &uncertain {
+            attempts::record(change, "temp.unfiled_attempts", *run, settled)?;
+        }
     }
-    Ok(all_open)
+    Ok(())
 }
 
 /// The claims of a service that have no outcome, as uncertain rows.

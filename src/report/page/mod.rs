@@ -102,7 +102,7 @@ impl Page<'_> {
                 }
             }
         };
-        printable_lines(&page.into_string())
+        printable_lines(&page.into_string()).into_owned()
     }
 
     fn title(&self) -> String {

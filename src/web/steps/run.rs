@@ -238,7 +238,7 @@ pub async fn live(CurrentJob(job): CurrentJob) -> Response {
             (numbers(&live))
         }
     };
-    let text = printable_lines(&text.into_string());
+    let text = printable_lines(&text.into_string()).into_owned();
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
 }
 
