@@ -27,8 +27,8 @@ pub(super) fn was_made_before(lead: &ListedLead, answered: Option<Timestamp>) ->
     since(lead, answered).is_some_and(|late| late >= -SLOWEST && late <= DOUBT)
 }
 
-/// By how much the service's time for a lead is later than its answer, if it is: then the clock of this
-/// computer was wrong, now or when the lead was made, or times of the service mean another zone.
+/// By how much the service's time for a lead is later than its answer, if it is: then a clock is wrong, or
+/// the service means another zone.
 pub(super) fn later_than(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
     since(lead, answered).filter(|late| *late > DOUBT)
 }

@@ -10,6 +10,7 @@
 mod lookup;
 mod ownership;
 mod reconcile;
+mod run_clock;
 mod target;
 mod undo;
 mod undone;

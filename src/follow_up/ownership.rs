@@ -11,15 +11,13 @@
 //! looked up that was not listed: a few of them at first, and if one is older than the run all of them, so
 //! that it is known how many there are before anything is removed; else each before it is removed.
 //!
-//! Times on record are by the clock that this computer had when the run was sent, which may have been wrong.
-//! No lead is made after its answer. So if one is listed as later than that, all leads are by as much.
+//! Times on record are by the clock that this computer had when the run was sent ([`RunClock`]).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::SignedDuration;
-
-use super::lookup::{each_page, is_older, later_than, listed_for, refused, was_made_before};
+use super::lookup::{each_page, is_older, listed_for, refused, was_made_before};
+use super::run_clock::RunClock;
 use super::target::Target;
 use crate::api::{LeadQuery, ListedLead, Made, NotDone};
 use crate::exit::Failure;
@@ -59,16 +57,15 @@ pub(super) struct ListedRows {
     pub(super) older: BTreeSet<RowId>,
     /// Without a time, or with one without a zone, so that it is not known whether they are older.
     pub(super) undated: BTreeSet<RowId>,
-    /// By how much leads are listed as later than their answers, if any is.
-    pub(super) later: SignedDuration,
+    pub(super) clock: RunClock,
 }
 
 impl<'a> Evidence<'a> {
-    /// None yet. `later` is by how much leads are known to be listed as later than their answers.
+    /// None yet, but what other leads show of the run's clock.
     pub(super) fn none(
         target: &'a Target,
         rows: impl IntoIterator<Item = &'a UndoRow>,
-        later: SignedDuration,
+        clock: RunClock,
     ) -> Evidence<'a> {
         let mut by_id: BTreeMap<&str, Vec<&UndoRow>> = BTreeMap::new();
         for row in rows {
@@ -81,7 +78,7 @@ impl<'a> Evidence<'a> {
             by_id,
             seen: Vec::new(),
             listed: ListedRows {
-                later,
+                clock,
                 ..ListedRows::default()
             },
         }
@@ -113,8 +110,8 @@ impl<'a> Evidence<'a> {
     fn is_older(&self, seen: &Seen<'_>) -> bool {
         let run = &self.target.run;
         seen.made.is_some_and(|made| {
-            let at = made.at.saturating_sub(self.listed.later).unwrap_or(made.at);
-            is_older(Made { at, ..made }, run.began_at, run.timeout(), seen.row)
+            let made = self.listed.clock.of(made);
+            is_older(made, run.began_at, run.timeout(), seen.row)
         })
     }
 
@@ -128,8 +125,9 @@ impl<'a> Evidence<'a> {
             if !lead.made.is_some_and(|made| made.has_zone) {
                 self.listed.undated.extend(ids);
             }
-            let later = rows.iter().filter_map(|row| later_than(lead, row.made_at));
-            self.listed.later = later.fold(self.listed.later, SignedDuration::max);
+            for row in rows {
+                self.listed.clock.note(lead, row.made_at);
+            }
             let own = rows.iter().find(|row| is_lead_of(self.target, row, lead));
             self.seen.extend(rows.iter().map(|row| Seen {
                 row,
@@ -195,7 +193,7 @@ async fn gather<'a>(
     rows: &[&'a UndoRow],
     campaigns: &BTreeSet<CampaignId>,
 ) -> Result<Evidence<'a>, Stopped> {
-    let mut evidence = Evidence::none(target, rows.iter().copied(), SignedDuration::ZERO);
+    let mut evidence = Evidence::none(target, rows.iter().copied(), RunClock::default());
     for campaign in campaigns {
         let query = LeadQuery {
             campaign: *campaign,

@@ -297,7 +297,10 @@ fn another_account_that_got_the_same_list_at_another_time_is_refused() {
         Folder::with_leads(&contacts(3)),
     );
     ours.import_leads(&service, &[]).expect(0);
-    sql(&ours, "UPDATE sent SET settled_at = settled_at - 3600");
+    sql(
+        &ours,
+        "UPDATE sent SET settled_at = settled_at - 3600; UPDATE runs SET began_at = began_at - 3600",
+    );
     let as_them = |run: Run| run.env("LEADLOAD_TOKEN", "theirs");
     as_them(theirs.import_leads(&service, &[])).expect(0);
     // Ids and numbers are the same.
@@ -314,7 +317,8 @@ fn a_new_token_of_the_account_removes_what_is_listed_as_the_runs() {
     sql(
         &folder,
         &format!(
-            "UPDATE sent SET settled_at = settled_at - 3600 WHERE number = {}",
+            "UPDATE runs SET began_at = began_at - 3600;
+            UPDATE sent SET settled_at = settled_at - 3600 WHERE number = {}",
             number(3).trim_start_matches('+')
         ),
     );
