@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::warnings::Warnings;
 use super::{identity, inputs, service};
@@ -198,14 +198,14 @@ fn last_run<'i>(
     intake: &'i Intake,
     book: &CampaignBook,
 ) -> Option<&'i RunRecord> {
-    let here = identity::options(&settings.service, settings, intake, book);
-    let is_alike = |there: &Map<String, Value>| {
+    let here = Value::Object(identity::options(&settings.service, settings, intake, book));
+    let is_alike = |there: &Value| {
         let is_limited = there.get("limit").is_some_and(|limit| !limit.is_null());
-        let of_rejects = there.contains_key(identity::REJECTS);
+        let of_rejects = there.get(identity::REJECTS).is_some();
         !is_limited && !of_rejects && identity::campaigns(there) == identity::campaigns(&here)
     };
     intake.earlier.iter().find(|run| {
-        let options = run.options.as_ref().and_then(Value::as_object);
+        let options = run.options.as_ref().filter(|options| options.is_object());
         // A share of nothing would stop the job for good.
         let has_rows = rows(run).is_some_and(|rows| rows > 0);
         run.service == settings.service && has_rows && options.is_some_and(is_alike)

@@ -4,7 +4,7 @@
 //! every setting that decides what is sent from them. Not included: how
 //! fast leads are sent, where the outputs go, and the do-not-call lists.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -18,6 +18,9 @@ use crate::source::{Content, Fingerprint};
 /// The key of runs whose inputs are rejects, all or some of them. Earlier versions left it out, and
 /// it identifies nothing.
 pub const REJECTS: &str = "rejects";
+
+/// The key of the time-out of requests, which is on record with what identifies the run.
+pub const TIMEOUT: &str = "timeout";
 
 /// The options that identify a run, in words, as `runs show` prints them: how
 /// each input is read, and the options that are declared as part of the identity.
@@ -94,25 +97,28 @@ fn found(inputs: &[PlannedInput]) -> Map<String, Value> {
 }
 
 /// A digest of the options and of the content of the inputs.
-pub fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32] {
-    let mut known_by = options.clone();
-    known_by.remove(REJECTS);
-    let (campaign, _) = campaigns(options);
-    known_by.insert("campaign".into(), campaign);
-    let ids = known_by.remove("campaign_ids").unwrap_or_default();
-    if !known_by["campaign_column"].is_null() {
-        known_by.insert("campaign_ids".into(), ids);
-    }
-    // Runs of before they were asked about have sent hidden rows, and go on.
-    let hidden_rows = known_by.remove("hidden_rows").unwrap_or_default();
-    if hidden_rows.to_string().contains("skip") {
-        known_by.insert("hidden_rows".into(), hidden_rows);
-    }
+pub fn identity(options: &Value, inputs: &[Fingerprint]) -> [u8; 32] {
+    let (campaign, column) = campaigns(options);
+    let identifies = |name: &str, value: &Value| match name {
+        REJECTS | TIMEOUT => false,
+        "campaign_ids" => !column.is_null(),
+        // Runs of before they were asked about have sent hidden rows, and go on.
+        "hidden_rows" => value.to_string().contains("skip"),
+        _ => true,
+    };
+    let known_by = options.as_object().into_iter().flatten();
+    let known_by = known_by.map(|(name, value)| (name.as_str(), value));
     // The order in which options are declared must not matter, nor options that are not set.
-    known_by.retain(|_, value| !value.is_null());
-    known_by.sort_keys();
+    let mut known_by: BTreeMap<&str, &Value> = known_by.collect();
+    known_by.insert("campaign", &campaign);
+    known_by.retain(|name, value| !value.is_null() && identifies(name, value));
+    // As an object, which is not copied: it has all variables.
+    let pairs = known_by.iter();
+    let pairs: Vec<String> = pairs
+        .map(|(name, value)| format!("{}:{value}", json!(name)))
+        .collect();
     let mut digest = Sha256::new();
-    digest.update(Value::Object(known_by).to_string());
+    digest.update(format!("{{{}}}", pairs.join(",")));
     for input in inputs {
         digest.update(input.sha256);
     }
@@ -121,7 +127,7 @@ pub fn identity(options: &Map<String, Value>, inputs: &[Fingerprint]) -> [u8; 32
 
 /// The campaign and the column with the campaigns of rows. The ids identify a run, not the names: the
 /// service may rename a campaign tomorrow.
-pub fn campaigns(options: &Map<String, Value>) -> (Value, Value) {
+pub fn campaigns(options: &Value) -> (Value, Value) {
     let option = |key| options.get(key).cloned().unwrap_or_default();
     let (campaign, ids) = (option("campaign"), option("campaign_ids"));
     let id = campaign.as_str().and_then(|name| ids.get(name));
@@ -130,13 +136,16 @@ pub fn campaigns(options: &Map<String, Value>) -> (Value, Value) {
 }
 
 /// The options that differ from those of another run: name, value there, value here.
-pub fn differences<'a>(
-    there: &'a Value,
-    here: &'a Map<String, Value>,
-) -> Vec<(&'a str, &'a Value, &'a Value)> {
-    here.iter()
-        // Whether doubtful numbers are held back follows from the region and the rule.
-        .filter(|(name, _)| !matches!(name.as_str(), "campaign_ids" | "doubtful_numbers" | REJECTS))
+pub fn differences<'a>(there: &'a Value, here: &'a Value) -> Vec<(&'a str, &'a Value, &'a Value)> {
+    let here = here.as_object().into_iter().flatten();
+    // Whether doubtful numbers are held back follows from the region and the rule.
+    let follows = |name: &str| {
+        matches!(
+            name,
+            "campaign_ids" | "doubtful_numbers" | REJECTS | TIMEOUT
+        )
+    };
+    here.filter(|(name, _)| !follows(name))
         .map(|(name, value)| {
             (
                 name.as_str(),
@@ -150,9 +159,9 @@ pub fn differences<'a>(
 
 /// The values of each input; a single value if it is the same for all.
 fn each(inputs: &[PlannedInput], value: impl Fn(&PlannedInput) -> Value) -> Value {
-    let values: Vec<Value> = inputs.iter().map(value).collect();
-    match values.split_first() {
-        Some((first, others)) if others.iter().all(|other| other == first) => first.clone(),
+    let mut values: Vec<Value> = inputs.iter().map(value).collect();
+    match &mut values[..] {
+        [first, others @ ..] if others.iter().all(|other| other == first) => first.take(),
         _ => Value::Array(values),
     }
 }

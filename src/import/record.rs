@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tracing::warn;
 
 use super::moved_names::{MovedName, earlier_ids, moved_names};
@@ -54,8 +54,6 @@ pub struct Record {
 pub struct PlannedRun {
     record: Record,
     new: NewRun,
-    /// The options that identify the run.
-    pub options: Map<String, Value>,
     pub predecessors: Predecessors,
 }
 
@@ -153,14 +151,19 @@ impl Record {
         inputs::find_blank_rows(intake).await?;
         let service = settings.service.clone();
         let form = settings.policy.form;
-        let options = identity::options(&service, settings, intake, book);
-        let mut recorded = options.clone();
-        recorded.insert("timeout".into(), settings.timeout.as_secs_f64().into());
+        // First, since it takes as much memory for a moment as the options take from now on.
+        let defaults = defaults(&settings.given, intake, book);
+        let mut options = identity::options(&service, settings, intake, book);
+        options.insert(
+            identity::TIMEOUT.into(),
+            settings.timeout.as_secs_f64().into(),
+        );
+        let options = Value::Object(options);
         let mut new = NewRun {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),
-            options: Value::Object(recorded),
-            defaults: defaults(&settings.given, intake, book),
+            options,
+            defaults,
             reopens: form.allow_duplicates && settings.policy.on_uncertain == OnUncertain::Resend,
             sending: Sending {
                 claims: match (form.allow_duplicates, settings.reading.once) {
@@ -178,7 +181,7 @@ impl Record {
             outputs: paths.places(),
         };
         if !is_again(settings) {
-            self.refuse_undone_before(&new, &options, &fingerprints, book)?;
+            self.refuse_undone_before(&new, &fingerprints, book)?;
         }
         let (record, predecessors) = self.find_predecessors(&new, settings).await?;
         new.expected = predecessors.latest;
@@ -188,7 +191,6 @@ impl Record {
         Ok(PlannedRun {
             record,
             new,
-            options,
             predecessors,
         })
     }
@@ -198,7 +200,6 @@ impl Record {
     fn refuse_undone_before(
         &self,
         new: &NewRun,
-        options: &Map<String, Value>,
         inputs: &[Fingerprint],
         book: &CampaignBook,
     ) -> Result<(), Failure> {
@@ -208,12 +209,9 @@ impl Record {
         }
         let used = self.ledger.campaigns_named(self.service)?;
         for ids in earlier_ids(&used, &now) {
-            let mut options = options.clone();
-            options.insert("campaign_ids".into(), json!(ids));
-            let before = NewRun {
-                identity: identity::identity(&options, inputs),
-                ..new.clone()
-            };
+            let mut before = new.clone();
+            before.options["campaign_ids"] = json!(ids);
+            before.identity = identity::identity(&before.options, inputs);
             let Some(before) = self.ledger.predecessors(&before)?.latest.undone else {
                 continue;
             };
@@ -305,13 +303,18 @@ impl Record {
 }
 
 impl PlannedRun {
+    /// What identifies the run, and its time-out.
+    pub fn options(&self) -> &Value {
+        &self.new.options
+    }
+
     /// What differs from an unfinished run of the same inputs; empty if there is none.
     pub fn difference_lines(&self, width: Width) -> String {
         let Some(other) = &self.predecessors.other else {
             return String::new();
         };
         let there = other.options.as_ref();
-        let differences = there.map(|there| identity::differences(there, &self.options));
+        let differences = there.map(|there| identity::differences(there, self.options()));
         difference_lines(other, &differences.unwrap_or_default(), width)
     }
 

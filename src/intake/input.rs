@@ -45,6 +45,8 @@ impl InspectedInput {
                 break;
             }
         }
+        // There may be many columns with a value each.
+        values.shrink_to_fit();
         values
     }
 

@@ -1,5 +1,6 @@
 //! What the ledger records about a whole run.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,15 +41,18 @@ pub struct NewRun {
 impl NewRun {
     /// Its options, with the longest `timeout` of its starts: so long after its last attempt the service
     /// may still make a lead.
-    pub(super) fn options_after(&self, earlier: Option<&Value>) -> Value {
+    pub(super) fn options_after(&self, earlier: Option<&Value>) -> Cow<'_, Value> {
         const KEY: &str = "timeout";
-        let mut options = self.options.clone();
         let seconds = |of: &Value| of.get(KEY).and_then(Value::as_f64);
-        let earlier = earlier.filter(|earlier| seconds(earlier) > seconds(&options));
-        if let (Some(earlier), Some(all)) = (earlier, options.as_object_mut()) {
-            all.insert(KEY.to_owned(), earlier[KEY].clone());
+        let longer = earlier.filter(|earlier| seconds(earlier) > seconds(&self.options));
+        let Some(longer) = longer.map(|earlier| &earlier[KEY]) else {
+            return Cow::Borrowed(&self.options);
+        };
+        let mut options = self.options.clone();
+        if let Some(all) = options.as_object_mut() {
+            all.insert(KEY.to_owned(), longer.clone());
         }
-        options
+        Cow::Owned(options)
     }
 }
 

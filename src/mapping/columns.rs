@@ -1,5 +1,6 @@
 //! Finds the column that a flag means.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -29,23 +30,25 @@ pub(super) struct Columns<'a> {
     pub(super) own: Vec<usize>,
     pub(super) saved: Option<&'a SavedMapping>,
     /// Made when a name is first looked up: a list may have as many columns as fit in its header.
-    pub(super) index: OnceCell<Index>,
+    pub(super) index: OnceCell<Index<'a>>,
 }
 
 /// Where each header is: the first two columns (from 0) that have it.
-pub(super) struct Index {
-    exact: HashMap<String, Places>,
-    folded: HashMap<String, Places>,
+pub(super) struct Index<'a> {
+    exact: HashMap<Cow<'a, str>, Places>,
+    folded: HashMap<Cow<'a, str>, Places>,
     /// The headers of the list from which a mapping was saved, folded.
     saved: HashSet<String>,
     /// For errors, many of which may be made before one is told.
-    names: Arc<[String]>,
+    names: OnceCell<Arc<[String]>>,
 }
 
 type Places = (usize, Option<usize>);
 
-fn places(headers: impl Iterator<Item = (String, usize)>) -> HashMap<String, Places> {
-    let mut places: HashMap<String, Places> = HashMap::new();
+fn places<'a>(
+    headers: impl Iterator<Item = (Cow<'a, str>, usize)>,
+) -> HashMap<Cow<'a, str>, Places> {
+    let mut places: HashMap<Cow<'a, str>, Places> = HashMap::new();
     for (header, column) in headers {
         let place = places.entry(header).or_insert((column, None));
         if place.0 != column {
@@ -84,7 +87,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Index<'a> {
         self.index.get_or_init(|| {
             let headers = self.headers;
             let own = self.own.iter().copied();
@@ -94,15 +97,26 @@ impl<'a> Columns<'a> {
                 exact: places(
                     trimmed
                         .clone()
-                        .map(|(header, column)| (header.to_owned(), column)),
+                        .map(|(header, column)| (header.into(), column)),
                 ),
-                folded: places(trimmed.map(|(header, column)| (folded(header), column))),
+                folded: places(trimmed.map(|(header, column)| {
+                    let folded = folded(header);
+                    let is_folded = folded == header;
+                    (
+                        if is_folded {
+                            header.into()
+                        } else {
+                            folded.into()
+                        },
+                        column,
+                    )
+                })),
                 saved: columns
                     .into_iter()
                     .flatten()
                     .map(|name| folded(name))
                     .collect(),
-                names: self.names().into(),
+                names: OnceCell::new(),
             }
         })
     }
@@ -114,7 +128,7 @@ impl<'a> Columns<'a> {
         found.ok_or_else(|| MappingError::NoSuchColumn {
             flag,
             column: name.to_owned(),
-            headers: Arc::clone(&self.index().names),
+            headers: Arc::clone(self.index().names.get_or_init(|| self.names().into())),
             input: self.input.to_owned(),
         })
     }
@@ -158,7 +172,10 @@ impl<'a> Columns<'a> {
         }
         let index = self.index();
         let exact = index.exact.get(wanted);
-        match exact.or_else(|| index.folded.get(&folded(wanted))).copied() {
+        match exact
+            .or_else(|| index.folded.get(&*folded(wanted)))
+            .copied()
+        {
             None => Ok(None),
             Some((column, None)) => Ok(Some(column)),
             Some((first, Some(second))) => Err(MappingError::Other {

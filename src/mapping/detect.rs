@@ -83,16 +83,20 @@ impl CellStats {
     }
 }
 
-struct Sampled<'a> {
-    columns: &'a Columns<'a>,
+struct Sampled<'a, 'h> {
+    columns: &'a Columns<'h>,
     rows: &'a RowBatch,
     area_codes: &'a AreaCodes,
     /// One for each column.
     stats: Vec<CellStats>,
 }
 
-impl<'a> Sampled<'a> {
-    fn new(columns: &'a Columns<'a>, rows: &'a RowBatch, area_codes: &'a AreaCodes) -> Sampled<'a> {
+impl<'a, 'h> Sampled<'a, 'h> {
+    fn new(
+        columns: &'a Columns<'h>,
+        rows: &'a RowBatch,
+        area_codes: &'a AreaCodes,
+    ) -> Sampled<'a, 'h> {
         let stats = |column: usize| {
             let header = &columns.headers[column];
             let fewest = if may_be_postal_code(header) {

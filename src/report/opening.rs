@@ -1,7 +1,7 @@
 //! What is printed before anything is read or sent: what was detected about the inputs, each
 //! with the flag that overrides it, and which run this is or how it differs from another.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::countries::{completed_with, country};
 use super::later_columns::by_line;
@@ -50,7 +50,7 @@ pub fn opening_lines(intake: &Intake, width: Width, has_examples: bool) -> Strin
     text
 }
 
-fn campaign(options: &Map<String, Value>) -> String {
+fn campaign(options: &Value) -> String {
     let default = &options["campaign"];
     match &options["campaign_column"] {
         Value::Null => plain(default),
@@ -83,7 +83,7 @@ pub(super) fn going_on_line(run: RunId) -> String {
     format!("run {run} continues: leads that it has sent are not sent again\n")
 }
 
-pub fn destination_lines(options: &Map<String, Value>, width: Width) -> String {
+pub fn destination_lines(options: &Value, width: Width) -> String {
     let service = plain(&options["service"]);
     labelled(
         &[("campaign", campaign(options)), ("service", service)],

@@ -31,7 +31,7 @@ impl TerminalObserver {
             is_quiet: options.log.is_quiet(),
             is_shown,
             destination: planned.map_or_else(String::new, |planned| {
-                destination_lines(&planned.options, width) + &planned.difference_lines(width)
+                destination_lines(planned.options(), width) + &planned.difference_lines(width)
             }),
             format: options.output.format(),
         }
