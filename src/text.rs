@@ -44,7 +44,7 @@ pub fn file_name(text: &str) -> &str {
 
 /// Whether a character is not shown itself, and may steer the terminal, turn the direction of writing
 /// or hide something: all control characters, those that separate lines and paragraphs, and those of
-/// Unicode's category "format" that are invisible, and fillers, which are too. Joiners and variation
+/// Unicode's category "format" that are invisible, and other invisible marks. Zero-width joiners and variation
 /// selectors stay: Persian, the languages of India and emoji cannot be written without them.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()

@@ -16,6 +16,9 @@ use crate::phone::{NumberKind, PhoneNumber, PhoneRules};
 /// A number above this is a time in milliseconds since 1970: as seconds it would be far in the future.
 const LEAST_MILLIS: i64 = 100_000_000_000;
 
+/// Any number may end with fewer digits than these.
+const FEWEST: usize = 5;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeadPage {
     pub leads: Vec<ListedLead>,
@@ -57,6 +60,12 @@ impl ListedLead {
     /// Whether this is one of its numbers.
     pub fn has_number(&self, number: PhoneNumber) -> bool {
         self.phones.iter().any(|listed| is_number(listed, number))
+    }
+
+    /// Whether one of its numbers is this one, or may be.
+    pub fn may_have_number(&self, number: PhoneNumber) -> bool {
+        let mut phones = self.phones.iter();
+        phones.any(|listed| is_number(listed, number) || may_be_number(listed, number))
     }
 
     /// Whether the list says which number it has.
@@ -109,16 +118,23 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
     })
 }
 
-/// Whether a number is listed as `listed`: with its calling code, or as it is dialled in its country, with a
-/// zero or more in place of that.
+/// Whether this is how a number is listed, with its calling code.
 fn is_number(listed: &str, number: PhoneNumber) -> bool {
-    let is_dialled = || {
+    let is_international = || {
         let region = NumberKind::of(number).country;
         let rules = PhoneRules::default().for_lists();
         let has_extension = listed.contains(|c: char| c.is_alphabetic() || "#*,;".contains(c));
-        !has_extension && rules.read(listed, region) == Ok(number)
+        let begins = listed.starts_with("00") || listed.starts_with('+');
+        begins && !has_extension && rules.read(listed, region) == Ok(number)
     };
-    digits(listed) == digits(&number.to_string()) || is_dialled()
+    digits(listed) == digits(&number.to_string()) || is_international()
+}
+
+/// Whether this may be how a number is listed: it ends like it, but its country is not known.
+fn may_be_number(listed: &str, number: PhoneNumber) -> bool {
+    let digits = digits(listed);
+    let end = digits.trim_start_matches('0');
+    !listed.starts_with('+') && end.len() >= FEWEST && number.to_string().ends_with(end)
 }
 
 /// Whether the service hides digits of a number. One with an extension (`x4`, `ext. 4`, `;ext=4`) shows
@@ -237,27 +253,30 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_known_again_as_it_is_dialled_in_its_country() {
-        let british = "+447911000001";
-        for (listed, meant) in [
-            ("07911 000001", british),
-            ("7911000001", british),
-            ("00447911000001", british),
-            ("+44 (0)7911 000001", british),
-            ("(212) 555-0123", "+12125550123"),
-            ("011 44 7911 000001", "+12125550123"),
-            ("06 12 34 56 78", "+33612345678"),
+    fn a_number_is_known_again_with_its_calling_code_and_may_be_meant_without() {
+        let numbers = ["+447911000001", "+12125550123", "+33612345678"].map(number);
+        let listed = |text: &str, means: fn(&ListedLead, PhoneNumber) -> bool| {
+            let page = read(&json!([{ "id": 1, "phone_number": text }]));
+            numbers.map(|number| means(&page.leads[0], number))
+        };
+        for (text, is, may_be) in [
+            ("00447911000001", [true, false, false], [true, false, false]),
+            (
+                "+44 (0)7911 000001",
+                [true, false, false],
+                [true, false, false],
+            ),
+            ("447911000001", [true, false, false], [true, false, false]),
+            ("07911 000001", [false; 3], [true, false, false]),
+            ("7911000001", [false; 3], [true, false, false]),
+            ("(212) 555-0123", [false; 3], [false, true, false]),
+            ("06 12 34 56 78", [false; 3], [false, false, true]),
+            // The Netherlands.
+            ("+31612345678", [false; 3], [false; 3]),
+            ("0001", [false; 3], [false; 3]),
         ] {
-            let page = read(&json!([{ "id": 1, "phone_number": listed }]));
-            let numbers = [british, "+12125550123", "+33612345678"];
-            for other in numbers {
-                let is_meant = other == meant && !listed.starts_with("011");
-                assert_eq!(
-                    page.leads[0].has_number(number(other)),
-                    is_meant,
-                    "{listed}, {other}"
-                );
-            }
+            assert_eq!(listed(text, ListedLead::has_number), is, "{text}");
+            assert_eq!(listed(text, ListedLead::may_have_number), may_be, "{text}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::lead::Status;
 use crate::options::Format;
 use crate::report::{Ended, console, log_end, stop_text};
 
-/// Reports how the command ended, and prints `summary` to standard output.
+/// Reports how the command ended, and then prints by `print` to standard output.
 pub(super) fn report(
     ended: &Ended<'_>,
     format: Format,

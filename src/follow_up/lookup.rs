@@ -13,7 +13,7 @@ use crate::pipeline::{Calls, Stopped};
 const MOST_PAGES: usize = 1000;
 
 /// How much earlier than its answer a lead may have been made.
-const SLOWEST: SignedDuration = SignedDuration::from_mins(1);
+pub(super) const SLOWEST: SignedDuration = SignedDuration::from_mins(1);
 
 /// By how much a time of day is earlier than in UTC, where it is earliest.
 const FURTHEST_WEST: SignedDuration = SignedDuration::from_hours(12);
@@ -122,15 +122,15 @@ pub(super) async fn listed_for(
     Ok(read.map(|()| found))
 }
 
-/// The leads with this number in a campaign. Of one without a campaign it is not known that it is in
-/// another.
+/// The leads that may have this number in a campaign. Of one without a campaign it is not known that it is
+/// in another.
 pub(super) async fn leads_with(
     calls: &Calls,
     campaign: CampaignId,
     number: PhoneNumber,
 ) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
     let is_meant = |lead: &ListedLead| {
-        lead.has_number(number) && lead.campaign.is_none_or(|of| of == campaign)
+        lead.may_have_number(number) && lead.campaign.is_none_or(|of| of == campaign)
     };
     listed_for(calls, campaign, number, is_meant).await
 }

@@ -125,24 +125,26 @@ impl<'a> Evidence<'a> {
             if !lead.made.is_some_and(|made| made.has_zone) {
                 self.listed.undated.extend(ids);
             }
-            for row in rows {
-                self.listed.clock.note(lead, row.made_at);
-            }
             let own = rows.iter().find(|row| is_lead_of(self.target, row, lead));
             self.seen.extend(rows.iter().map(|row| Seen {
                 row,
                 made: lead.made,
                 is_own: own.is_some_and(|own| own.row == row.row),
             }));
-            if own.is_some() {
-                continue;
-            }
-            for row in rows {
+            let is_another = |row: &UndoRow| {
                 let is_elsewhere = lead.campaign.is_some_and(|of| of != row.campaign);
-                let is_another = lead.has_any_number() && !lead.has_number(row.number);
-                if is_elsewhere || is_another {
-                    self.listed.others.insert(row.row);
-                }
+                is_elsewhere || lead.has_any_number() && !lead.may_have_number(row.number)
+            };
+            let meant = match &rows[..] {
+                [row] if !is_another(row) => Some(row),
+                _ => own,
+            };
+            if let Some(row) = meant {
+                self.listed.clock.note(lead, row.made_at);
+            }
+            if own.is_none() {
+                let others = rows.iter().filter(|row| is_another(row));
+                self.listed.others.extend(others.map(|row| row.row));
             }
         }
     }

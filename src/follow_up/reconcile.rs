@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::lookup::{later_than, leads_with, refused, was_made_before};
+use super::lookup::{SLOWEST, later_than, leads_with, refused, was_made_before};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
 use crate::exit::{ExitCode, Failure};
@@ -63,12 +63,18 @@ pub struct Undecided {
     pub time_unknown: u64,
     /// The list does not show the lead of the run that was looked for in the campaign.
     pub none_listed: u64,
+    /// A lead is listed that may have the row's number: it ends like it.
+    pub number_unclear: u64,
 }
 
 impl Undecided {
     /// The service has answered, but not listed them.
     pub fn not_listed(&self) -> u64 {
-        self.may_be_twice + self.elsewhere + self.time_unknown + self.none_listed
+        self.may_be_twice
+            + self.elsewhere
+            + self.time_unknown
+            + self.none_listed
+            + self.number_unclear
     }
 }
 
@@ -212,10 +218,16 @@ impl Work<'_> {
             .filter(|lead| lead.service == *service)
             .collect();
         let timeout = self.target.run.timeout();
+        let is_unclear = listed.iter().any(|lead| !lead.has_number(number));
+        listed.retain(|lead| lead.has_number(number));
         let outcome = match judge(&row, &attempted, timeout, &listed, &known) {
             Some(outcome) => self.accepted(&row, outcome).await?,
             // The service has said itself that it has a lead.
             None if row.outcome.status == Status::Duplicate => None,
+            None if is_unclear => {
+                self.found.borrow_mut().undecided.number_unclear += 1;
+                None
+            }
             None => self.not_there(&row, &attempted).await?,
         };
         self.note(&row, outcome.as_ref());
@@ -366,7 +378,7 @@ fn judge(
     // Another run may also have been told of a lead that it did not make.
     let maker = |lead: &ListedLead| {
         holder(lead, &|by| {
-            by.outcome.status == Status::Created && may_have_made(by, lead)
+            by.outcome.status == Status::Created && may_have_made(by, lead, timeout)
         })
     };
     // The lead of another row of this run is that row's.
@@ -392,13 +404,13 @@ fn judge(
 }
 
 /// Whether the row of another run may have made a lead that it was answered with. With a single request,
-/// that was not long before its answer.
-fn may_have_made(by: &Record, lead: &ListedLead) -> bool {
+/// that was within the `timeout` before its answer, and a minute more: both runs are taken to have the same.
+fn may_have_made(by: &Record, lead: &ListedLead, timeout: Option<SignedDuration>) -> bool {
     let made = lead.made.filter(|made| made.has_zone);
-    let (Some(made), Some(answered)) = (made, by.outcome.settled_at) else {
+    let (Some(made), Some(answered), Some(timeout)) = (made, by.outcome.settled_at, timeout) else {
         return true;
     };
-    by.outcome.attempts > 1 || answered.duration_since(made.at) <= LATE
+    by.outcome.attempts > 1 || answered.duration_since(made.at) - timeout <= SLOWEST
 }
 
 /// When a listed lead was made, beside the attempts on record of a row.
@@ -507,7 +519,7 @@ mod tests {
             let listed = [ListedLead::made_at("a", at(1))];
             let row = record(7, 1, Status::Uncertain, None);
             let found = judge(&row, &attempted, Some(SignedDuration::from_secs(60)), &listed, &known);
-            let is_others = attempts > 1 || answered <= 601;
+            let is_others = attempts > 1 || answered <= 121;
             let status = if is_others { Status::Duplicate } else { Status::Created };
             prop_assert_eq!(found.unwrap().status, status);
         }

@@ -2,8 +2,11 @@
 //!
 //! No lead is made after the answer about it. If leads are listed as later than that, the clock was behind
 //! then, or is ahead now, or the service means another zone: whichever it is, all times of the run are by as
-//! much too early. A single lead may have another time for another reason, so this counts only if not more of
-//! them are listed as made just before their answers.
+//! much too early. Where the clock was right, a single lead may have another time for another reason, so this
+//! counts only if not more of them are listed as made just before their answers.
+//!
+//! This says nothing of a clock that was set while the run was sent, or of a run most of whose leads the
+//! service had before: what its own clock said then is not on record.
 
 use jiff::{SignedDuration, Timestamp};
 

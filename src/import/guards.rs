@@ -198,7 +198,7 @@ fn last_run<'i>(
     intake: &'i Intake,
     book: &CampaignBook,
 ) -> Option<&'i RunRecord> {
-    let here = Value::Object(identity::options(&settings.service, settings, intake, book));
+    let here = identity::options(&settings.service, settings, intake, book);
     let is_alike = |there: &Value| {
         let is_limited = there.get("limit").is_some_and(|limit| !limit.is_null());
         let of_rejects = there.get(identity::REJECTS).is_some();

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::campaign::CampaignBook;
 use crate::intake::{Intake, PlannedInput};
+use crate::ledger::TIMEOUT;
 use crate::mapping::MarkKind;
 use crate::settings::ImportSettings;
 use crate::source::{Content, Fingerprint};
@@ -19,17 +20,14 @@ use crate::source::{Content, Fingerprint};
 /// it identifies nothing.
 pub const REJECTS: &str = "rejects";
 
-/// The key of the time-out of requests, which is on record with what identifies the run.
-pub const TIMEOUT: &str = "timeout";
-
-/// The options that identify a run, in words, as `runs show` prints them: how
-/// each input is read, and the options that are declared as part of the identity.
+/// The options that identify a run, in words, as `runs show` prints them: how each input is read, and the
+/// options that are declared as part of the identity. Its time-out is among them, and identifies nothing.
 pub fn options(
     service: &str,
     settings: &ImportSettings,
     intake: &Intake,
     book: &CampaignBook,
-) -> Map<String, Value> {
+) -> Value {
     let reading = &settings.reading;
     let campaign = reading.campaign.as_ref().map(ToString::to_string);
     let mut options = Map::new();
@@ -51,7 +49,8 @@ pub fn options(
             options.insert(declared.key.into(), field.json().into());
         }
     }
-    options
+    options.insert(TIMEOUT.into(), settings.timeout.as_secs_f64().into());
+    Value::Object(options)
 }
 
 /// How each input is read and mapped.
@@ -112,13 +111,13 @@ pub fn identity(options: &Value, inputs: &[Fingerprint]) -> [u8; 32] {
     let mut known_by: BTreeMap<&str, &Value> = known_by.collect();
     known_by.insert("campaign", &campaign);
     known_by.retain(|name, value| !value.is_null() && identifies(name, value));
-    // As an object, which is not copied: it has all variables.
-    let pairs = known_by.iter();
-    let pairs: Vec<String> = pairs
-        .map(|(name, value)| format!("{}:{value}", json!(name)))
-        .collect();
+    #[expect(
+        clippy::expect_used,
+        reason = "values with string keys, written to memory"
+    )]
+    let known_by = serde_json::to_vec(&known_by).expect("options are always JSON");
     let mut digest = Sha256::new();
-    digest.update(format!("{{{}}}", pairs.join(",")));
+    digest.update(known_by);
     for input in inputs {
         digest.update(input.sha256);
     }

@@ -151,14 +151,9 @@ impl Record {
         inputs::find_blank_rows(intake).await?;
         let service = settings.service.clone();
         let form = settings.policy.form;
-        // First, since it takes as much memory for a moment as the options take from now on.
+        // Before the options, which stay in memory: while it is made it takes as much as they do.
         let defaults = defaults(&settings.given, intake, book);
-        let mut options = identity::options(&service, settings, intake, book);
-        options.insert(
-            identity::TIMEOUT.into(),
-            settings.timeout.as_secs_f64().into(),
-        );
-        let options = Value::Object(options);
+        let options = identity::options(&service, settings, intake, book);
         let mut new = NewRun {
             service: self.service,
             identity: identity::identity(&options, &fingerprints),

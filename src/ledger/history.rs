@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::UndoRecord;
-use super::run::{InputRecord, ListRecord, OutputRecord, of};
+use super::run::{InputRecord, ListRecord, OutputRecord, TIMEOUT, of};
 use crate::lead::{CampaignId, Counts, RunId, RunTag};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +131,7 @@ impl RunRecord {
 
     /// The longest time-out of its requests; `None` if it was pruned, or an older version has sent it.
     pub fn timeout(&self) -> Option<SignedDuration> {
-        let seconds = self.options.as_ref()?.get("timeout")?.as_f64()?;
+        let seconds = self.options.as_ref()?.get(TIMEOUT)?.as_f64()?;
         SignedDuration::try_from_secs_f64(seconds).ok()
     }
 

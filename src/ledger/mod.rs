@@ -84,7 +84,7 @@ pub use record::{LeadAt, Record};
 pub use run::{
     AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, ListRecord, LiveLease, LockHolder,
     NewRun, NotBegun, OutputKind, OutputRecord, OutputState, Predecessors, Pruned, Sending, Sha256,
-    StoredDefaults, Unfinished,
+    StoredDefaults, TIMEOUT, Unfinished,
 };
 pub use sqlite::CopyError;
 pub use suppressed::{ListPosition, NewlySuppressed, Suppressed};

@@ -12,6 +12,9 @@ use super::ServiceId;
 use crate::lead::{Counts, RowId, RunId, RunName, RunTag};
 use crate::rate::Rate;
 
+/// The option of a run, in seconds, until when the service may still make a lead.
+pub const TIMEOUT: &str = "timeout";
+
 pub type Sha256 = [u8; 32];
 
 /// A run that is about to begin or to continue.
@@ -42,15 +45,14 @@ impl NewRun {
     /// Its options, with the longest `timeout` of its starts: so long after its last attempt the service
     /// may still make a lead.
     pub(super) fn options_after(&self, earlier: Option<&Value>) -> Cow<'_, Value> {
-        const KEY: &str = "timeout";
-        let seconds = |of: &Value| of.get(KEY).and_then(Value::as_f64);
+        let seconds = |of: &Value| of.get(TIMEOUT).and_then(Value::as_f64);
         let longer = earlier.filter(|earlier| seconds(earlier) > seconds(&self.options));
-        let Some(longer) = longer.map(|earlier| &earlier[KEY]) else {
+        let Some(longer) = longer.map(|earlier| &earlier[TIMEOUT]) else {
             return Cow::Borrowed(&self.options);
         };
         let mut options = self.options.clone();
         if let Some(all) = options.as_object_mut() {
-            all.insert(KEY.to_owned(), longer.clone());
+            all.insert(TIMEOUT.to_owned(), longer.clone());
         }
         Cow::Owned(options)
     }

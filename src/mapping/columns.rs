@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use super::error::MappingError;
@@ -35,7 +36,7 @@ pub(super) struct Columns<'a> {
 
 /// Where each header is: the first two columns (from 0) that have it.
 pub(super) struct Index<'a> {
-    exact: HashMap<Cow<'a, str>, Places>,
+    exact: HashMap<&'a str, Places>,
     folded: HashMap<Cow<'a, str>, Places>,
     /// The headers of the list from which a mapping was saved, folded.
     saved: HashSet<String>,
@@ -45,10 +46,8 @@ pub(super) struct Index<'a> {
 
 type Places = (usize, Option<usize>);
 
-fn places<'a>(
-    headers: impl Iterator<Item = (Cow<'a, str>, usize)>,
-) -> HashMap<Cow<'a, str>, Places> {
-    let mut places: HashMap<Cow<'a, str>, Places> = HashMap::new();
+fn places<K: Hash + Eq>(headers: impl Iterator<Item = (K, usize)>) -> HashMap<K, Places> {
+    let mut places: HashMap<K, Places> = HashMap::new();
     for (header, column) in headers {
         let place = places.entry(header).or_insert((column, None));
         if place.0 != column {
@@ -94,22 +93,10 @@ impl<'a> Columns<'a> {
             let trimmed = own.map(|column| (headers[column].trim(), column));
             let columns = self.saved.and_then(|saved| saved.columns.as_deref());
             Index {
-                exact: places(
-                    trimmed
-                        .clone()
-                        .map(|(header, column)| (header.into(), column)),
-                ),
+                exact: places(trimmed.clone()),
                 folded: places(trimmed.map(|(header, column)| {
-                    let folded = folded(header);
-                    let is_folded = folded == header;
-                    (
-                        if is_folded {
-                            header.into()
-                        } else {
-                            folded.into()
-                        },
-                        column,
-                    )
+                    let folded = Some(folded(header)).filter(|folded| folded != header);
+                    (folded.map_or(header.into(), Cow::Owned), column)
                 })),
                 saved: columns
                     .into_iter()

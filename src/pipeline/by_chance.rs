@@ -118,6 +118,7 @@ impl Chance {
         let Some((slow, now)) = trial.slow else {
             return trial.slow_down(pace, started);
         };
+        let from = trial.from;
         let evidence = trial.evidence(now);
         let more = differs(trial.before, now, EXCESS);
         let depends = trial.sequence.depends();
@@ -127,7 +128,6 @@ impl Chance {
         }
         if more.max(depends) > OTHER {
             // This may be chance too, so the comparison starts again, with the pace from before.
-            let from = trial.from;
             *trial = Trial::new(from, started);
             return if self.was_found { from } else { pace };
         }
@@ -138,12 +138,10 @@ impl Chance {
             if now.refused < MANY {
                 return pace.max(slow);
             }
-            let from = trial.from;
             *trial = Trial::new(from, started);
             return from;
         }
         let both = trial.before.and(now);
-        let from = trial.from;
         if !std::mem::replace(&mut self.was_found, true) {
             let fastest = if from.is_finite() {
                 from

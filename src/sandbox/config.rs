@@ -154,6 +154,10 @@ pub struct SandboxConfig {
     /// The first so many leads of each account are listed as a month older than they are.
     #[arg(skip)]
     pub old_leads: u64,
+    /// The first so many leads of each account are listed without the plus and the two digits of their
+    /// calling code, and with a zero.
+    #[arg(skip)]
+    pub national_numbers: u64,
     /// The list of leads hides the last digits of each number.
     #[arg(skip)]
     pub hides_numbers: bool,

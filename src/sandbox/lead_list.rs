@@ -141,6 +141,7 @@ pub(super) fn entry(lead: &ListedLead, config: &SandboxConfig, created: SystemTi
     };
     let phone = match config.hides_numbers {
         true => format!("{}***", &lead.phone[..lead.phone.len() - 3]),
+        false if lead.id <= config.national_numbers => format!("0{}", &lead.phone[3..]),
         false => lead.phone.clone(),
     };
     json!({

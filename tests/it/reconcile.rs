@@ -237,6 +237,27 @@ fn a_row_counts_as_not_taken_only_if_the_list_shows_a_lead_of_the_run() {
 }
 
 #[test]
+fn a_lead_that_is_listed_without_its_calling_code_may_be_the_rows_or_another_person_s() {
+    let folder = Folder::with_leads(&contacts(5));
+    let service = scenario(&format!(
+        "national_numbers = 1\n[[rule]]\nphone_number = '{}'\nreply = {{ then = 'drop', store = true }}\n",
+        number(0)
+    ));
+    let flags = ["--on-uncertain", "hold", "--concurrency", "1"];
+    folder.import_leads(&service, &flags).expect(1);
+    pass(&folder, 60);
+    let counts = counts(&folder, &service, 1);
+    assert_eq!((counts["failed"], counts["uncertain"]), (0, 1));
+    let told = ["runs", "reconcile", "last", "--rate", "none"];
+    let told = folder.leadload(&told).at(&service).expect(1);
+    told.shows(
+        "Still uncertain:\n  1 listed without their calling codes, so these may be other people\n",
+    );
+    undo(&folder, &service, "1", &[]).expect(1);
+    assert_eq!(service.leads().len(), 1);
+}
+
+#[test]
 fn a_lead_whose_time_is_not_known_well_enough_is_a_duplicate() {
     for (times, status) in [
         ("microseconds", "created"),

@@ -161,11 +161,21 @@ pub(super) fn attempt_times(of: &str) -> [String; 2] {
     [millis(&format!("{of}.claimed_at")), millis(&ended)]
 }
 
+/// When the rows `from`, `AS x`, were claimed, as it is recorded of their attempts.
+pub(super) fn attempts_of_open(from: &str) -> String {
+    let [claimed, ended] = attempt_times("x");
+    format!(
+        "SELECT x.run, x.row, {claimed} AS first_ms, {claimed} AS last_ms, {ended} AS ended_ms
+        FROM {from} AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
+        WHERE x.claimed_at IS NOT NULL"
+    )
+}
+
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
 /// been taken, and that stays known even if another claim is released.
 pub(super) fn expire(rows: &str) -> String {
     let uncertain = status_code(Status::Uncertain);
-    let [claimed, ended] = attempt_times("x");
+    let attempts = attempts_of_open("expired");
     format!(
         "WITH expired AS (
             UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
@@ -175,9 +185,7 @@ pub(super) fn expire(rows: &str) -> String {
             RETURNING s.run, s.row, s.claimed_at, s.sender
         )
         INSERT INTO leadload.attempts (run, row, first_ms, last_ms, ended_ms)
-        SELECT x.run, x.row, {claimed}, {claimed}, {ended}
-        FROM expired AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
-        WHERE x.claimed_at IS NOT NULL
+        {attempts}
         ON CONFLICT (run, row, first_ms) DO UPDATE
         SET ended_ms = greatest(attempts.ended_ms, excluded.ended_ms)"
     )

@@ -5,7 +5,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
-use super::claims::attempt_times;
+use super::claims::attempts_of_open;
 use super::export::stream;
 use super::prune::STOP_SENDERS;
 use super::record::{Unreadable, get};
@@ -161,16 +161,14 @@ fn sent() -> String {
     )
 }
 
-/// The same of when they were sent.
+/// The times of attempts, with those of open claims.
 fn attempts() -> String {
-    let [claimed, ended] = attempt_times("x");
+    let open = attempts_of_open("leadload.sent");
     format!(
         "(SELECT run, row, first_ms, max(last_ms) AS last_ms, max(ended_ms) AS ended_ms FROM (
             SELECT run, row, first_ms, last_ms, ended_ms FROM leadload.attempts
             UNION ALL
-            SELECT x.run, x.row, {claimed}, {claimed}, {ended}
-            FROM leadload.sent AS x LEFT JOIN leadload.senders AS e ON e.id = x.sender
-            WHERE x.is_open AND x.claimed_at IS NOT NULL
+            {open} AND x.is_open
         ) AS each GROUP BY run, row, first_ms)"
     )
 }

@@ -30,7 +30,7 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
     NULL AS settled_at, s.settled_at AS made_at,
     coalesce(s.error_code = ?9, 0) AS answer_lost,
-    (SELECT json_group_array(json_array(first_ms, last_ms, ended_ms)) FROM attempts
+    (SELECT json_group_array(json_array(first_ms, last_ms, ended_ms)) FROM main.attempts
         WHERE run = s.run AND row = s.row) AS attempted
 FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign

@@ -33,11 +33,12 @@ CREATE TEMP TABLE unfiled_attempts (
     PRIMARY KEY (run, row, first_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TEMP VIEW attempts AS
-SELECT run, row, first_ms, max(last_ms) AS last_ms, max(ended_ms) AS ended_ms FROM (
-    SELECT * FROM temp.unfiled_attempts
-    UNION ALL
-    SELECT run, row, first_ms, last_ms, ended_ms FROM main.attempts
-) GROUP BY run, row, first_ms;
+SELECT * FROM temp.unfiled_attempts
+UNION ALL
+SELECT run, row, first_ms, last_ms, ended_ms FROM main.attempts AS filed WHERE NOT EXISTS (
+    SELECT 1 FROM temp.unfiled_attempts AS newer
+    WHERE newer.run = filed.run AND newer.row = filed.row AND newer.first_ms = filed.first_ms
+);
 ";
 
 /// Makes the services' rows visible, as they are in this transaction. A claimed

@@ -90,6 +90,10 @@ fn why_uncertain(undecided: &Undecided) -> String {
             undecided.none_listed,
             "not listed, but neither is the lead of this run in their campaign that was looked for",
         ),
+        (
+            undecided.number_unclear,
+            "listed without their calling codes, so these may be other people",
+        ),
     ] {
         if rows > 0 {
             let _ = write!(text, "\n  {} {why}", grouped(rows));
