@@ -10,7 +10,6 @@
 mod lookup;
 mod ownership;
 mod reconcile;
-mod run_clock;
 mod target;
 mod undo;
 mod undone;

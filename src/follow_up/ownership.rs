@@ -11,13 +11,16 @@
 //! looked up that was not listed: a few of them at first, and if one is older than the run all of them, so
 //! that it is known how many there are before anything is removed; else each before it is removed.
 //!
-//! Times on record are by the clock that this computer had when the run was sent ([`RunClock`]).
+//! When the run began is on record by the clock that this computer had then. No lead is made after its
+//! answer: if one is listed as later than that, the clock was behind then, or is ahead now, and the run began
+//! by as much later than it says. It may have been set right meanwhile, so that this holds of some rows alone.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lookup::{each_page, is_older, listed_for, refused, was_made_before};
-use super::run_clock::RunClock;
+use jiff::SignedDuration;
+
+use super::lookup::{each_page, is_older, later_than, listed_for, refused, was_made_before};
 use super::target::Target;
 use crate::api::{LeadQuery, ListedLead, Made, NotDone};
 use crate::exit::Failure;
@@ -57,15 +60,16 @@ pub(super) struct ListedRows {
     pub(super) older: BTreeSet<RowId>,
     /// Without a time, or with one without a zone, so that it is not known whether they are older.
     pub(super) undated: BTreeSet<RowId>,
-    pub(super) clock: RunClock,
+    /// By how much a lead is listed as later than its answer, at most.
+    pub(super) later: SignedDuration,
 }
 
 impl<'a> Evidence<'a> {
-    /// None yet, but what other leads show of the run's clock.
+    /// None yet, but by how much others are `later` than their answers.
     pub(super) fn none(
         target: &'a Target,
         rows: impl IntoIterator<Item = &'a UndoRow>,
-        clock: RunClock,
+        later: SignedDuration,
     ) -> Evidence<'a> {
         let mut by_id: BTreeMap<&str, Vec<&UndoRow>> = BTreeMap::new();
         for row in rows {
@@ -78,7 +82,7 @@ impl<'a> Evidence<'a> {
             by_id,
             seen: Vec::new(),
             listed: ListedRows {
-                clock,
+                later,
                 ..ListedRows::default()
             },
         }
@@ -110,8 +114,9 @@ impl<'a> Evidence<'a> {
     fn is_older(&self, seen: &Seen<'_>) -> bool {
         let run = &self.target.run;
         seen.made.is_some_and(|made| {
-            let made = self.listed.clock.of(made);
-            is_older(made, run.began_at, run.timeout(), seen.row)
+            let began = run.began_at.saturating_add(self.listed.later);
+            let began = began.unwrap_or(run.began_at);
+            is_older(made, began, run.timeout(), seen.row)
         })
     }
 
@@ -140,7 +145,8 @@ impl<'a> Evidence<'a> {
                 _ => own,
             };
             if let Some(row) = meant {
-                self.listed.clock.note(lead, row.made_at);
+                let later = later_than(lead, row.made_at).unwrap_or_default();
+                self.listed.later = self.listed.later.max(later);
             }
             if own.is_none() {
                 let others = rows.iter().filter(|row| is_another(row));
@@ -195,7 +201,7 @@ async fn gather<'a>(
     rows: &[&'a UndoRow],
     campaigns: &BTreeSet<CampaignId>,
 ) -> Result<Evidence<'a>, Stopped> {
-    let mut evidence = Evidence::none(target, rows.iter().copied(), RunClock::default());
+    let mut evidence = Evidence::none(target, rows.iter().copied(), SignedDuration::ZERO);
     for campaign in campaigns {
         let query = LeadQuery {
             campaign: *campaign,

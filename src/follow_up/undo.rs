@@ -258,7 +258,7 @@ impl Undo {
                 return Ok(Some(outcome(UndoStatus::Unknown, None, &why)));
             }
         };
-        let mut evidence = Evidence::none(&self.target, [planned], self.listed.clock);
+        let mut evidence = Evidence::none(&self.target, [planned], self.listed.later);
         evidence.add(&found);
         let is_ours = evidence.is_ours();
         let objection = evidence.listed().objection(row);

@@ -834,6 +834,25 @@ fn a_lead_that_the_service_had_before_the_run_stays_though_the_clock_was_wrong_t
     }
 }
 
+#[test]
+fn a_lead_that_the_service_had_before_the_run_stays_though_the_clock_was_set_right_meanwhile() {
+    let (folder, service) = told_of_an_old_lead(0);
+    let numbers = [220, 1000, 1001].map(number);
+    folder.write("leads.csv", format!("phone\n{}\n", numbers.join("\n")));
+    folder
+        .import_leads(&service, &["--concurrency", "1"])
+        .expect(0);
+    sql(
+        &folder,
+        &format!(
+            "{BEGAN_EARLIER}; UPDATE sent SET settled_at = settled_at - 60 * 86400 WHERE row < 3"
+        ),
+    );
+    undo(&folder, &service, "1", &[]).expect(1);
+    assert_eq!(statuses(&folder), ["kept", "undone", "undone"]);
+    assert_eq!(service.leads().len(), 230);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_lead_that_the_service_had_before_it_was_asked_for_stays_with_a_shared_ledger_too() {
