@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
+
 use super::Head;
 use super::Quota;
 use super::verdict::{self, Lost, Verdict};
@@ -15,6 +17,8 @@ pub struct Answer {
     pub quota: Option<Quota>,
     /// What the service calls the request.
     pub request_id: Option<String>,
+    /// How far the service's clock is ahead of this computer's, if it says the time.
+    pub ahead: Option<SignedDuration>,
     /// What the token is known by that was sent, or that is used from now on.
     pub token: Option<Arc<str>>,
 }
@@ -24,6 +28,7 @@ impl Answer {
     pub(crate) fn of(head: &Head, body: &[u8]) -> Answer {
         Answer {
             token: None,
+            ahead: head.ahead,
             http_status: Some(head.status),
             quota: head.quota,
             request_id: head.request_id.clone(),
@@ -47,6 +52,7 @@ impl Answer {
         };
         Answer {
             token: None,
+            ahead: head.and_then(|head| head.ahead),
             http_status: head.map(|head| head.status),
             quota: head.and_then(|head| head.quota),
             request_id: head.and_then(|head| head.request_id.clone()),

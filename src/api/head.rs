@@ -22,8 +22,8 @@ pub struct Head {
     pub(super) next_page: Option<String>,
     /// The current time, by the clock to which the times in the head refer.
     pub(super) now: SystemTime,
-    /// How far that clock is ahead of this computer's.
-    pub(super) ahead: SignedDuration,
+    /// How far that clock is ahead of this computer's; `None` if the answer does not say the time.
+    pub(super) ahead: Option<SignedDuration>,
     /// What the service calls the request.
     pub(super) request_id: Option<String>,
     /// All lines, for the log of an answer that cannot be read. They may hold secrets.
@@ -34,6 +34,7 @@ impl Head {
     /// `now` is the time by the local clock.
     pub fn read(status: u16, headers: &HeaderMap, now: SystemTime) -> Head {
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
         let ours = now;
         let now = service_time(date, ours);
         // Lossy, because even a value that cannot be read matters: the header is there.
@@ -50,7 +51,7 @@ impl Head {
                 .iter()
                 .find_map(|link| linked(&String::from_utf8_lossy(link.as_bytes()))),
             now,
-            ahead: SignedDuration::system_until(ours, now).unwrap_or_default(),
+            ahead: date.and_then(|_| SignedDuration::system_until(ours, now).ok()),
             request_id: REQUEST_IDS
                 .iter()
                 .find_map(|name| request_id(headers.get(*name)?)),
@@ -87,8 +88,7 @@ const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// The time by the service's clock, if the answer has a `Date` (RFC 9110, 6.6.1) that differs from
 /// the local clock: the times that the service states are by its own clock.
-fn service_time(date: Option<&str>, ours: SystemTime) -> SystemTime {
-    let date = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+fn service_time(date: Option<SystemTime>, ours: SystemTime) -> SystemTime {
     let difference = |theirs: SystemTime| match theirs.duration_since(ours) {
         Ok(ahead) => ahead,
         Err(behind) => behind.duration(),
@@ -128,7 +128,9 @@ mod tests {
     fn without_a_date_that_can_be_read_our_clock_counts() {
         let ours = SystemTime::now();
         for date in [None, Some(""), Some("today")] {
-            assert_eq!(service_time(date, ours), ours);
+            let headers = date.map(|date| (DATE, value(date.as_bytes())));
+            let head = Head::read(200, &headers.into_iter().collect(), ours);
+            assert_eq!((head.now, head.ahead), (ours, None));
         }
     }
 

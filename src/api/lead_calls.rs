@@ -117,7 +117,9 @@ impl Client {
             let head = &received.head;
             let linked = head.next_page.as_deref();
             let read = received.json().ok();
-            let read = read.and_then(|json| LeadPage::read(&json, &page, linked, head.ahead));
+            let read = read.and_then(|json| {
+                LeadPage::read(&json, &page, linked, head.ahead.unwrap_or_default())
+            });
             let mut read =
                 read.ok_or_else(|| NotDone::unreadable("the answer is not a list of leads"))?;
             // As the ids in the ledger are, which they are compared with.

@@ -42,8 +42,28 @@ pub struct ListedLead {
 pub struct Made {
     /// By the clock of this computer.
     pub at: Timestamp,
+    /// As the service says it.
+    pub said: Timestamp,
     /// Whether the time has a zone. One without may be hours off.
     pub has_zone: bool,
+}
+
+impl Made {
+    pub(crate) fn said(said: Timestamp, has_zone: bool) -> Made {
+        Made {
+            at: said,
+            said,
+            has_zone,
+        }
+    }
+
+    /// The same by a clock that the service's is ahead of by this much.
+    pub fn with_clock(self, ahead: SignedDuration) -> Made {
+        Made {
+            at: by_our_clock(self.said, ahead),
+            ..self
+        }
+    }
 }
 
 impl ListedLead {
@@ -53,7 +73,7 @@ impl ListedLead {
             id: id.to_owned(),
             campaign: None,
             phones: Vec::new(),
-            made: Some(Made { at, has_zone: true }),
+            made: Some(Made::said(at, true)),
         }
     }
 
@@ -111,10 +131,7 @@ fn read_lead(lead: &Value, ahead: SignedDuration) -> Option<ListedLead> {
             .and_then(|id| id.parse().ok())
             .map(CampaignId),
         phones: phones.collect(),
-        made: made.map(|made| Made {
-            at: by_our_clock(made.at, ahead),
-            ..made
-        }),
+        made: made.map(|made| made.with_clock(ahead)),
     })
 }
 
@@ -175,21 +192,18 @@ fn read_time(value: &Value) -> Option<Made> {
             LEAST_MILLIS.. => Timestamp::from_millisecond(number),
             _ => Timestamp::from_second(number),
         };
-        return Some(Made {
-            at: at.ok()?,
-            has_zone: true,
-        });
+        return Some(Made::said(at.ok()?, true));
     }
     let text = value.as_str()?.trim();
     let in_mail = || rfc2822::parse(text).map(|zoned| zoned.timestamp());
     if let Ok(at) = text.parse().or_else(|_: jiff::Error| in_mail()) {
-        return Some(Made { at, has_zone: true });
+        return Some(Made::said(at, true));
     }
     let named = text.strip_suffix(" UTC");
     let at: DateTime = named.unwrap_or(text).parse().ok()?;
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     let has_zone = named.is_some();
-    Some(Made { at, has_zone })
+    Some(Made::said(at, has_zone))
 }
 
 #[cfg(test)]
@@ -324,13 +338,10 @@ mod tests {
             let list = json!([{ "id": 1, "created_at": said }]);
             let ahead = SignedDuration::from_secs(60);
             let page = LeadPage::read(&list, &address(), None, ahead).unwrap();
+            let listed = page.leads[0].made.unwrap();
             // Another second, since it is not known better.
-            let made = made - SignedDuration::from_secs(61);
-            assert_eq!(
-                page.leads[0].made,
-                Some(Made { at: made, has_zone }),
-                "{said}"
-            );
+            assert_eq!(listed.at, made - SignedDuration::from_secs(61), "{said}");
+            assert_eq!((listed.said, listed.has_zone), (made, has_zone), "{said}");
         }
         for said in [json!(null), json!("yesterday"), json!({})] {
             let page = read(&json!([{ "id": 1, "created_at": said }]));

@@ -22,7 +22,7 @@ fn head(status: u16, retry_after: Option<&str>) -> Head {
         redirects_to: None,
         next_page: None,
         now: SystemTime::UNIX_EPOCH,
-        ahead: jiff::SignedDuration::ZERO,
+        ahead: None,
         lines: HeaderMap::new(),
     }
 }

@@ -37,8 +37,12 @@ pub(super) fn later_than(lead: &ListedLead, answered: Option<Timestamp>) -> Opti
 /// while it sent no request for the row whose lead this is. Its time is compared by the clock of its answer,
 /// so it does not matter how wrong the service's clock is; a minute is left for what it runs unevenly. One
 /// without a zone counts if it is older wherever the service may be.
+///
+/// `then` is when it was made by the clock by which the run `began`, if that is known. The clock may have been
+/// set right meanwhile, so what a row was answered is compared by both.
 pub(super) fn is_older(
     made: Made,
+    then: Option<Made>,
     began: Timestamp,
     timeout: Option<SignedDuration>,
     row: &UndoRow,
@@ -47,8 +51,8 @@ pub(super) fn is_older(
         true => SLOWEST,
         false => SLOWEST + FURTHEST_WEST,
     };
-    let is_before = |time: Timestamp| time.duration_since(made.at) > doubt;
-    if is_before(began) {
+    let is_before = |made: Made, time: Timestamp| time.duration_since(made.at) > doubt;
+    if is_before(then.unwrap_or(made), began) {
         return true;
     }
     let (Some(answered), Some(timeout)) = (row.made_at, timeout) else {
@@ -56,11 +60,14 @@ pub(super) fn is_older(
     };
     // Without a lost answer, no other request was answered, or may have been taken.
     let is_known = !row.answer_lost || !row.attempted.is_empty();
-    let is_over = |last| made.has_zone && made.at.duration_since(last) > timeout;
-    let mut starts = row.attempted.iter();
-    is_known
-        && answered.checked_sub(timeout).is_ok_and(is_before)
-        && starts.all(|start| is_before(start.first) || is_over(start.last))
+    let is_outside = |made: Made| {
+        let is_over = |last| made.has_zone && made.at.duration_since(last) > timeout;
+        let sent = answered.checked_sub(timeout);
+        let mut starts = row.attempted.iter();
+        sent.is_ok_and(|sent| is_before(made, sent))
+            && starts.all(|start| is_before(made, start.first) || is_over(start.last))
+    };
+    is_known && is_outside(made) && then.is_none_or(is_outside)
 }
 
 fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuration> {
@@ -210,11 +217,7 @@ mod tests {
     }
 
     fn is_older_at(made: i64, row: &UndoRow) -> bool {
-        let made = Made {
-            at: at(made),
-            has_zone: true,
-        };
-        is_older(made, at(0), Some(TIMEOUT), row)
+        is_older(Made::said(at(made), true), None, at(0), Some(TIMEOUT), row)
     }
 
     proptest! {

@@ -11,9 +11,10 @@
 //! looked up that was not listed: a few of them at first, and if one is older than the run all of them, so
 //! that it is known how many there are before anything is removed; else each before it is removed.
 //!
-//! When the run began is on record by the clock that this computer had then. No lead is made after its
-//! answer: if one is listed as later than that, the clock was behind then, or is ahead now, and the run began
-//! by as much later than it says. It may have been set right meanwhile, so that this holds of some rows alone.
+//! When the run began is on record by the clock that this computer had then, and how far the service's was
+//! ahead of that. Where it is not, since an older version has sent the run, or the service did not say the
+//! time: no lead is made after its answer, so if one is listed as later than that, the clock was behind then,
+//! and the run began by as much later than it says.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,9 +115,15 @@ impl<'a> Evidence<'a> {
     fn is_older(&self, seen: &Seen<'_>) -> bool {
         let run = &self.target.run;
         seen.made.is_some_and(|made| {
-            let began = run.began_at.saturating_add(self.listed.later);
-            let began = began.unwrap_or(run.began_at);
-            is_older(made, began, run.timeout(), seen.row)
+            let ahead = run.ahead_s.map(SignedDuration::from_secs);
+            let then = ahead.map(|ahead| made.with_clock(ahead));
+            let later = if then.is_some() {
+                SignedDuration::ZERO
+            } else {
+                self.listed.later
+            };
+            let began = run.began_at.saturating_add(later).unwrap_or(run.began_at);
+            is_older(made, then, began, run.timeout(), seen.row)
         })
     }
 

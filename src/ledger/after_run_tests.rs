@@ -15,7 +15,7 @@ use super::sqlite::samples::{
 };
 use super::{
     Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
-    OutputKind, OutputRecord, Record, Scope, Selection, Sending, ServiceId, Settlement,
+    OutputKind, OutputRecord, Record, Scope, Selection, Sending, ServiceId, Settlement, TokenUsed,
     UndoOutcome, UndoRow, UndoStatus, Wanted, this_user_here,
 };
 use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
@@ -395,16 +395,25 @@ fn the_token_of_a_run_is_known_until_its_leads_were_made_with_several() {
     each(|mut subject| {
         let token = |subject: &Subject| subject.ledger.runs().unwrap()[0].token.clone();
         assert_eq!(token(&subject).as_deref(), Some(""));
-        for (noted, known) in [("a", "a"), ("a", "a"), ("b", "-"), ("a", "-")] {
-            let tokens = vec![noted.into()];
+        for (noted, known, ahead_s) in [
+            ("a", "a", None),
+            ("a", "a", Some(-7)),
+            ("b", "-", Some(9)),
+            ("a", "-", None),
+        ] {
+            let token_used = TokenUsed {
+                token: noted.into(),
+                ahead_s,
+            };
             let group = Group {
-                tokens,
+                tokens: vec![token_used],
                 ..settlements([1], &id(1))
             };
             subject.commit(RUN, claims([1]));
             subject.commit(RUN, group);
             assert_eq!(token(&subject).as_deref(), Some(known), "{noted}");
         }
+        assert_eq!(subject.ledger.runs().unwrap()[0].ahead_s, Some(-7));
         let other = subject.begin(2);
         subject.ledger.note_token(other, "c").unwrap();
         let run = &subject.ledger.runs().unwrap()[1];

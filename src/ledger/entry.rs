@@ -47,9 +47,9 @@ pub struct Group {
     /// it, it is learned again. A group that has nothing else is written all the same.
     #[serde(skip)]
     pub learned: Option<KnownRate>,
-    /// What the tokens are known by with which leads were made, if these are new.
+    /// The tokens with which leads were made, if these are new.
     #[serde(skip)]
-    pub tokens: Vec<Arc<str>>,
+    pub tokens: Vec<TokenUsed>,
     /// Requests that started since the last group.
     #[serde(skip)]
     pub starts: Vec<StartsInSecond>,
@@ -90,6 +90,15 @@ pub struct Reply {
     pub claimed_by: Option<(Arc<str>, Duration)>,
     /// What is new on the do-not-call list, if that was asked.
     pub suppressed: Option<NewlySuppressed>,
+}
+
+/// A token with which leads were made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenUsed {
+    /// What it is known by.
+    pub token: Arc<str>,
+    /// How far the service's clock was ahead of this computer's then, in seconds, if it said the time.
+    pub ahead_s: Option<i64>,
 }
 
 /// Why a claim was not granted.

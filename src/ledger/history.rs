@@ -23,6 +23,8 @@ pub struct RunRecord {
     /// What the token is known by with which all its leads were made: empty without leads, `-` if there
     /// were several. `None` if an older version has begun it.
     pub token: Option<String>,
+    /// How far the service's clock was ahead of the one by which the run began, in seconds, if that is known.
+    pub ahead_s: Option<i64>,
     pub is_at_work: bool,
     /// Its rows as the last start counted them; undoing changes nothing of them.
     pub counts: Counts,

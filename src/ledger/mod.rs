@@ -69,7 +69,7 @@ mod writer;
 pub use coding::here as this_user_here;
 pub use entry::{
     AskedPause, Attempted, CellsDigest, Claim, Group, InvalidRow, RecentUse, Refusal, Reply,
-    SenderId, ServiceId, Settlement, StartsInSecond, is_of_wrong_clock,
+    SenderId, ServiceId, Settlement, StartsInSecond, TokenUsed, is_of_wrong_clock,
 };
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};

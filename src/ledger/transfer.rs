@@ -68,7 +68,7 @@ pub(super) const TABLES: &[Table] = tables! {
     runs by "id" {
         id Whole, service Whole, identity Bytes, options Json, defaults Text, began_at Time,
         completed_at Time, reached Whole, read_to Whole, counts Json, pruned_at Time,
-        undone_at Time, token Text, tag Text, undone_after Whole,
+        undone_at Time, token Text, ahead_s Whole, tag Text, undone_after Whole,
         campaign_ids Json,
     }
     starts by "run, start" {

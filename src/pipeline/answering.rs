@@ -141,7 +141,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if let Verdict::Created { .. } | Verdict::PerhapsTaken { .. } | Verdict::TokenReplaced =
             answer.verdict
         {
-            self.commits.note_token(answer.token.as_ref());
+            self.commits.note_token(answer.token.as_ref(), answer.ahead);
         }
         if answer.verdict.is_about_row() {
             self.undecided.epochs.answered();

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::attempt::Job;
@@ -22,7 +22,7 @@ use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::ledger::{
     AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal,
-    Reply, Settlement,
+    Reply, Settlement, TokenUsed,
 };
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
@@ -68,6 +68,8 @@ pub(super) struct CommitBuffer {
     known: Option<KnownRate>,
     /// What the token is known by that was noted last.
     token: Option<Arc<str>>,
+    /// Whether it is noted how far the service's clock is ahead.
+    knows_clock: bool,
     /// The limits that the ledger knows.
     limits: Vec<Rate>,
     lease: Lease,
@@ -98,6 +100,7 @@ impl CommitBuffer {
             has_failed: false,
             known: None,
             token: None,
+            knows_clock: false,
             suppression: suppression.unwrap_or_default(),
             known_at: None,
         }
@@ -202,12 +205,16 @@ impl CommitBuffer {
         self.add(START_DELAY, |group| group.count_start(second));
     }
 
-    /// Notes with which token a lead was made, or may be: undoing the run needs to know its account.
-    /// It is in the ledger before the outcome of the row.
-    pub(super) fn note_token(&mut self, token: Option<&Arc<str>>) {
-        if self.token.as_ref() != token {
+    /// Notes with which token a lead was made, or may be, and how far the service's clock was `ahead`:
+    /// undoing the run needs to know its account and when it began. It is in the ledger before the outcome
+    /// of the row.
+    pub(super) fn note_token(&mut self, token: Option<&Arc<str>>, ahead: Option<SignedDuration>) {
+        if self.token.as_ref() != token || !self.knows_clock && ahead.is_some() {
             self.token = token.cloned();
-            self.add(DELAY, |group| group.tokens.extend(token.cloned()));
+            self.knows_clock |= ahead.is_some();
+            let ahead_s = ahead.map(|ahead| ahead.as_secs());
+            let used = token.cloned().map(|token| TokenUsed { token, ahead_s });
+            self.add(DELAY, |group| group.tokens.extend(used));
         }
     }
 

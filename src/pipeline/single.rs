@@ -165,6 +165,7 @@ mod tests {
                 quota: None,
                 request_id: None,
                 token: None,
+                ahead: None,
             };
             async move {
                 sleep(LATE).await;

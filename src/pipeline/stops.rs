@@ -442,6 +442,7 @@ mod tests {
             quota: None,
             request_id: None,
             token: None,
+            ahead: None,
         }
     }
 

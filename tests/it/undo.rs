@@ -821,16 +821,25 @@ fn a_lead_that_came_after_the_run_began_but_before_it_was_asked_for_stays_too() 
     }
 }
 
-/// The clock of the computer was 60 days slow when the list was sent.
-const CLOCK_WAS_SLOW: &str = "
-UPDATE runs SET began_at = began_at - 60 * 86400;
-UPDATE sent SET settled_at = settled_at - 60 * 86400;
-UPDATE attempts SET first_ms = first_ms - 60 * 86400000, last_ms = last_ms - 60 * 86400000";
+/// The clock of the computer was so many days slow when the list was sent. An older version did not record
+/// how far the service's was ahead of it.
+fn clock_was_slow(days: i64, is_recorded: bool) -> String {
+    let seconds = days * 86_400;
+    let ahead = if is_recorded { "ahead_s" } else { "NULL" };
+    format!(
+        "UPDATE runs SET began_at = began_at - {seconds}, ahead_s = {ahead} + {seconds};
+        UPDATE sent SET settled_at = settled_at - {seconds};
+        UPDATE attempts SET first_ms = first_ms - {seconds} * 1000, last_ms = last_ms - {seconds} * 1000"
+    )
+}
 
 #[test]
 fn a_lead_that_the_service_had_before_the_run_stays_though_the_clock_was_wrong_then() {
-    for lost in [0, 1] {
-        an_old_lead_stays(lost, |run| run, |folder| sql(folder, CLOCK_WAS_SLOW));
+    for (days, is_recorded) in [(60, true), (60, false), (-60, true)] {
+        for lost in [0, 1] {
+            let wrong = clock_was_slow(days, is_recorded);
+            an_old_lead_stays(lost, |run| run, |folder| sql(folder, &wrong));
+        }
     }
 }
 
@@ -844,9 +853,8 @@ fn a_lead_that_the_service_had_before_the_run_stays_though_the_clock_was_set_rig
         .expect(0);
     sql(
         &folder,
-        &format!(
-            "{BEGAN_EARLIER}; UPDATE sent SET settled_at = settled_at - 60 * 86400 WHERE row < 3"
-        ),
+        "UPDATE runs SET began_at = began_at - 60 * 86400, ahead_s = ahead_s + 60 * 86400;
+        UPDATE sent SET settled_at = settled_at - 60 * 86400 WHERE row < 3",
     );
     undo(&folder, &service, "1", &[]).expect(1);
     assert_eq!(statuses(&folder), ["kept", "undone", "undone"]);

@@ -19,14 +19,14 @@ use crate::ledger::{
     StoredDefaults,
 };
 
-/// The last column has how many rows of a run that was killed were claimed for the first time.
+/// The column before the last one has how many rows of a run that was killed were claimed for the first time.
 const RUNS: &str = "
 SELECT runs.id, address, options::text, began_at, completed_at, pruned_at, counts::text,
     EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()),
     token, tag, CASE WHEN completed_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp())
     THEN (SELECT count(*) FROM leadload.sent WHERE run = runs.id AND is_open
-        AND status IS NULL AND row > read_to) END
+        AND status IS NULL AND row > read_to) END, ahead_s
 FROM leadload.runs JOIN leadload.services ON services.id = service ORDER BY runs.id";
 
 const STARTS: &str = "
@@ -189,6 +189,7 @@ fn runs_of(
             completed_at: get(row, 4)?,
             pruned_at: get(row, 5)?,
             token: get(row, 8)?,
+            ahead_s: get(row, 11)?,
             is_at_work: get(row, 7)?,
             counts,
             undo: None,

@@ -8,7 +8,7 @@ use super::session::{Session, int4, int8};
 use crate::ledger::LedgerError;
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 7;
+pub(super) const VERSION: i32 = 8;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -26,6 +26,7 @@ const STEPS: [&str; VERSION as usize] = [
     WHICH_RUN,
     KILLED_WHEN,
     EACH_START,
+    WHICH_CLOCK,
 ];
 
 /// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`.
@@ -312,6 +313,13 @@ UPDATE leadload.attempts SET ended_ms = last_ms, last_ms = first_ms;
 const EACH_START: &str = "
 -- Each start that has sent a row has an entry. Before, all of a row had one.
 ALTER TABLE leadload.attempts DROP CONSTRAINT attempts_pkey, ADD PRIMARY KEY (run, row, first_ms);
+";
+
+/// A lead that the service had before a run is told from the run's own by the service's clock.
+const WHICH_CLOCK: &str = "
+-- How far the service's clock was ahead of that of the computer where the run began, in seconds; none
+-- if the service did not say, or the run was begun before this column came.
+ALTER TABLE leadload.runs ADD COLUMN ahead_s bigint;
 ";
 
 /// Makes the tables, or those that are missing: all of it or nothing.

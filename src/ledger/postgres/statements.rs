@@ -14,7 +14,7 @@ use super::suppressed;
 use crate::lead::{RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
 use crate::ledger::shared_pace::AHEAD;
-use crate::ledger::{Attempted, Group, Settlement};
+use crate::ledger::{Attempted, Group, Settlement, TokenUsed};
 
 /// Claims rows under a lease that is under way. A row is left out if another one has the claim of
 /// its number, is its lead or may be, and if it was claimed before. (`recall` says what the
@@ -145,9 +145,12 @@ impl Statement {
     }
 }
 
-/// Not of a run that was begun before tokens were noted.
+/// Not of a run that was begun before tokens were noted. A run has the clock of its first start, by which
+/// it began.
 pub(super) const NOTE_TOKEN: &str = "
-UPDATE leadload.runs SET token = CASE token WHEN '' THEN $2 WHEN $2 THEN token ELSE '-' END
+UPDATE leadload.runs SET token = CASE token WHEN '' THEN $2 WHEN $2 THEN token ELSE '-' END,
+    ahead_s = coalesce(ahead_s,
+        CASE (SELECT count(*) FROM leadload.starts WHERE run = $1) WHEN 1 THEN $3::bigint END)
 WHERE id = $1 AND token IS NOT NULL";
 
 /// The statements of a group, in the order in which every process locks what it changes.
@@ -170,9 +173,10 @@ pub(super) fn statements(
         );
     }
     all.push(progress(sender, run_id, group));
-    for token in &group.tokens {
+    for TokenUsed { token, ahead_s } in &group.tokens {
         let note = Statement::new(NOTE_TOKEN, Answers::Nothing).int8(run_id);
-        all.push(note.value(token.to_string(), Type::TEXT));
+        let note = note.value(token.to_string(), Type::TEXT);
+        all.push(note.value(*ahead_s, Type::INT8));
     }
     if !group.claims.is_empty() {
         all.push(claim(sender, run_id, group));

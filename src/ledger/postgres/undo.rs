@@ -130,7 +130,9 @@ impl PostgresLedger {
 
     /// Notes a token with which leads of the run were made.
     pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
-        self.change(NOTE_TOKEN, vec![int8(&run.0.cast_signed()), text(&token)])?;
+        let run = run.0.cast_signed();
+        let values = vec![int8(&run), text(&token), typed(&None::<i64>, Type::INT8)];
+        self.change(NOTE_TOKEN, values)?;
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use super::{
 };
 use super::{attempts, journal, pace, suppressed};
 use crate::lead::{Counts, RowId, RunId, Status};
+use crate::ledger::TokenUsed;
 
 const ADD_SERVICE: &str = "INSERT INTO services (address) VALUES (?1) RETURNING id";
 
@@ -23,9 +24,11 @@ UPDATE runs SET
 WHERE id = :run
 RETURNING service";
 
-/// Not of a run that was begun before tokens were noted.
+/// Not of a run that was begun before tokens were noted. A run has the clock of its first start, by which
+/// it began.
 const NOTE_TOKEN: &str = "
-UPDATE runs SET token = CASE token WHEN '' THEN ?2 WHEN ?2 THEN token ELSE '-' END
+UPDATE runs SET token = CASE token WHEN '' THEN ?2 WHEN ?2 THEN token ELSE '-' END,
+    ahead_s = coalesce(ahead_s, CASE (SELECT count(*) FROM starts WHERE run = ?1) WHEN 1 THEN ?3 END)
 WHERE id = ?1 AND token IS NOT NULL";
 
 const ADD_INVALID: &str = "
@@ -75,7 +78,7 @@ impl SqliteLedger {
 
     /// Notes a token with which leads of the run were made.
     pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
-        let values = params![run.0, token];
+        let values = params![run.0, token, None::<i64>];
         self.changing(|change| change.execute(NOTE_TOKEN, values))?;
         Ok(())
     }
@@ -99,8 +102,8 @@ fn write(change: &Transaction<'_>, run: RunId, group: &Group) -> rusqlite::Resul
     let rejected = group.settlements.iter().filter_map(rejected_cells);
     let invalid = group.invalid.iter().map(|row| (row.row, row.cells));
     add_bad(change, service, run, rejected.chain(invalid))?;
-    for token in &group.tokens {
-        change.execute(NOTE_TOKEN, params![run, token])?;
+    for TokenUsed { token, ahead_s } in &group.tokens {
+        change.execute(NOTE_TOKEN, params![run, token, ahead_s])?;
     }
     pace::record(change, service, group)?;
     Ok(service)

@@ -89,6 +89,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         completed_at: time(row, "completed_at")?,
         pruned_at: time(row, "pruned_at")?,
         token: row.get("token")?,
+        ahead_s: row.get("ahead_s")?,
         is_at_work: false,
         counts,
         undo: None,

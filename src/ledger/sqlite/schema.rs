@@ -3,20 +3,21 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables, as SQLite's `user_version` has it.
-pub(super) const VERSION: u32 = 14;
+pub(super) const VERSION: u32 = 15;
 
 /// The version of the first release. Earlier ones are refused.
 pub(super) const FIRST: u32 = 8;
 
 /// What makes the tables of each version of those before it.
-const STEPS: [(u32, &str); 7] = [
+const STEPS: [(u32, &str); 8] = [
     (FIRST, TABLES),
     (9, AFTER_A_RUN),
     (10, WHOSE_LEADS),
     (11, WHEN_IT_ASKED),
     (12, WHICH_RUN),
     (13, KILLED_WHEN),
-    (VERSION, EACH_START),
+    (14, EACH_START),
+    (VERSION, WHICH_CLOCK),
 ];
 
 /// The `application_id` that marks a database as a ledger: "Lead" in ASCII.
@@ -291,6 +292,13 @@ CREATE TABLE each_start (
 INSERT INTO each_start SELECT run, row, first_ms, last_ms, ended_ms FROM attempts;
 DROP TABLE attempts;
 ALTER TABLE each_start RENAME TO attempts;
+";
+
+/// A lead that the service had before a run is told from the run's own by the service's clock.
+const WHICH_CLOCK: &str = "
+-- How far the service's clock was ahead of that of the computer where the run began, in seconds; none
+-- if the service did not say, or the run was begun before this column came.
+ALTER TABLE runs ADD COLUMN ahead_s INTEGER;
 ";
 
 /// Creates the tables, or those that are missing: all of them or none.

@@ -117,6 +117,7 @@ impl LeadSender for Service {
                 quota: None,
                 request_id: None,
                 token: None,
+                ahead: None,
             }
         }
     }
