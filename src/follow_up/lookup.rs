@@ -221,6 +221,31 @@ mod tests {
     }
 
     proptest! {
+        /// The run began at 0. Its clock was `behind` the service's, and is `now_behind` it today; it was set
+        /// right before some rows.
+        #[test]
+        fn what_was_made_before_a_run_and_by_it_is_told_apart_whatever_clocks_say(
+            behind in -900_000..900_000_i64,
+            now_behind in prop_oneof![Just(0), -900_000..900_000_i64],
+            answered in 0..90_000_i64,
+            took in 0..60_i64,
+            before in 62..9_000_000_i64,
+            is_set_right in any::<bool>(),
+        ) {
+            let made_at = |second: i64| {
+                let said = Made::said(at(second), true);
+                let clock = |behind| said.with_clock(SignedDuration::from_secs(behind));
+                (clock(now_behind), clock(behind))
+            };
+            let row_behind = if is_set_right { now_behind } else { behind };
+            let row = row(answered - row_behind, &[]);
+            let is_older = |(made, then)| {
+                is_older(made, Some(then), at(-behind), Some(TIMEOUT), &row)
+            };
+            prop_assert!(!is_older(made_at(answered - took)));
+            prop_assert!(is_older(made_at(-before)));
+        }
+
         /// The run began at 0; each request may make the lead until its time-out.
         #[test]
         fn no_lead_that_a_request_of_the_run_has_made_is_older(

@@ -120,10 +120,15 @@ impl State {
             None => usual,
         };
         reply.delay += self.config.latency(now);
-        if self.config.clock_ahead_s != 0 {
-            let date = lead_list::shifted(self.time_of_day(now), self.config.clock_ahead_s);
-            reply = reply.with_header("date", &httpdate::fmt_http_date(date));
+        self.dated(reply, now)
+    }
+
+    /// The reply with the time of the service's clock, if that is another one.
+    pub(super) fn dated(&self, reply: Reply, now: u64) -> Reply {
+        if self.config.clock_ahead_s == 0 {
+            return reply;
         }
-        reply
+        let date = lead_list::shifted(self.time_of_day(now), self.config.clock_ahead_s);
+        reply.with_header("date", &httpdate::fmt_http_date(date))
     }
 }

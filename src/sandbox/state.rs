@@ -228,7 +228,7 @@ impl State {
         if let Some(status) = reply.refused_with() {
             *self.stats.refused.entry(status).or_default() += 1;
         }
-        reply
+        self.dated(reply, now)
     }
 
     fn look_into(&mut self, headers: &HeaderMap, body: Option<&[u8]>, now: u64) -> Reply {
