@@ -294,7 +294,7 @@ DROP TABLE attempts;
 ALTER TABLE each_start RENAME TO attempts;
 ";
 
-/// A lead that the service had before a run is told from the run's own by the service's clock.
+/// The clock of the service says which leads it had before a run began.
 const WHICH_CLOCK: &str = "
 -- How far the service's clock was ahead of that of the computer where the run began, in seconds; none
 -- if the service did not say, or the run was begun before this column came.
