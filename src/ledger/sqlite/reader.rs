@@ -6,7 +6,7 @@
 //! | beside it | how it is read |
 //! |-|-|
 //! | a log and an index, and somebody is sending | as SQLite does it: the index is in use |
-//! | both, left by a process that was killed | with an index in memory |
+//! | both, left by a process that was killed | with an index in memory; the file alone, if nothing is in the log |
 //! | no log | as SQLite does it, and what it makes is removed again; where nothing can be written, the file alone, while that stays the same |
 //! | a log without its index, as in some copies, or a journal | by a private copy |
 //!
@@ -35,6 +35,9 @@ const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
 const NAME_OF_COPY: &str = "ledger";
+
+/// The bytes of a log before its first entry.
+const LOG_HEADER: u64 = 32;
 
 /// What lasts as long as the connection of such a reader.
 #[derive(Debug, Default)]
@@ -69,6 +72,8 @@ impl Way {
             bytes(&log) + bytes(&journal),
         ) {
             (true, _) if is_sent(place) => Way::Shared,
+            // With an index in memory SQLite waits ten seconds for a log that has nothing, and fails.
+            (true, _) if bytes(&log) <= LOG_HEADER => Way::FileAlone,
             (true, _) => Way::IndexInMemory,
             (false, 0) if may_write(place) => Way::Tidied,
             (false, 0) => Way::FileAlone,
@@ -268,6 +273,22 @@ mod tests {
         assert_eq!(Way::of(&copy), Way::Tidied);
         fs::copy(place.log(), copy.log()).unwrap();
         assert_eq!(Way::of(&copy), Way::Copied);
+    }
+
+    #[test]
+    fn a_process_that_was_killed_before_the_first_entry_of_its_log_has_written_nothing() {
+        let test = TestLedger::new();
+        let copy = test.ledger.place().path().with_file_name("copy");
+        test.ledger.copy_into(&copy).unwrap();
+        let [_, log, index, _] = test.ledger.place().of_sqlite();
+        let place = FilePlace::file(&copy).for_reading();
+        let [_, log_of_copy, index_of_copy, _] = place.of_sqlite();
+        fs::copy(index, index_of_copy).unwrap();
+        let header = fs::read(log).unwrap()[..LOG_HEADER as usize].to_vec();
+        fs::write(log_of_copy, header).unwrap();
+        assert_eq!(Way::of(&place), Way::FileAlone);
+        let reader = SqliteLedger::read(&place).unwrap().unwrap();
+        assert_eq!(reader.services().unwrap(), test.ledger.services().unwrap());
     }
 
     #[test]
