@@ -200,9 +200,12 @@ impl Writer {
     /// them, whenever this run is killed. Nothing may be written after this.
     pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
         self.complete()?;
-        let outputs = self.sealed.iter();
-        let outputs = outputs.flat_map(|sealed| sealed.outputs(&self.known, end));
-        Ok(outputs.collect())
+        let mut outputs = Vec::new();
+        for sealed in &mut self.sealed {
+            outputs.extend(sealed.outputs(&self.known, end));
+            sealed.clear_if_unused(&self.known, end)?;
+        }
+        Ok(outputs)
     }
 
     fn complete(&mut self) -> Result<(), OutputError> {

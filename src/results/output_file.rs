@@ -137,6 +137,11 @@ impl OutputFile {
         Ok(())
     }
 
+    /// Removes what was written: nobody needs it, not even after a kill.
+    pub(super) fn clear(&mut self) -> Result<(), OutputError> {
+        self.empty().map_err(|error| self.error(error))
+    }
+
     fn empty(&mut self) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         self.file.set_len(0)?;

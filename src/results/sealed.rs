@@ -97,6 +97,20 @@ impl SealedFile {
         outputs
     }
 
+    /// Empties a file that will not be left behind: the ledger is about to forget that it was begun, and
+    /// would not know what a kill leaves of it.
+    pub(super) fn clear_if_unused(
+        &mut self,
+        known: &KnownOutputs,
+        end: RunEnd,
+    ) -> Result<(), OutputError> {
+        let is_used = match self.existing(known, end) {
+            Existing::Goes | Existing::IsRenamed => self.is_left_behind(),
+            Existing::Stays | Existing::HasMore(_) => false,
+        };
+        if is_used { Ok(()) } else { self.file.clear() }
+    }
+
     /// Moves the file to its final path and adds it to `written`.
     pub(super) fn finish(
         self,
