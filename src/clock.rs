@@ -1,4 +1,4 @@
-//! Time that passes while the computer sleeps, too.
+//! The time of day, and time that passes while the computer sleeps, too.
 //!
 //! [`Instant`] and Tokio's timers stand still meanwhile on Linux and macOS: what waits for them
 //! alone goes on in the morning as if there had been no night.
@@ -7,10 +7,18 @@ use std::future;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
+
+use crate::simulation;
 
 /// How often to look whether the computer has slept.
 pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The time of day. Somebody may set this clock at any moment.
+pub fn now() -> Timestamp {
+    simulation::current().map_or_else(Timestamp::now, |computer| computer.time_of_day())
+}
 
 /// How much of the time that the computer sleeps was counted.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +71,9 @@ pub async fn wait(time: Duration) {
 /// How long the computer has slept since this was first asked. In whole seconds, rounded, since two
 /// clocks are never read at the same moment.
 fn slept() -> Duration {
+    if simulation::is_on() {
+        return Duration::ZERO;
+    }
     static ORIGIN: OnceLock<(Duration, std::time::Instant)> = OnceLock::new();
     let (all, awake) = ORIGIN.get_or_init(|| (monotonic(), std::time::Instant::now()));
     let now = monotonic();

@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use jiff::Timestamp;
-
+use crate::clock;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::CampaignId;
 use crate::ledger::{LeadAt, Ledger, LedgerError, LedgerPlace};
@@ -61,7 +60,7 @@ pub fn add(
 ) -> Result<Added, Failure> {
     let mut ledger = Ledger::open(place)?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
-    let added = ledger.suppress(numbers, reason, Timestamp::now())?;
+    let added = ledger.suppress(numbers, reason, clock::now())?;
     Ok(Added {
         added: added.len() as u64,
         known: (numbers.len() - added.len()) as u64,

@@ -46,7 +46,7 @@
 //! | [`web`] | the same work in a page of the browser | lets in one person, on this computer |
 //! | [`contain`] | libraries that panic | only what is needed to call them |
 //! | [`event`], [`stop`] | what happens in a run, and why it ends early | data; put into words in `report` alone |
-//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`open_files`], [`core_file`], [`double_click`], [`clock`], [`signals`], [`exit`] | small things that several modules need | one concept each |
+//! | [`rate`], [`backoff`], [`text`], [`message`], [`command_line`], [`shell`], [`paths`], [`private_file`], [`open_files`], [`core_file`], [`double_click`], [`clock`], [`signals`], [`simulation`], [`exit`] | small things that several modules need | one concept each |
 
 #![cfg_attr(not(windows), forbid(unsafe_code))]
 
@@ -84,6 +84,7 @@ pub mod screen;
 pub mod settings;
 pub mod shell;
 pub mod signals;
+pub mod simulation;
 pub mod source;
 pub mod stop;
 pub mod text;

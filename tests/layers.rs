@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A room, the rooms below it that it imports, and those above it that it imports wrongly.
 type Layer = (&'static str, &'static str, &'static str);
 
-const LAYERS: [Layer; 38] = [
+const LAYERS: [Layer; 39] = [
     (
         "commands",
         "web cli follow_up import report do_not_call settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign signals phone lead open_files exit message private_file paths text double_click",
@@ -31,22 +31,22 @@ const LAYERS: [Layer; 38] = [
     ),
     (
         "follow_up",
-        "import report settings pipeline results ledger api campaign signals phone lead open_files exit message text",
+        "import report settings pipeline results ledger api campaign signals phone lead open_files exit message text clock",
         "",
     ),
     (
         "import",
-        "report settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign source signals clock phone lead rate open_files exit message text",
+        "report settings command_line sandbox options pipeline results event intake stop screen mapping ledger api campaign source signals clock phone lead rate open_files exit message text simulation",
         "",
     ),
     (
         "report",
-        "do_not_call settings command_line options pipeline results event intake stop screen mapping ledger api campaign source signals phone lead rate exit message private_file paths shell text",
+        "do_not_call settings command_line options pipeline results event intake stop screen mapping ledger api campaign source signals phone lead rate exit message private_file paths shell text clock",
         "follow_up",
     ),
     (
         "do_not_call",
-        "settings screen ledger phone lead exit message",
+        "settings screen ledger phone lead exit message clock",
         "",
     ),
     (
@@ -63,18 +63,18 @@ const LAYERS: [Layer; 38] = [
     ),
     (
         "pipeline",
-        "event intake stop screen ledger api source signals clock phone lead rate exit text backoff",
+        "event intake stop screen ledger api source signals clock phone lead rate exit text backoff simulation",
         "",
     ),
     (
         "results",
-        "intake mapping ledger source phone lead exit message contain private_file paths text",
+        "intake mapping ledger source phone lead exit message contain private_file paths text clock simulation",
         "",
     ),
     ("event", "source phone lead rate exit", ""),
     (
         "intake",
-        "screen mapping ledger campaign source phone lead exit text",
+        "screen mapping ledger campaign source phone lead exit text simulation",
         "",
     ),
     ("stop", "api signals lead exit message", ""),
@@ -86,18 +86,19 @@ const LAYERS: [Layer; 38] = [
     ("mapping", "source phone lead exit message shell text", ""),
     (
         "ledger",
-        "clock phone lead rate exit message private_file paths text",
+        "clock phone lead rate exit message private_file paths text simulation",
         "options results",
     ),
     (
         "api",
-        "campaign phone lead exit message paths text backoff clock",
+        "campaign phone lead exit message paths text backoff clock simulation",
         "",
     ),
     ("campaign", "lead message text", ""),
     ("source", "lead exit message contain paths text", ""),
     ("signals", "clock", ""),
-    ("clock", "", ""),
+    ("clock", "simulation", ""),
+    ("simulation", "", ""),
     ("phone", "lead text", ""),
     ("lead", "", ""),
     ("rate", "", ""),

@@ -13,7 +13,7 @@
 use std::error::Error as _;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{
@@ -31,7 +31,9 @@ use super::unread;
 use super::verdict::{Lost, Verdict, presentable};
 use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Proxy, Token};
+use crate::clock;
 use crate::message::{ASK_SETUP, Message};
+use crate::simulation::{self, NoAnswer};
 
 /// How many bytes of the answer to a lead request are read at most.
 const MAX_LEAD_BYTES: usize = 2 * 1024 * 1024;
@@ -254,7 +256,7 @@ impl Client {
             .insert(AUTHORIZATION, token.header.clone());
         let began = Instant::now();
         let http = self.service.cautious.get().unwrap_or(&self.http);
-        let sent = self.within_limit(began, http.execute(request)).await;
+        let sent = self.within_limit(began, self.send(http, request)).await;
         let mut response = sent.map_err(|lost| {
             if lost == Lost::Broken {
                 self.be_cautious();
@@ -262,7 +264,7 @@ impl Client {
             Failed { head: None, lost }
         })?;
         let lines = std::mem::take(response.headers_mut());
-        let mut head = Head::read(response.status().as_u16(), &lines, SystemTime::now());
+        let mut head = Head::read(response.status().as_u16(), &lines, clock::now().into());
         let location = lines.get(LOCATION);
         let location = location.filter(|_| response.status().is_redirection());
         head.redirects_to = location.and_then(|location| head::target(response.url(), location));
@@ -270,7 +272,10 @@ impl Client {
         if head.is_success() {
             self.service.tokens.accept();
         }
-        let body = bounded_body(response, most_bytes);
+        let body = async {
+            let body = bounded_body(response, most_bytes).await;
+            body.map_err(|error| self.lost(&error))
+        };
         let body = self.within_limit(began, body).await.and_then(|body| {
             let encodings = head.lines.get_all(CONTENT_ENCODING).iter();
             // A header value that is not text names no known encoding.
@@ -291,7 +296,7 @@ impl Client {
     async fn within_limit<T>(
         &self,
         began: Instant,
-        work: impl Future<Output = reqwest::Result<T>>,
+        work: impl Future<Output = Result<T, Lost>>,
     ) -> Result<T, Lost> {
         let limit = self.service.timeout;
         let mut work = pin!(work);
@@ -300,11 +305,26 @@ impl Client {
         if done.is_err() && began.elapsed() > limit + STANDSTILL {
             done = timeout(CATCH_UP, work).await;
         }
-        let was_accepted = self.service.tokens.was_accepted();
-        match done {
-            Ok(done) => done.map_err(|error| Lost::of(&error, was_accepted)),
-            Err(_) => Err(Lost::TimedOut),
+        done.unwrap_or(Err(Lost::TimedOut))
+    }
+
+    async fn send(&self, http: &reqwest::Client, request: Request) -> Result<Response, Lost> {
+        if let Some(answer) = simulation::answer_to(&request) {
+            let answer = answer.await.unwrap_or(Err(NoAnswer::Broken));
+            return answer.map_err(|none| match none {
+                NoAnswer::NotSent => Lost::NotSent {
+                    why: "it was refused",
+                    is_lasting: false,
+                },
+                NoAnswer::Broken => Lost::Broken,
+            });
         }
+        let sent = http.execute(request).await;
+        sent.map_err(|error| self.lost(&error))
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Lost {
+        Lost::of(error, self.service.tokens.was_accepted())
     }
 
     /// Uses connections again only soon after an answer from now on: one has ended without an

@@ -17,6 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::lookup::{SLOWEST, later_than, leads_with, refused, was_made_before};
 use super::target::Target;
 use crate::api::{ListedLead, NotDone};
+use crate::clock;
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{Attempted, LeadAt, Ledger, Record, SEVERAL_TOKENS};
@@ -311,7 +312,7 @@ impl Work<'_> {
         };
         let due = over.saturating_add(LATE);
         let due = due.unwrap_or(Timestamp::MAX);
-        if Timestamp::now() < due {
+        if clock::now() < due {
             let mut found = self.found.borrow_mut();
             found.again_at = found.again_at.max(Some(due));
             return Ok(None);
@@ -446,7 +447,7 @@ fn looked_up(row: &Record, status: Status, lead_id: Option<String>, what: &str) 
     RowOutcome {
         lead_id,
         attempts: row.outcome.attempts,
-        settled_at: row.outcome.settled_at.or(Some(Timestamp::now())),
+        settled_at: row.outcome.settled_at.or(Some(clock::now())),
         ..RowOutcome::not_sent(
             status,
             Some(ErrorCode::AnswerLost),

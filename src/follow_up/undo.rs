@@ -14,7 +14,6 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use jiff::Timestamp;
 use tokio::sync::Mutex;
 
 use super::lookup::listed_for;
@@ -24,6 +23,7 @@ use super::target::{Target, busy};
 use super::undone::Undone;
 use crate::api::verdict::FatalCause;
 use crate::api::{ListedLead, NotDone};
+use crate::clock;
 use crate::exit::Failure;
 use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::{RunState, UndoCounts, UndoOutcome, UndoRow, UndoStatus};
@@ -168,7 +168,7 @@ impl Undo {
             let undone = Undone::new(&self.target);
             return undone.written(&self.target, output, &self.plan).await;
         }
-        let begun = ledger.with(move |ledger| ledger.begin_undo(run, Timestamp::now()));
+        let begun = ledger.with(move |ledger| ledger.begin_undo(run, clock::now()));
         if let Err(at_work) = begun.await? {
             return Err(busy(at_work.to_string()));
         }
@@ -284,7 +284,7 @@ impl Undo {
             .calls
             .make(
                 async |client| client.delete_lead(lead_id).await,
-                move |ledger| ledger.ask_to_undo(run, at, Timestamp::now()),
+                move |ledger| ledger.ask_to_undo(run, at, clock::now()),
             )
             .await?;
         let http_status = called.http_status;
@@ -411,6 +411,6 @@ fn outcome(status: UndoStatus, http_status: Option<u16>, error: &str) -> UndoOut
         status,
         http_status,
         error: (!error.is_empty()).then(|| shortened(&printable(error), MAX_ERROR)),
-        settled_at: Some(Timestamp::now()),
+        settled_at: Some(clock::now()),
     }
 }

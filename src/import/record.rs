@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tracing::warn;
 
@@ -128,7 +127,7 @@ impl Record {
     /// Waits as long as the service has asked an earlier start to.
     pub async fn await_pause(&self, settings: &ImportSettings) -> Result<(), Failure> {
         if let Some(pause) = asked_pause(&self.ledger, self.service, settings)? {
-            let left = pause.left(Timestamp::now()).unwrap_or_default();
+            let left = pause.left(clock::now()).unwrap_or_default();
             let (status, seconds) = (pause.http_status, left.as_secs_f64().ceil());
             warn!(
                 event = "waiting",
@@ -348,7 +347,7 @@ impl PlannedRun {
         let pace = pace(&mut self.record.ledger, service, &settings.rate)?;
         self.new.sending.limits = pace.limits().to_vec();
         let begun = loop {
-            match self.record.ledger.begin(&self.new, Timestamp::now())? {
+            match self.record.ledger.begin(&self.new, clock::now())? {
                 Ok(begun) => break begun,
                 // Whether the list may be sent once more was found out for another state.
                 Err(NotBegun::Changed) if self.new.sending.claims == ClaimScope::Row => {
@@ -382,7 +381,7 @@ pub fn pace(
     service: ServiceId,
     rate: &RateChoice,
 ) -> Result<RateController, LedgerError> {
-    let now = Timestamp::now();
+    let now = clock::now();
     let recent = ledger.recent_use(service, now)?;
     Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
 }
@@ -394,7 +393,7 @@ pub fn asked_pause(
     service: ServiceId,
     settings: &ImportSettings,
 ) -> Result<Option<AskedPause>, Failure> {
-    let now = Timestamp::now();
+    let now = clock::now();
     let asked = ledger.recent_use(service, now)?.pause;
     let left = |pause: &AskedPause| pause.left(now);
     let asked = asked.filter(|pause| left(pause).is_some());
@@ -521,7 +520,7 @@ impl Run {
             ..Ending::default()
         };
         ledger.lease().end(false);
-        let _ = ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now());
+        let _ = ledger.end(self.begun.run, self.begun.start, &ending, clock::now());
     }
 
     /// Records how this start of the run has ended.
@@ -544,7 +543,7 @@ impl Run {
             has_rejects: ended.written.has_all_rejects,
             tried_again: &end.tried_again,
         };
-        ledger.end(self.begun.run, self.begun.start, &ending, Timestamp::now())
+        ledger.end(self.begun.run, self.begun.start, &ending, clock::now())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Begins the run, sends its rows and writes the results.
 
 use std::sync::Arc;
-use std::thread;
 
 use tokio::sync::mpsc;
 
@@ -10,6 +9,7 @@ use super::inputs;
 use super::observer::Observer;
 use super::prepared::{Import, Prepared};
 use super::record::{Run, RunLedger};
+use super::service;
 use super::work_time::WorkTime;
 use crate::api::Client;
 use crate::campaign::CampaignBook;
@@ -23,6 +23,7 @@ use crate::report::{Listeners, Log, PageNotes, Work, log_import};
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
+use crate::simulation::{self, Fault, is_planted};
 use crate::stop::Stop;
 
 /// The most batches that wait for the writer.
@@ -134,7 +135,7 @@ async fn deliver(
         settings, intake, ..
     } = import;
     let run = begun.as_ref().map(|(run, _)| run.begun.run);
-    let (settled, to_write) = mpsc::channel(BATCHES_TO_WRITE);
+    let (settled, to_write) = mpsc::channel(simulation::room(BATCHES_TO_WRITE));
     let run_begun = begun.as_ref().map(|(run, _)| &run.begun);
     if let Err(error) = writer.begin(run_begun) {
         let failure = error.before_sending();
@@ -160,7 +161,7 @@ async fn deliver(
             (outlet, Some(of_run.memory), of_run.pace)
         }
     };
-    let writing = thread::spawn(move || write_all(writer, to_write));
+    let writing = service::apart(move || write_all(writer, to_write));
     let inputs = intake.inputs.clone();
     let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
     let batches = intake.start(book, Purpose::Sending, memory);
@@ -177,7 +178,7 @@ async fn deliver(
         }
         ledger => ledger.flatten(),
     };
-    let writer = writing.join().unwrap_or_else(|_| Err(OutputError::died()));
+    let writer = writing.await.unwrap_or_else(|_| Err(OutputError::died()));
     let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
     let written =
         writer.and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));
@@ -199,7 +200,7 @@ fn finish(
         // Nothing was sent: dropping the writer removes its files.
         return Ok(Written::default());
     }
-    if !end.is_written_down {
+    if !end.is_written_down && !is_planted(Fault::ResultsBeforeLedger) {
         // The ledger lacks the last rows, so these files are not
         // final. But they alone have the outcomes of those rows.
         return writer.set_aside();
@@ -212,6 +213,14 @@ fn finish(
     // Recorded before the files get their names, so that
     // they are recognized as ours even after a crash.
     let sealed = writer.seal(run_end(end))?;
+    if is_planted(Fault::RenameBeforeRecord) {
+        let written = writer.finish(run_end(end))?;
+        if let Some((ledger, run)) = ledger {
+            simulation::step("before outputs are recorded");
+            let _ = ledger.record_outputs(run, &sealed);
+        }
+        return Ok(written);
+    }
     if let Some((ledger, run)) = ledger
         && let Err(error) = ledger.record_outputs(run, &sealed)
     {
@@ -221,17 +230,17 @@ fn finish(
 }
 
 /// Writes all batches. Writing files blocks, so this has its own thread.
-fn write_all(
+async fn write_all(
     mut writer: Writer,
     mut batches: mpsc::Receiver<Batch>,
-) -> Result<Writer, OutputError> {
-    while let Some(batch) = batches.blocking_recv() {
+) -> Result<Result<Writer, OutputError>, Failure> {
+    while let Some(batch) = batches.recv().await {
         if let Err(error) = writer.write(&batch) {
             writer.leave();
-            return Err(error);
+            return Ok(Err(error));
         }
     }
-    Ok(writer)
+    Ok(Ok(writer))
 }
 
 fn broken(error: LedgerError) -> Stop {

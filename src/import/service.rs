@@ -13,6 +13,7 @@ use crate::api::{BaseUrl, Certificates, Client, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service, proxy_to};
+use crate::simulation;
 
 /// A client, and the sandbox, which runs until this value is dropped.
 pub struct Reached {
@@ -68,13 +69,21 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 }
 
 /// Runs work that is not bound to this thread on a thread with a runtime of its own, so that
-/// the caller can do other work while it waits.
-pub async fn apart<T, F>(work: impl FnOnce() -> F + Send + 'static) -> Result<T, Failure>
+/// the caller can do other work while it waits. The work begins at once.
+pub fn apart<T, F>(
+    work: impl FnOnce() -> F + Send + 'static,
+) -> impl Future<Output = Result<T, Failure>>
 where
     T: Send + 'static,
-    F: Future<Output = Result<T, Failure>>,
+    F: Future<Output = Result<T, Failure>> + 'static,
 {
-    on_a_thread(move || block_on(work())).await
+    let (sender, done) = oneshot::channel();
+    if simulation::is_on() {
+        simulation::spawn(async move { drop(sender.send(work().await)) });
+    } else {
+        thread::spawn(move || sender.send(block_on(work())));
+    }
+    async { done.await.unwrap_or_else(|_| Err(died())) }
 }
 
 /// Runs blocking work on a thread of its own and returns its result. If
@@ -87,7 +96,10 @@ where
     E: Into<Failure> + Send + 'static,
 {
     let (sender, done) = oneshot::channel();
-    thread::spawn(move || sender.send(work()));
-    let died = |_| Failure::new(StoppedBy::Input, anyhow!("a thread of leadload died"));
-    done.await.map_err(died)?.map_err(Into::into)
+    simulation::thread(move || drop(sender.send(work())));
+    done.await.map_err(|_| died())?.map_err(Into::into)
+}
+
+fn died() -> Failure {
+    Failure::new(StoppedBy::Input, anyhow!("a thread of leadload died"))
 }

@@ -8,7 +8,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use jiff::Timestamp;
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
 
@@ -20,7 +19,7 @@ use super::record::{asked_pause, pace};
 use super::remembered::remember;
 use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
-use crate::clock::Slept;
+use crate::clock::{self, Slept};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::RowOutcome;
@@ -270,7 +269,7 @@ impl SharedPace {
             sleep_until(at).await;
         }
         let started = StartsInSecond {
-            second: Timestamp::now().as_second(),
+            second: clock::now().as_second(),
             requests: 1,
         };
         Ok(self.record(vec![started], None)?)

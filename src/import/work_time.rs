@@ -2,7 +2,9 @@
 //! another run.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::clock::Slept;
 
@@ -29,8 +31,8 @@ impl WorkTime {
 
     /// When the command has taken this long, time in which the computer slept included. That never
     /// comes if it is beyond the clock's range.
-    pub fn deadline(&self, longest: Option<Duration>) -> Option<tokio::time::Instant> {
-        let mut deadline = self.began.checked_add(longest?).map(Into::into);
+    pub fn deadline(&self, longest: Option<Duration>) -> Option<Instant> {
+        let mut deadline = self.began.checked_add(longest?);
         // A copy: what is slept is counted once for each deadline.
         let mut slept = self.slept;
         slept.bring_nearer([&mut deadline]);

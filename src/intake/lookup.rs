@@ -9,12 +9,12 @@
 use std::mem;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::thread;
 
 use tokio::sync::mpsc::Sender;
 
 use super::batches::Message;
 use super::{Batch, Memory, PlannedInput};
+use crate::simulation;
 
 /// This many rows, or bytes of rows, are enough. At most four times as much is in memory: gathered,
 /// being looked up, waiting, and being sent.
@@ -31,11 +31,11 @@ pub(super) fn start(
     found: Sender<Message<Vec<Batch>>>,
 ) {
     // No buffer: rows that wait in a buffer would not be gathered.
-    let (ahead, gathered) = sync_channel(0);
+    let (ahead, gathered) = sync_channel(simulation::room(0));
     let waiting = found.clone();
     let is_enough = move |batches: &[Batch]| is_enough(batches, waiting.capacity() == 0);
-    thread::spawn(move || gather(prepared, is_enough, &ahead));
-    thread::spawn(move || look_up(&inputs, memory, &gathered, &found));
+    simulation::thread(move || gather(prepared, is_enough, &ahead));
+    simulation::thread(move || look_up(&inputs, memory, &gathered, &found));
 }
 
 fn is_enough(batches: &[Batch], others_wait: bool) -> bool {
@@ -93,7 +93,7 @@ fn look_up(
         });
         let is_over = !matches!(message, Ok(Some(_)));
         // Without a receiver the run is over anyway.
-        if found.blocking_send(message).is_err() || is_over {
+        if !simulation::send(found, message) || is_over {
             return;
         }
     }
@@ -101,6 +101,8 @@ fn look_up(
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use crate::exit::Failure;
     use crate::source::{RowBatch, SourceError};

@@ -33,7 +33,6 @@ pub use survey::{ColumnSurvey, ColumnValue, SurveyedColumn};
 
 use std::fmt;
 use std::sync::Arc;
-use std::thread;
 
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
@@ -41,6 +40,7 @@ use crate::lead::{RowId, RowOutcome};
 use crate::ledger::RunRecord;
 use crate::phone::{PhoneNumber, PhoneRules, Region, RoundNumbers};
 use crate::screen::{Doubt, Evidence, MarkedNumbers, SuppressionLists};
+use crate::simulation;
 use crate::source::{RowBatch, SourceError};
 use numbers::{NumberReader, Reading};
 use preparer::Preparer;
@@ -117,7 +117,7 @@ impl Purpose {
     fn batch_rows(self) -> usize {
         match self {
             Purpose::Checking => 2048,
-            Purpose::Sending => 256,
+            Purpose::Sending => simulation::batch_rows().unwrap_or(256),
         }
     }
 }
@@ -316,16 +316,16 @@ impl Intake {
         });
         let prepared = batches.chain([Ok(None)]);
         if let Some(memory) = memory {
-            let (sender, batches) = Batches::channel(1, budget);
+            let (sender, batches) = Batches::channel(simulation::room(1), budget);
             lookup::start(Arc::clone(&self.inputs), memory, prepared, sender);
             return batches;
         }
-        let (sender, batches) = Batches::channel(BATCHES_AHEAD, budget);
-        thread::spawn(move || {
+        let (sender, batches) = Batches::channel(simulation::room(BATCHES_AHEAD), budget);
+        simulation::thread(move || {
             for message in prepared {
                 let message = message.map(|batch| batch.map(|batch| vec![batch]));
                 // Without a receiver the run is over anyway.
-                if sender.blocking_send(message).is_err() {
+                if !simulation::send(&sender, message) {
                     return;
                 }
             }

@@ -9,6 +9,7 @@ use crate::campaign::{CampaignBook, CampaignKey, RowCampaign};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
 use crate::screen::{FirstRows, Listing, SuppressionLists};
+use crate::simulation::{Fault, is_planted};
 use crate::source::Row;
 use crate::text::file_name;
 
@@ -125,7 +126,7 @@ impl Preparer {
         if let Some(listing) = self.suppression.find(phone) {
             return Err(suppressed(listing));
         }
-        if self.allow_duplicates {
+        if self.allow_duplicates || is_planted(Fault::SendRepeated) {
             return Ok(());
         }
         let scope = self.scope(campaign.key);

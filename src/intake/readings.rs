@@ -15,6 +15,7 @@ use super::numbers::{NumberReader, Reading, cut_off};
 use super::{Intake, PlannedInput, PreparedRow, Purpose};
 use crate::exit::Failure;
 use crate::screen::Evidence;
+use crate::simulation;
 use crate::source::{RowBatch, RowBudget};
 
 /// How many bytes rows take, from when they were read until they are in the results, of the 64 MiB
@@ -54,22 +55,22 @@ impl Readings {
         let numbers = NumberReader::new(intake.clone());
         let count = thread::available_parallelism().map_or(1, usize::from);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..count.min(MAX_THREADS))
-            .map(|_| sync_channel(BATCHES_AHEAD))
+            .map(|_| sync_channel(simulation::room(BATCHES_AHEAD)))
             .unzip();
-        let threads = receivers
-            .into_iter()
-            .map(|rows| {
-                let (done, read) = sync_channel(BATCHES_AHEAD);
-                let numbers = numbers.clone();
-                thread::spawn(move || read_numbers(numbers, &rows, &done));
-                read
-            })
-            .collect();
         let columns = intake.inputs.iter().map(|input| input.header.names.len());
         let left = MAX_BYTES.saturating_sub(COLUMN_BYTES * columns.sum::<usize>());
         let budget = RowBudget::new(left.max(LEAST_BYTES));
         let (reading, of) = (intake.clone(), Arc::clone(&budget));
-        thread::spawn(move || send_in_turn(&reading, purpose, &of, &senders));
+        simulation::thread(move || send_in_turn(&reading, purpose, &of, &senders));
+        let threads = receivers
+            .into_iter()
+            .map(|rows| {
+                let (done, read) = sync_channel(simulation::room(BATCHES_AHEAD));
+                let numbers = numbers.clone();
+                simulation::thread(move || read_numbers(numbers, &rows, &done));
+                read
+            })
+            .collect();
         Readings {
             threads,
             turn: 0,

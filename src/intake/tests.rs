@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use proptest::prelude::*;

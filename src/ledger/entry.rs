@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use super::{Known, ListPosition, NewlySuppressed};
+use crate::clock;
 use crate::lead::{CampaignId, Counts, RowId, RowOutcome};
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
@@ -232,7 +233,7 @@ pub struct InvalidRow {
 impl AskedPause {
     pub fn asked_now(wait: Duration, http_status: u16) -> AskedPause {
         AskedPause {
-            asked_at: Timestamp::now(),
+            asked_at: clock::now(),
             wait,
             http_status,
         }

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::entry::SenderId;
-use crate::clock::monotonic;
+use crate::clock::{self, monotonic};
 
 /// For what differs between clocks, and for the time between the question and the request.
 pub const MARGIN: Duration = Duration::from_millis(500);
@@ -103,7 +103,7 @@ impl Lease {
     /// Records that the ledger is out of reach.
     pub(super) fn lost_touch(&self) {
         if let Some(mut term) = self.term() {
-            term.away_since.get_or_insert_with(Timestamp::now);
+            term.away_since.get_or_insert_with(clock::now);
         }
     }
 

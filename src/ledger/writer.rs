@@ -10,6 +10,7 @@
 //! group's batches are passed on at the end all the same, since nothing else may know
 //! about these leads. While there is no other work, the thread files settled rows.
 
+use std::cell::RefCell;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -18,15 +19,29 @@ use tokio::sync::mpsc;
 
 use super::{Group, Lease, Ledger, LedgerError, Reply};
 use crate::lead::RunId;
+use crate::simulation;
 
 /// A handle to the thread. `B` is the type of a batch.
 #[derive(Debug)]
 pub struct LedgerWriter<B> {
     /// The right to start requests, which the thread renews.
     pub lease: Lease,
-    requests: SyncSender<CommitRequest<B>>,
+    owner: Owner<B>,
     answers: mpsc::UnboundedReceiver<Committed>,
-    thread: JoinHandle<Ledger>,
+}
+
+/// Who has the ledger.
+#[derive(Debug)]
+enum Owner<B> {
+    Thread {
+        requests: SyncSender<CommitRequest<B>>,
+        thread: JoinHandle<Ledger>,
+    },
+    /// A simulation, which has no other threads. What is committed is answered later.
+    Here {
+        worker: Box<RefCell<Worker<B>>>,
+        answer: mpsc::UnboundedSender<Committed>,
+    },
 }
 
 /// A group, and the batches to pass on when it is committed.
@@ -43,7 +58,6 @@ pub struct Committed {
 
 impl<B: Send + 'static> LedgerWriter<B> {
     pub fn start(ledger: Ledger, run: RunId, next: mpsc::Sender<B>) -> LedgerWriter<B> {
-        let (requests, to_commit) = sync_channel(1);
         let (answer, answers) = mpsc::unbounded_channel();
         let lease = ledger.lease();
         let mut worker = Worker {
@@ -53,23 +67,35 @@ impl<B: Send + 'static> LedgerWriter<B> {
             group: Group::default(),
             batches: Vec::new(),
         };
-        let thread = thread::spawn(move || {
-            worker.work(&to_commit, &answer);
-            worker.ledger
-        });
+        let owner = if simulation::is_on() {
+            let worker = Box::new(RefCell::new(worker));
+            Owner::Here { worker, answer }
+        } else {
+            let (requests, to_commit) = sync_channel(1);
+            let thread = thread::spawn(move || {
+                worker.work(&to_commit, &answer);
+                worker.ledger
+            });
+            Owner::Thread { requests, thread }
+        };
         LedgerWriter {
             lease,
-            requests,
+            owner,
             answers,
-            thread,
         }
     }
 
     /// Sends a group, and the batches to pass on when it is
     /// committed. Wait for the answer to the group before it first.
     pub fn commit(&self, group: Group, batches: Vec<B>) {
-        // If the thread has died, the missing answer will show it.
-        let _ = self.requests.send((group, batches));
+        match &self.owner {
+            // If the thread has died, the missing answer will show it.
+            Owner::Thread { requests, .. } => drop(requests.send((group, batches))),
+            Owner::Here { worker, answer } => {
+                let committed = worker.borrow_mut().commit_here((group, batches));
+                simulation::after_commit(answer.clone(), committed);
+            }
+        }
     }
 
     /// Waits for the answer to the group that was sent; `None` if the thread has died.
@@ -79,11 +105,21 @@ impl<B: Send + 'static> LedgerWriter<B> {
 
     /// Ends the thread and returns the ledger; `None` if the thread has died.
     pub fn close(self) -> Option<Ledger> {
-        drop(self.requests);
-        self.thread.join().ok()
+        match self.owner {
+            Owner::Thread { requests, thread } => {
+                drop(requests);
+                thread.join().ok()
+            }
+            Owner::Here { worker, .. } => {
+                let mut worker = worker.into_inner();
+                worker.pass_on();
+                Some(worker.ledger)
+            }
+        }
     }
 }
 
+#[derive(Debug)]
 struct Worker<B> {
     ledger: Ledger,
     run: RunId,
@@ -144,10 +180,21 @@ impl<B> Worker<B> {
         Committed { result, is_taken }
     }
 
+    /// Commits after the filing that there was time for before.
+    fn commit_here(&mut self, request: CommitRequest<B>) -> Committed {
+        let slices = simulation::current().map_or(0, |computer| computer.slices_filed());
+        for _ in 0..slices {
+            if !self.ledger.file_some().unwrap_or(false) {
+                break;
+            }
+        }
+        self.commit(request)
+    }
+
     /// Passes the batches on. Returns whether the receiver took them all.
     fn pass_on(&mut self) -> bool {
         let mut batches = self.batches.drain(..);
-        batches.all(|batch| self.next.blocking_send(batch).is_ok())
+        batches.all(|batch| simulation::send(&self.next, batch))
     }
 }
 

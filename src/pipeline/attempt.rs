@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::window::Slot;
 use super::{Policy, Target};
 use crate::api::Answer;
 use crate::api::verdict::Verdict;
 use crate::backoff;
+use crate::clock;
 use crate::intake::{Earlier, OnUncertain};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{Attempted, Claim};
+use crate::simulation::{Fault, is_planted};
 
 /// The shortest wait before a row that may have been taken is sent again: time for the
 /// service to finish the first attempt.
@@ -168,7 +168,7 @@ impl Job {
 
     /// Counts an attempt that starts now.
     pub(super) fn start(&mut self) {
-        let now = Timestamp::now();
+        let now = clock::now();
         self.attempts += 1;
         self.attempted_before = self.attempted;
         self.attempted = Some(Attempted {
@@ -238,6 +238,7 @@ impl Job {
             excused.or_else(|| job.fail(policy.max_attempts, epochs, chance))
         };
         self.http_status = answer.http_status;
+        let answer = with_planted_fault(answer);
         match answer.with_request_id() {
             Verdict::Created { lead_id, remark } => {
                 Step::Settle(self.settled(Status::Created, Some(lead_id), remark))
@@ -285,7 +286,8 @@ impl Job {
             }
             Verdict::PerhapsTaken { code, text } => {
                 let doubt = (code, text);
-                if policy.on_uncertain == OnUncertain::Hold {
+                if policy.on_uncertain == OnUncertain::Hold && !is_planted(Fault::ResendWhatIsHeld)
+                {
                     return Step::Settle(self.outcome(Status::Uncertain, doubt));
                 }
                 self.doubt = Some(doubt.clone());
@@ -362,7 +364,7 @@ impl Job {
                 (Some(lost), Some(said)) => Some(format!("{lost}; {said}")),
                 (lost, said) => lost.or(said),
             },
-            settled_at: Some(Timestamp::now()),
+            settled_at: Some(clock::now()),
             ..self.bare(status)
         }
     }
@@ -400,4 +402,27 @@ impl Job {
             ..RowOutcome::not_sent(status, None, None)
         }
     }
+}
+
+fn with_planted_fault(mut answer: Answer) -> Answer {
+    let created = Verdict::Created {
+        lead_id: "1".to_owned(),
+        remark: None,
+    };
+    match &answer.verdict {
+        Verdict::PerhapsTaken { .. } if is_planted(Fault::SettleBeforeAnswer) => {
+            answer.verdict = created;
+        }
+        Verdict::Rejected { .. } if is_planted(Fault::RefusalAsCreated) => {
+            answer.verdict = created;
+        }
+        Verdict::Duplicate { text, .. } if is_planted(Fault::DuplicateAsRefused) => {
+            answer.verdict = Verdict::Rejected {
+                code: ErrorCode::Http(409),
+                text: text.clone(),
+            };
+        }
+        _ => {}
+    }
+    answer
 }

@@ -250,7 +250,7 @@ impl Calls {
             };
             let at = ledger.reserve_start(service, &limits)?;
             let now = StartsInSecond {
-                second: Timestamp::now().as_second(),
+                second: clock::now().as_second(),
                 requests: 1,
             };
             let used = RecentUse {

@@ -17,16 +17,18 @@ use tokio::time::Instant;
 
 use super::attempt::Job;
 use super::claims::Claims;
+use crate::clock;
 use crate::intake::Batch;
 use crate::lead::{Counts, RowId, RowOutcome};
 use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::ledger::{
     AskedPause, CellsDigest, Claim, Committed, Group, InvalidRow, Lease, LedgerWriter, Refusal,
-    Reply, Settlement, TokenUsed,
+    Reply, SenderId, Settlement, TokenUsed,
 };
 use crate::phone::PhoneNumber;
 use crate::rate::{KnownRate, Rate};
 use crate::screen::{Listing, SuppressionLists};
+use crate::simulation::{Fault, is_planted};
 
 /// How long the first entry of a group waits for others, unless sending waits for it.
 const DELAY: Duration = Duration::from_millis(10);
@@ -145,8 +147,14 @@ impl CommitBuffer {
     pub(super) fn claim(&mut self, mut job: Job) {
         job.claim.resends = job.is_in_doubt();
         if self.has_ledger() {
-            self.add(DELAY, |group| group.claims.push(job.claim));
+            if !is_planted(Fault::ForgetClaim) {
+                self.add(DELAY, |group| group.claims.push(job.claim));
+            }
             self.claims.request(job);
+            if is_planted(Fault::SendBeforeClaim) {
+                self.claims.submit();
+                self.claims.grant(0, SenderId::default(), Vec::new());
+            }
         } else {
             self.claims.open += 1;
             self.claims.granted.push_back(job);
@@ -193,7 +201,11 @@ impl CommitBuffer {
 
     /// Takes a claim back: the service took no request for the row.
     pub(super) fn release(&mut self, row: RowId) {
-        self.close(|group| group.releases.push(row));
+        self.close(|group| {
+            if !is_planted(Fault::KeepClaim) {
+                group.releases.push(row);
+            }
+        });
     }
 
     pub(super) fn record_invalid(&mut self, row: impl FnOnce() -> InvalidRow) {
@@ -201,7 +213,7 @@ impl CommitBuffer {
     }
 
     pub(super) fn count_request(&mut self) {
-        let second = Timestamp::now().as_second();
+        let second = clock::now().as_second();
         self.add(START_DELAY, |group| group.count_start(second));
     }
 
@@ -220,7 +232,9 @@ impl CommitBuffer {
 
     /// Records that the service asked for a wait, so that later processes obey it too.
     pub(super) fn record_pause(&mut self, pause: AskedPause) {
-        self.add(DELAY, |group| group.set_pause(pause));
+        if !is_planted(Fault::ForgetWait) {
+            self.add(DELAY, |group| group.set_pause(pause));
+        }
     }
 
     /// Asks for start times, no closer together than this.
@@ -276,7 +290,7 @@ impl CommitBuffer {
         };
         let mut group = std::mem::take(&mut self.group);
         group.counts = counts;
-        group.claimed_at_ms = Timestamp::now().as_millisecond();
+        group.claimed_at_ms = clock::now().as_millisecond();
         group.suppressed_to = Some(self.suppression.kept.position());
         if self.known != known {
             self.known = known;

@@ -25,6 +25,7 @@ use crate::clock::Slept;
 use crate::ledger::shared_pace::NEWS_HOLD;
 use crate::ledger::{StartsInSecond, is_of_wrong_clock};
 use crate::rate::Rate;
+use crate::simulation::{Fault, is_planted};
 
 /// Nothing is made up for where the distance is as wide as this: a start that comes late by a
 /// millisecond or two costs less than a hundredth of the rate.
@@ -139,7 +140,8 @@ impl RateLimiter {
         let elapsed = BEGIN + (now - self.origin);
         // When one more start is one of N in the span that ends with it.
         let free = self.rates.iter().filter_map(|rate| {
-            let nth_last = self.starts.get(rate.requests.get() as usize - 1)?;
+            let more = usize::from(is_planted(Fault::PastThePace));
+            let nth_last = self.starts.get(rate.requests.get() as usize - 1 + more)?;
             Some(*nth_last + rate.kept_span())
         });
         if let Some(free_at) = free.max().filter(|free_at| elapsed < *free_at) {

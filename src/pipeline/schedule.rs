@@ -13,6 +13,7 @@ use super::attempt::Job;
 use super::campaign_gates::CampaignGates;
 use super::window::Slot;
 use crate::lead::CampaignId;
+use crate::simulation::{Fault, is_planted};
 
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
@@ -72,7 +73,7 @@ impl Schedule {
 
     /// Returns the job, or keeps it here while its number is in flight.
     pub(super) fn unless_busy(&mut self, job: Job) -> Option<Job> {
-        if !self.busy.contains(&job.target()) {
+        if !self.busy.contains(&job.target()) || is_planted(Fault::SameNumberAtOnce) {
             return Some(job);
         }
         self.parked.entry(job.target()).or_default().push_back(job);

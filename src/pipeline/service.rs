@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::attempt::{Epochs, Job};
@@ -17,6 +16,7 @@ use super::throttle::{Throttle, wall_clock, wall_clock_ahead};
 use super::{Policy, RateController};
 use crate::api::Answer;
 use crate::api::verdict::{LONGEST_WAIT, Verdict};
+use crate::clock;
 use crate::event::{Pause, RunEvent, Waiting};
 use crate::lead::ErrorCode;
 use crate::ledger::Reply;
@@ -95,7 +95,7 @@ impl Service {
         let Some(pause) = reply.pause else {
             return;
         };
-        let Some(left) = pause.left(Timestamp::now()) else {
+        let Some(left) = pause.left(clock::now()) else {
             return;
         };
         let (now, wait) = (Instant::now(), left.min(LONGEST_WAIT));

@@ -14,6 +14,7 @@ use super::{LeadSender, Pipeline};
 use crate::intake::{ByOthers, OnUncertain, not_sent_again, suppressed};
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
 use crate::ledger::{Claim, Refusal, SenderId};
+use crate::simulation::{Fault, is_planted};
 use crate::stop::Stop;
 
 /// How long an input counts as unchanged after a check: file systems do not record
@@ -39,7 +40,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let waiting = self.undecided.exhausted.len() + self.schedule.gates.waiting_jobs();
             self.commits.claims.max_open = 2 * limit + waiting;
         }
-        while !self.ending.is_stopping()
+        while (!self.ending.is_stopping() || is_planted(Fault::SendAfterSignal))
             && self.in_flight.flights.len() < self.limit()
             && self.in_flight.has_room()
         {
@@ -118,6 +119,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// whether it has.
     fn leave_out_suppressed(&mut self) -> bool {
         let next = self.schedule.next.as_ref();
+        let next = next.filter(|_| !is_planted(Fault::OldSuppression));
         let listing = next.and_then(|job| self.commits.suppressed(job.claim.number));
         let Some(mut outcome) = listing.map(suppressed) else {
             return false;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::api::verdict::Verdict;
 use crate::backoff;
-use crate::clock::Slept;
+use crate::clock::{self, Slept};
 use crate::lead::ErrorCode;
 use crate::ledger::AskedPause;
 
@@ -108,13 +108,13 @@ pub(super) fn asked_pause(verdict: &Verdict) -> Option<AskedPause> {
 /// The time of day after a wait.
 pub(super) fn wall_clock_ahead(wait: Duration) -> Timestamp {
     let wait = SignedDuration::try_from(wait).unwrap_or_default();
-    Timestamp::now().saturating_add(wait).unwrap_or_default()
+    clock::now().saturating_add(wait).unwrap_or_default()
 }
 
 /// The time of day at a moment of the monotonic clock.
 pub(super) fn wall_clock(at: Instant) -> Timestamp {
     let ago = SignedDuration::try_from(at.elapsed()).unwrap_or_default();
-    Timestamp::now().saturating_sub(ago).unwrap_or_default()
+    clock::now().saturating_sub(ago).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::api::on_page;
 use crate::api::verdict::FatalCause;
+use crate::clock;
 use crate::lead::ErrorCode;
 use crate::message::ASK_SETUP;
 use crate::signals::Interrupt;
@@ -174,7 +175,7 @@ fn campaigns(
 /// The time of day here, with the date unless it is today.
 fn clock(time: Timestamp) -> String {
     let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
-    let (then, now) = (time.to_zoned(zone.clone()), Timestamp::now().to_zoned(zone));
+    let (then, now) = (time.to_zoned(zone.clone()), clock::now().to_zoned(zone));
     let form = if then.date() == now.date() {
         "%H:%M"
     } else {

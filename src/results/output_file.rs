@@ -7,14 +7,15 @@ use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use same_file::Handle;
 use sha2::{Digest, Sha256};
 
 use super::OutputError;
 use super::paths::part_of;
+use crate::clock;
 use crate::paths::absolute_place;
 use crate::private_file;
+use crate::simulation::{self, Fault, is_planted};
 
 const COPY_BYTES: usize = 64 * 1024;
 
@@ -157,7 +158,10 @@ impl OutputFile {
     /// Makes sure that everything that was written is on disk and the file
     /// still exists. Returns its SHA-256.
     pub(super) fn seal(&mut self) -> Result<[u8; 32], OutputError> {
-        self.file.sync_all().map_err(|error| self.error(error))?;
+        if !is_planted(Fault::RenameBeforeSync) {
+            self.file.sync_all().map_err(|error| self.error(error))?;
+            simulation::synced(&self.part);
+        }
         let aside = free_name(&self.path).map_err(|error| self.error(error))?;
         self.aside = aside.file_name().unwrap_or_default().to_owned();
         self.refuse_gone()?;
@@ -171,6 +175,7 @@ impl OutputFile {
         if stays {
             self.refuse_gone()?;
         }
+        simulation::step("before an output has its name");
         let put = || {
             let kept = if goes {
                 None
@@ -190,6 +195,7 @@ impl OutputFile {
         let kept = put.map_err(|error| OutputError::not_replaced(&self.path, error))?;
         // The lock must be held until here: without it another run could take over the part.
         self.is_left.set(stays);
+        simulation::step("an output has its name");
         private_file::sync_folder(&self.path);
         Ok(kept)
     }
@@ -305,7 +311,7 @@ fn keep_existing(path: &Path, planned: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 fn free_name(path: &Path) -> io::Result<PathBuf> {
-    let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let stamp = clock::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     for attempt in 0..100 {
         let suffix = match attempt {
             0 => stamp.clone(),

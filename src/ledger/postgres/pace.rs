@@ -20,6 +20,7 @@ use super::PostgresLedger;
 use super::record::get;
 use super::sender::millis;
 use super::session::{int4, int8};
+use crate::clock;
 use crate::ledger::shared_pace::{NEWS_HOLD, TOLERANCE};
 use crate::ledger::{AskedPause, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
@@ -382,7 +383,7 @@ pub(super) async fn record_pause(
 
 /// How long a wait lasts from now on, in milliseconds.
 pub(super) fn left_ms(pause: AskedPause) -> i64 {
-    millis(pause.left(Timestamp::now()).unwrap_or_default())
+    millis(pause.left(clock::now()).unwrap_or_default())
 }
 
 /// The values of a learned rate.

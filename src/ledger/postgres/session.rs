@@ -23,7 +23,6 @@ use futures::executor::block_on;
 use futures::future::{Either, join, join_all, select};
 use futures::{FutureExt, TryFutureExt};
 use futures_timer::Delay;
-use jiff::Timestamp;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 use tracing::warn;
@@ -31,6 +30,7 @@ use tracing::warn;
 use super::connection::Connection;
 use super::error::{Trouble, reason};
 use super::place::ServerPlace;
+use crate::clock;
 use crate::ledger::lease::Ends;
 use crate::ledger::{Lease, LedgerError};
 
@@ -334,7 +334,7 @@ impl Session {
     /// How long the server has been waited for, by work before this too.
     fn waited(&self, began: Instant) -> Duration {
         let away = self.lease().away_since();
-        let away = away.map(|since| since.duration_until(Timestamp::now()).unsigned_abs());
+        let away = away.map(|since| since.duration_until(clock::now()).unsigned_abs());
         began.elapsed().max(away.unwrap_or_default())
     }
 

@@ -18,6 +18,7 @@ use super::{FilePlace, LedgerError, ServiceId, privacy, schema};
 use crate::message::ASK_SETUP;
 use crate::paths::folder_of;
 use crate::private_file;
+use crate::simulation::{Fault, is_planted};
 
 /// More than the number of different statements, so none is prepared twice.
 const MAX_STATEMENTS: usize = 64;
@@ -241,7 +242,12 @@ fn begin_to_write(db: &Connection) -> rusqlite::Result<()> {
     // Readers and the writer do not wait for each other …
     keep_a_log(db)?;
     // … what is committed is on disk …
-    db.pragma_update(None, "synchronous", "FULL")?;
+    let synchronous = if is_planted(Fault::NoSync) {
+        "OFF"
+    } else {
+        "FULL"
+    };
+    db.pragma_update(None, "synchronous", synchronous)?;
     // … even if `fsync` alone leaves it in the disk's own memory (macOS) …
     db.pragma_update(None, "fullfsync", true)?;
     db.pragma_update(None, "checkpoint_fullfsync", true)?;

@@ -23,11 +23,11 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::reader::url;
 use super::{LedgerError, SqliteLedger};
+use crate::clock;
 use crate::lead::RunId;
 use crate::paths::file_identity;
 
@@ -137,7 +137,7 @@ impl SqliteLedger {
         self.keep_log_from_file();
         let log = place.log();
         let is_ours = self.identity.log.is_some() && identity_at(&log) == self.identity.log;
-        let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let stamp = clock::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let apart = place.log_apart(&stamp);
         let mut with_log = String::new();
         if is_ours && fs::rename(&log, &apart).is_ok() {

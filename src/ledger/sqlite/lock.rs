@@ -11,12 +11,12 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::coding::here;
 use super::{LedgerError, LockHolder, ServiceId, SqliteLedger, privacy};
+use crate::clock;
 use crate::message::ASK_SETUP;
 use crate::private_file;
+use crate::simulation;
 
 /// How often to try a lock: a process that checks whether
 /// the lock is held holds it itself for a moment.
@@ -38,7 +38,9 @@ impl SqliteLedger {
         for attempt in 1..=ATTEMPTS {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(FileLock::held(file))),
-                Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) if attempt < ATTEMPTS && !simulation::is_on() => {
+                    thread::sleep(PAUSE);
+                }
                 Err(TryLockError::WouldBlock) => break,
                 Err(TryLockError::Error(error)) => return Err(self.not_locked(error)),
             }
@@ -126,7 +128,7 @@ impl FileLock {
     /// for people to read; if that cannot be written, the lock holds all the same.
     fn held(mut file: File) -> FileLock {
         let (process, (host, user)) = (std::process::id(), here());
-        let line = format!("{process} {} {host} {user}\n", Timestamp::now());
+        let line = format!("{process} {} {host} {user}\n", clock::now());
         let _ = file
             .set_len(0)
             .and_then(|()| file.write_all(line.as_bytes()));

@@ -11,6 +11,7 @@ use super::coding::may_be_number;
 use super::columns::all;
 use super::journal::{follow, has_claimed_rows, line};
 use super::{Claim, LedgerError, Pruned, ServiceId, SqliteLedger};
+use crate::clock;
 use crate::lead::{CampaignId, RunId};
 use crate::phone::PhoneNumber;
 
@@ -107,7 +108,7 @@ impl SqliteLedger {
             Ok(changed[0] + changed[1])
         })?;
         self.scrub()?;
-        let now = Timestamp::now().as_second();
+        let now = clock::now().as_second();
         self.changing(|change| change.execute(MARK_PRUNED, (&ids, now)))?;
         Ok(Pruned {
             runs: runs.len() as u64,

@@ -11,8 +11,10 @@ use super::{
     Attempted, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, attempts, pace,
     record,
 };
+use crate::clock;
 use crate::lead::{RowId, RunId, Status};
 use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::simulation::{Fault, is_planted};
 
 /// No process is sending, so a start without an end was killed.
 const NOTE_KILLED: &str = "
@@ -55,6 +57,9 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
         return Ok(None);
     }
     let mut uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER)?;
+    if is_planted(Fault::ForgetOpenClaims) {
+        uncertain.clear();
+    }
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
     for (run, settled) in &uncertain {
@@ -67,7 +72,7 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     }
     // A request that was not counted before the kill was for one of these rows.
     let started = StartsInSecond {
-        second: Timestamp::now().as_second(),
+        second: clock::now().as_second(),
         requests: u32::try_from(uncertain.len()).unwrap_or(u32::MAX),
     };
     let started = (started.requests > 0).then_some(started);
@@ -86,7 +91,7 @@ pub(super) fn outcomes_of_open(
 ) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
     let mut earlier = db.prepare_cached(EARLIER_ATTEMPTS)?;
     let open = open.into_iter();
-    let now = Timestamp::now();
+    let now = clock::now();
     open.map(|((run, row), Open { claim, since_ms })| {
         let number = claim.number.key();
         let key = params![number, service.0, claim.campaign.0, run.0, row.0];

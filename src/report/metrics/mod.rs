@@ -29,7 +29,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tracing::warn;
 
 pub use self::figures::job_labels;
@@ -38,6 +37,7 @@ use super::console;
 use super::ended::Ended;
 use super::progress::Progress;
 use super::tally::Tally;
+use crate::clock;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
@@ -81,7 +81,7 @@ impl Metrics {
         if is_needed(path) {
             return Err(refused(path, "is another file of this import"));
         }
-        let now = Timestamp::now();
+        let now = clock::now();
         Ok(Metrics(Some(Rc::new(RefCell::new(MetricsFile {
             path: path.to_owned(),
             figures: Figures {
@@ -138,7 +138,7 @@ impl Metrics {
             } => {
                 figures.refusals += u64::from(*asks_to_wait);
                 if http_status.is_some() {
-                    figures.last_answer = Some(Timestamp::now());
+                    figures.last_answer = Some(clock::now());
                 }
                 return;
             }
@@ -253,7 +253,7 @@ impl MetricsFile {
     }
 
     fn write(&mut self) -> io::Result<()> {
-        self.figures.updated = Timestamp::now();
+        self.figures.updated = clock::now();
         let mut file = private_file::beside(&self.path)?;
         file.write_all(self.figures.text().as_bytes())?;
         let_others_read(file.as_file())?;
@@ -319,6 +319,8 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
     use crate::event::{Pulse, Waiting};
     use crate::lead::{ErrorCode, RowId};

@@ -1,0 +1,660 @@
+//! What holds in every history, by the numbers of the contract.
+//!
+//! Three accounts are compared: the service's, which knows what really happened, the ledger's and
+//! the results file's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use leadload::exit::ExitCode;
+use leadload::lead::Status;
+use leadload::ledger::ExportedRow;
+
+use crate::history::Start;
+use crate::plan::{Fate, Rate, Row, RowKind, Until};
+use crate::service::{Arrival, CAMPAIGNS, Sense, Target, number};
+use crate::world::World;
+
+fn target(world: &World, row: &Row) -> Target {
+    let campaign = match world.plan.options.campaign_column {
+        true => CAMPAIGNS[usize::from(row.campaign)],
+        false => CAMPAIGNS[0],
+    };
+    (campaign, number(row.person))
+}
+
+/// A line of a results file.
+struct Line {
+    status: String,
+    lead_id: String,
+    attempts: u32,
+    error_code: String,
+}
+
+/// The lines of a results file by their rows, counted from 1. A run that stopped early has some.
+fn results(world: &World, list: &str) -> Option<BTreeMap<usize, Line>> {
+    let path = world.path(&list.replace(".csv", ".results.csv"));
+    let mut reader = csv::Reader::from_path(path).ok()?;
+    let mut lines = BTreeMap::new();
+    for record in reader.records() {
+        let record = record.unwrap();
+        let row: usize = record[0].parse().unwrap();
+        if lines.last_key_value().is_some_and(|(last, _)| *last >= row) {
+            world.violated(format!("section 3: row {row} is not in its place"));
+        }
+        let line = Line {
+            status: record[4].to_owned(),
+            lead_id: record[5].to_owned(),
+            attempts: record[7].parse().unwrap(),
+            error_code: record[8].to_owned(),
+        };
+        lines.insert(row, line);
+    }
+    Some(lines)
+}
+
+/// How long a run may not know of a number that came on the do-not-call list.
+const NEWS: Duration = Duration::from_millis(1100);
+
+/// After each start that was not killed.
+pub fn check_start(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
+    let has_company = starts.last().is_some_and(|start| start.has_company);
+    for at in starts.len() - 1 - usize::from(has_company)..starts.len() {
+        check_one(world, &starts[at], &starts[..at], ledger);
+    }
+}
+
+fn check_one(world: &World, start: &Start, before: &[Start], ledger: &[ExportedRow]) {
+    let (Some(code), Some(list)) = (&start.code, start.list) else {
+        return;
+    };
+    let told = &start.told;
+    let broken = |what: String| world.violated(format!("start {}: {what}", start.id));
+    let Some(account) = &told.ended else {
+        if matches!(code, ExitCode::Complete | ExitCode::Problems) {
+            broken(format!("section 5: it ended with {code:?} without a word"));
+        }
+        return;
+    };
+    let sent = world.service.borrow();
+    let sent = sent
+        .arrivals
+        .iter()
+        .filter(|arrival| arrival.by == start.id);
+    if account.requests != sent.count() as u64 {
+        broken("section 5: `requests` is not what was sent".to_owned());
+    }
+    let is_complete = matches!(code, ExitCode::Complete | ExitCode::Problems);
+    if !account.has_results {
+        if is_complete {
+            broken("section 3: no results".to_owned());
+        }
+        return;
+    }
+    let Some(lines) = results(world, list) else {
+        return broken("section 3: there is no results file".to_owned());
+    };
+    if is_complete && lines.len() != start.rows.len() {
+        broken(format!(
+            "promise 2: {} of {} rows",
+            lines.len(),
+            start.rows.len()
+        ));
+    }
+    if account.counts.total() != lines.len() as u64 {
+        broken("section 5: the counts are not those of the results".to_owned());
+    }
+    check_lines(world, start, before, &lines, &broken);
+    let has_problems = lines.values().any(|line| {
+        matches!(
+            line.status.as_str(),
+            "invalid" | "rejected" | "failed" | "uncertain"
+        )
+    });
+    if is_complete
+        && !world.plan.options.skips_known_bad
+        && has_problems != (*code == ExitCode::Problems)
+    {
+        broken(format!("section 5: exit code {code:?}"));
+    }
+    // A run that stopped early leaves the rejects of others where they are.
+    if is_complete {
+        check_rejects(world, start, &lines, &broken);
+    }
+    let known: BTreeSet<usize> = ledger
+        .iter()
+        .filter(|row| Some(row.run) == told.run)
+        .map(|row| row.row.0 as usize)
+        .collect();
+    for (row, line) in &lines {
+        if line.attempts > 0 && line.status != "suppressed" && !known.contains(row) {
+            broken(format!(
+                "row {row}, {}: promise 2: the ledger has nothing of it",
+                line.status
+            ));
+        }
+    }
+    let of_run = ledger.iter().filter(|row| Some(row.run) == told.run);
+    for row in of_run {
+        let Some(line) = lines.get(&(row.row.0 as usize)) else {
+            continue;
+        };
+        let status = row.outcome.status.as_str();
+        let is_kept = line.status == "suppressed"
+            || line.status == "repeated"
+            || line.status == "already_imported";
+        if line.status != status && !is_kept {
+            broken(format!(
+                "row {}: {status} in the ledger, {} in the results",
+                row.row, line.status
+            ));
+        }
+        if row.outcome.lead_id.as_deref().unwrap_or_default() != line.lead_id && !is_kept {
+            broken(format!(
+                "row {}: another id in the ledger than in the results",
+                row.row
+            ));
+        }
+    }
+}
+
+fn check_lines(
+    world: &World,
+    start: &Start,
+    before: &[Start],
+    lines: &BTreeMap<usize, Line>,
+    broken: &dyn Fn(String),
+) {
+    // How many are uncertain without a request.
+    let mut unsent = 0;
+    let options = &world.plan.options;
+    let service = world.service.borrow();
+    let mut earlier: BTreeSet<Target> = BTreeSet::new();
+    for (at, row) in start.rows.iter().enumerate() {
+        let target = target(world, row);
+        let Some(line) = lines.get(&(at + 1)) else {
+            if row.kind == RowKind::Good {
+                earlier.insert(target);
+            }
+            continue;
+        };
+        let is_same = |other: &Target| match options.once_for_all {
+            true => other.1 == target.1,
+            false => *other == target,
+        };
+        let leads: Vec<_> = service.all_leads_of(&target).collect();
+        let now = service.leads_of(&target);
+        let ours = now
+            .filter(|lead| lead.by.is_some_and(|by| by <= start.id))
+            .count();
+        let broken = |what: &str| broken(format!("row {}, {}: {what}", at + 1, line.status));
+        let is_bad = row.kind != RowKind::Good;
+        if is_bad != (line.status == "invalid") {
+            broken("section 3: it is invalid exactly where its cells are");
+        }
+        if is_bad {
+            continue;
+        }
+        match line.status.as_str() {
+            "created" => {
+                if !leads.iter().any(|lead| lead.id == line.lead_id) {
+                    broken("section 3: there is no such lead");
+                }
+            }
+            "duplicate" => {
+                if leads.is_empty() {
+                    broken("section 3: there is no lead");
+                }
+                let was_there = leads.len() > ours;
+                if !was_there && line.error_code != "answer_lost" {
+                    broken("section 3: it made the lead itself, and does not say so");
+                }
+            }
+            "already_imported" => {
+                if !service.all_leads().any(|lead| is_same(&lead.target)) {
+                    broken("section 3: there is no lead");
+                }
+            }
+            "repeated" => {
+                if !earlier.iter().any(is_same) {
+                    broken("section 3: it is the first");
+                }
+            }
+            "suppressed" => {
+                if !start.may_suppress(&target.1) {
+                    broken("section 3: it is on no list");
+                }
+            }
+            "rejected" | "failed" => {
+                if ours > 0 && !options.allow_duplicates {
+                    broken("section 3: there is a lead");
+                }
+            }
+            "uncertain" => {
+                // After a kill it is not known what was answered last.
+                let sent = service.arrivals.iter().any(|a| is_same(&a.target));
+                unsent += usize::from(!sent);
+            }
+            _ => broken("section 3: there is no such status"),
+        }
+        if start.suppressed.contains(&target.1)
+            && matches!(line.status.as_str(), "rejected" | "failed")
+        {
+            broken("section 3: it is on a do-not-call list");
+        }
+        if !options.allow_duplicates
+            && earlier.iter().any(is_same)
+            && matches!(line.status.as_str(), "rejected" | "failed")
+        {
+            broken("section 3: it is repeated");
+        }
+        earlier.insert(target);
+    }
+    // A row that was claimed and not sent, and whose process was killed, may have been sent.
+    let kills = before.iter().filter(|start| start.is_cut_short()).count();
+    let most = match options.concurrency {
+        Some(most) if options.holds => 2 * kills * usize::from(most),
+        _ if kills > 0 => usize::MAX,
+        _ => 0,
+    };
+    if unsent > most {
+        broken(format!(
+            "section 3: {unsent} rows are uncertain that were not sent"
+        ));
+    }
+}
+
+/// Whether the service may have done what a request asks for, as far as its sender can know.
+fn is_unclear(arrival: &Arrival) -> bool {
+    arrival.answered.is_none() || arrival.sense == Sense::Unclear
+}
+
+fn check_rejects(
+    world: &World,
+    start: &Start,
+    lines: &BTreeMap<usize, Line>,
+    broken: &dyn Fn(String),
+) {
+    let options = &world.plan.options;
+    if options.skips_known_bad {
+        return;
+    }
+    let path = world.path(
+        &start
+            .list
+            .unwrap_or_default()
+            .replace(".csv", ".rejects.csv"),
+    );
+    let mut rejected = BTreeMap::new();
+    if path.exists() {
+        let mut reader = csv::Reader::from_path(path).unwrap();
+        let headers = reader.headers().unwrap().clone();
+        let at = headers
+            .iter()
+            .position(|name| name == "leadload_row")
+            .unwrap();
+        for record in reader.records() {
+            let record = record.unwrap();
+            rejected.insert(
+                record[at].parse::<usize>().unwrap(),
+                record[at + 1].to_owned(),
+            );
+        }
+    }
+    for (row, line) in lines {
+        let is_rejected = match line.status.as_str() {
+            "invalid" | "rejected" | "failed" => true,
+            "uncertain" => !options.holds,
+            _ => false,
+        };
+        if is_rejected != rejected.contains_key(row) {
+            broken(format!(
+                "row {row}, {}: section 3: in the rejects, or not",
+                line.status
+            ));
+        }
+    }
+}
+
+/// Nobody else writes here, so no file is kept under another name.
+fn check_names(world: &World) {
+    for entry in fs::read_dir(world.path("")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_output = name.starts_with("list.re") && !name.starts_with("list.rejects.re");
+        let is_usual = name.ends_with(".results.csv") || name.ends_with(".rejects.csv");
+        let has_stamp = name.matches('.').count() > 2;
+        if is_output && (!is_usual || has_stamp) {
+            world.violated(format!("section 3: `{name}` is left behind"));
+        }
+    }
+}
+
+/// When everything is over.
+pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
+    let options = &world.plan.options;
+    let weather = &world.plan.service;
+    let service = world.service.borrow();
+    let known: BTreeSet<Target> = ledger
+        .iter()
+        .filter(|row| {
+            matches!(
+                row.outcome.status,
+                Status::Created | Status::Duplicate | Status::Uncertain
+            )
+        })
+        .filter_map(|row| Some((row.campaign?.0, row.phone.clone())))
+        .collect();
+    for lead in service.leads.iter().filter(|lead| lead.by.is_some()) {
+        if !known.contains(&lead.target) {
+            world.violated(format!(
+                "promise 2: the ledger knows nothing of {:?}",
+                lead.target
+            ));
+        }
+    }
+    let mut of_target: BTreeMap<&Target, usize> = BTreeMap::new();
+    for lead in &service.leads {
+        *of_target.entry(&lead.target).or_default() += 1;
+    }
+    for (target, leads) in of_target {
+        let is_safe = weather.refuses_duplicates || options.holds;
+        if leads > 1 && is_safe && !options.allow_duplicates {
+            let was_there = weather
+                .fates
+                .iter()
+                .any(|(p, fate)| number(*p) == target.1 && *fate == Fate::Known);
+            if !was_there || weather.refuses_duplicates {
+                world.violated(format!("promise 2: {leads} leads for {target:?}"));
+            }
+        }
+    }
+    // A run that stopped early takes the place only of what it wrote itself.
+    let has_stopped = |start: &Start| start.code.is_some() && !start.is_complete();
+    if !starts.iter().any(has_stopped) && !options.skips_known_bad {
+        check_names(world);
+    }
+    let Some(last) = starts.last() else { return };
+    if !last.has_had_all_rows() || options.skips_known_bad {
+        return;
+    }
+    for row in last.rows.iter().filter(|row| row.kind == RowKind::Good) {
+        let target = target(world, row);
+        let is_fated = weather.fates.contains(&(row.person, Fate::Rejected));
+        if is_fated || last.may_suppress(&target.1) {
+            continue;
+        }
+        let has_lead = match options.once_for_all {
+            true => service.leads.iter().any(|lead| lead.target.1 == target.1),
+            false => service.leads_of(&target).next().is_some(),
+        };
+        // See `check_lines` for those that were not sent.
+        let is_held = options.holds
+            && ledger.iter().any(|row| {
+                let is_campaign = row.campaign.is_some_and(|campaign| campaign.0 == target.0);
+                row.phone == target.1
+                    && (is_campaign || options.once_for_all)
+                    && row.outcome.status == Status::Uncertain
+            });
+        if !has_lead && !is_held {
+            world.violated(format!("promise 2: {target:?} is lost"));
+        }
+    }
+}
+
+/// What the ledger says of each row, at any time.
+pub fn check_ledger(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
+    let options = &world.plan.options;
+    let service = world.service.borrow();
+    for row in ledger {
+        let Some(campaign) = row.campaign else {
+            continue;
+        };
+        let target = (campaign.0, row.phone.clone());
+        let removed = service.removed.iter().map(|(lead, _)| lead);
+        let mut all = service
+            .leads
+            .iter()
+            .chain(removed)
+            .filter(|lead| lead.target == target);
+        let status = row.outcome.status;
+        let is_true = match status {
+            Status::Created => {
+                let id = row.outcome.lead_id.as_deref();
+                all.any(|lead| Some(lead.id.as_str()) == id && lead.by.is_some())
+            }
+            Status::Duplicate => all.next().is_some(),
+            Status::Rejected | Status::Failed => {
+                options.allow_duplicates
+                    || !all.any(|lead| {
+                        lead.by.is_some_and(|by| {
+                            starts
+                                .get(by)
+                                .is_none_or(|start| start.told.run == Some(row.run))
+                        })
+                    })
+            }
+            _ => true,
+        };
+        if !is_true {
+            world.violated(format!(
+                "section 3: run {} row {}, {target:?}: {status:?} in the ledger",
+                row.run, row.row
+            ));
+        }
+    }
+    for (lead, by) in &service.removed {
+        let undone = starts.get(*by).and_then(|start| start.told.run);
+        let made_by = lead
+            .by
+            .and_then(|by| starts.get(by))
+            .and_then(|start| start.told.run);
+        if undone.is_some() && undone != made_by {
+            world.violated(format!(
+                "section 7: undo has removed {:?}, which is not of its run",
+                lead.target
+            ));
+        }
+    }
+}
+
+/// What holds of requests, whatever came of them.
+pub fn check_requests(world: &World, starts: &[Start]) {
+    let service = world.service.borrow();
+    let arrivals = &service.arrivals;
+    for arrival in arrivals {
+        let start = &starts[arrival.by];
+        let is_settled = match world.plan.options.once_for_all {
+            true => start
+                .settled
+                .iter()
+                .any(|(_, number)| *number == arrival.target.1),
+            false => start.settled.contains(&arrival.target),
+        };
+        if is_settled && !world.plan.options.allow_duplicates {
+            world.violated(format!(
+                "promise 1: {:?} was settled, and start {} sent it",
+                arrival.target, start.id
+            ));
+        }
+        let later = start.suppressed_later.as_ref();
+        let is_late = later
+            .is_some_and(|(number, at)| *number == arrival.target.1 && *at + NEWS < arrival.at);
+        if is_late || start.suppressed.contains(&arrival.target.1) {
+            world.violated(format!(
+                "section 7: {:?} is not to be called, and start {} sent it",
+                arrival.target, start.id
+            ));
+        }
+    }
+    check_pace(world, arrivals);
+    check_company(world, starts, arrivals);
+    check_waits(world, starts, arrivals);
+    check_flights(world, starts, arrivals);
+    check_signals(world, starts, arrivals);
+    check_repeats(world, starts, arrivals);
+}
+
+fn check_pace(world: &World, arrivals: &[Arrival]) {
+    let Rate::Limit(most, seconds) = world.plan.options.rate else {
+        return;
+    };
+    let span = Duration::from_secs(seconds.into());
+    let more = arrivals.windows(usize::from(most) + 1);
+    for several in more {
+        let (first, last) = (&several[0], &several[usize::from(most)]);
+        if last.at - first.at < span {
+            let took = last.at - first.at;
+            world.violated(format!(
+                "--rate: {} requests in {took:?} (starts {} and {})",
+                most + 1,
+                first.by,
+                last.by
+            ));
+            return;
+        }
+    }
+}
+
+/// One run sends to a service at a time.
+fn check_company(world: &World, starts: &[Start], arrivals: &[Arrival]) {
+    let together = starts
+        .windows(2)
+        .filter(|two| two[0].has_company && two[1].has_company);
+    for two in together {
+        let of = |start: &Start| {
+            let by = start.id;
+            let mut sent = arrivals
+                .iter()
+                .filter(move |arrival| arrival.by == by)
+                .map(|arrival| arrival.at);
+            let first = sent.next();
+            (first, sent.next_back().or(first))
+        };
+        if let ((Some(first), Some(last)), (Some(others_first), Some(others_last))) =
+            (of(&two[0]), of(&two[1]))
+            && first < others_last
+            && others_first < last
+        {
+            world.violated(format!(
+                "promise 8: starts {} and {} send at once",
+                two[0].id, two[1].id
+            ));
+        }
+    }
+}
+
+fn check_waits(world: &World, starts: &[Start], arrivals: &[Arrival]) {
+    for asked in arrivals {
+        let (Sense::Later(429, Some(wait)), Some(at)) = (asked.sense, asked.answered) else {
+            continue;
+        };
+        let until = wait.until(at);
+        let start = &starts[asked.by];
+        let is_recorded = start.has_recorded(at);
+        for early in arrivals
+            .iter()
+            .filter(|other| at < other.at && other.at < until)
+        {
+            if early.by == asked.by || is_recorded {
+                world.violated(format!(
+                    "promise 7: start {} was asked to wait until {:.3} s, and start {} sent {:?} before",
+                    asked.by, world.since_begin(until), early.by, early.target
+                ));
+                return;
+            }
+        }
+    }
+}
+
+fn check_flights(world: &World, starts: &[Start], arrivals: &[Arrival]) {
+    let options = &world.plan.options;
+    let timeout = Duration::from_secs(options.timeout_s.into());
+    let end = |arrival: &Arrival| {
+        let end = arrival.answered.unwrap_or(arrival.at + timeout);
+        end.min(arrival.at + timeout).min(starts[arrival.by].ended)
+    };
+    for (at, arrival) in arrivals.iter().enumerate() {
+        let before = arrivals[..at].iter();
+        let under_way: Vec<_> = before
+            .filter(|other| other.by == arrival.by && arrival.at < end(other))
+            .collect();
+        if let Some(most) = options.concurrency
+            && under_way.len() >= usize::from(most)
+        {
+            world.violated(format!("--concurrency: {} in flight", under_way.len() + 1));
+            return;
+        }
+        if under_way.iter().any(|other| other.target == arrival.target) {
+            world.violated(format!("design: {:?} is in flight twice", arrival.target));
+            return;
+        }
+    }
+}
+
+fn check_signals(world: &World, starts: &[Start], arrivals: &[Arrival]) {
+    let story = world.story.borrow();
+    for start in starts {
+        let Until::Signal { .. } = start.until else {
+            continue;
+        };
+        let said = format!("a signal to start {}", start.id);
+        let Some(line) = story.iter().find(|line| line.ends_with(&said)) else {
+            continue;
+        };
+        let seconds: f64 = line.split_whitespace().next().unwrap().parse().unwrap();
+        let late = arrivals.iter().filter(|a| a.by == start.id);
+        let late = late
+            .filter(|a| world.since_begin(a.at) > seconds + 0.0015)
+            .count();
+        if late > 0 {
+            drop(story);
+            world.violated(format!(
+                "promise 3: {late} requests after a signal to start {}",
+                start.id
+            ));
+            return;
+        }
+    }
+}
+
+/// What may have been taken is sent again only where the user wants that, and what was answered is not.
+fn check_repeats(world: &World, starts: &[Start], arrivals: &[Arrival]) {
+    let options = &world.plan.options;
+    if options.allow_duplicates {
+        return;
+    }
+    for (at, arrival) in arrivals.iter().enumerate() {
+        for earlier in arrivals[..at]
+            .iter()
+            .filter(|other| other.target == arrival.target)
+        {
+            let is_settled = matches!(earlier.sense, Sense::Created | Sense::Duplicate);
+            let heard = earlier.answered.is_some_and(|at| at < arrival.at);
+            let start = &starts[earlier.by];
+            let is_recorded = earlier.answered.is_some_and(|at| start.has_recorded(at));
+            let service = world.service.borrow();
+            let mut removed = service.removed.iter();
+            let is_removed = removed.any(|(lead, _)| lead.target == arrival.target);
+            let is_settled = is_settled && !is_removed;
+            if is_settled && heard && (earlier.by == arrival.by || is_recorded) {
+                world.violated(format!(
+                    "promise 1: {:?} was answered, and sent again",
+                    arrival.target
+                ));
+                return;
+            }
+            // Looked up, it may turn out that it was not taken.
+            let mut between = starts[earlier.by..arrival.by].iter();
+            let was_looked_up = between.any(|start| start.list.is_none());
+            let is_held = !was_looked_up || earlier.made && !is_removed;
+            if options.holds && is_unclear(earlier) && is_held {
+                world.violated(format!(
+                    "--on-uncertain hold: {:?} may have been taken, and was sent again",
+                    arrival.target
+                ));
+                return;
+            }
+        }
+    }
+}
