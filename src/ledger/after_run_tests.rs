@@ -511,6 +511,41 @@ fn a_lead_that_was_removed_counts_as_never_sent_and_stays_in_the_export() {
 }
 
 #[test]
+fn a_lead_whose_removal_was_asked_for_is_in_doubt_until_it_is_known_what_became_of_it() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, id(1)), (2, id(2)), (3, id(3))]);
+        subject.end(RUN);
+        let before = subject.known(number(2));
+        subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        for row in 1..=3 {
+            subject.ledger.ask_to_undo(RUN, RowId(row), at(3)).unwrap();
+        }
+        for row in 1..=3 {
+            let known = subject.known(number(row));
+            assert!(known.settled.is_none() && known.uncertain.is_some());
+        }
+        // They are known by their ids, and need no look-up.
+        assert_eq!(subject.ledger.rows_to_look_up(RUN).unwrap(), []);
+        subject.ledger.begin_undo(RUN, at(4)).unwrap().unwrap();
+        let asked = subject.ledger.undo_rows(RUN).unwrap();
+        assert_eq!(brief(&asked), [(1, None), (2, None), (3, None)]);
+        let came = [UndoStatus::Undone, UndoStatus::Kept, UndoStatus::Unknown];
+        for (row, status) in asked.iter().zip(came) {
+            subject.ledger.settle_undo(RUN, row, &done(status)).unwrap();
+        }
+        assert_eq!(subject.known(number(1)), Known::default());
+        assert_eq!(subject.known(number(2)), before);
+        let known = subject.known(number(3));
+        assert!(known.settled.is_none() && known.uncertain.is_some());
+        // The same command asks once more for those that may be there.
+        subject.ledger.begin_undo(RUN, at(5)).unwrap().unwrap();
+        let again = subject.ledger.undo_rows(RUN).unwrap();
+        let removed = Some(UndoStatus::Undone);
+        assert_eq!(brief(&again), [(1, removed), (2, None), (3, None)]);
+    });
+}
+
+#[test]
 fn a_person_whose_lead_was_removed_is_claimed_by_another_run() {
     each(|mut subject| {
         subject.send(RUN, &[(1, id(1))]);
@@ -691,6 +726,8 @@ fn an_undo_that_has_removed_nothing_can_be_taken_back() {
         ledger.cancel_undo(RUN).unwrap();
         assert_eq!(ledger.runs().unwrap()[0].undo, None);
         assert_eq!(ledger.undo_rows(RUN).unwrap(), []);
+        assert!(subject.known(number(1)).settled.is_some());
+        let ledger = &mut subject.ledger;
         for status in [UndoStatus::Undone, UndoStatus::Unknown] {
             ledger.begin_undo(RUN, at(4)).unwrap().unwrap();
             ledger.ask_to_undo(RUN, RowId(1), at(5)).unwrap();

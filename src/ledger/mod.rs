@@ -17,7 +17,8 @@
 //!    files or tables.
 //! 6. A number that was put on the do-not-call list before a group is committed is in the reply to
 //!    that group, or was in an earlier one. Pruning and forgetting leave the list as it is.
-//! 7. A lead is removed only after its row was recorded as about to be removed ([`UndoRow`]).
+//! 7. A lead is removed only after its row was recorded as about to be removed ([`UndoRow`]). From then
+//!    on it is uncertain, until it is known what became of it.
 //!
 //! # Two kinds
 //!

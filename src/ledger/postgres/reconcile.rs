@@ -32,6 +32,7 @@ pub(super) const ATTEMPTED: &str = "
 impl PostgresLedger {
     /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
     /// as far as they are known. Open claims whose requests cannot be on their way any more are among them.
+    /// Leads whose removal was asked for are not: undoing knows them by their ids.
     pub fn rows_to_look_up(
         &self,
         run: RunId,
@@ -46,6 +47,8 @@ impl PostgresLedger {
             FROM leadload.sent AS s {SENDER}
             WHERE s.run = $1 AND CASE WHEN s.is_open THEN {IS_EXPIRED}
                 ELSE s.status = $2 OR s.status = 1 AND s.error_code = $3 AND s.lead_id IS NULL END
+                AND NOT EXISTS (SELECT 1 FROM leadload.undo_rows AS u
+                    WHERE u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL)
             ORDER BY s.row"
         );
         let values = [int8(&id), int2(&uncertain), text(&code)];

@@ -22,14 +22,16 @@ use crate::ledger::{
 use crate::phone::PhoneNumber;
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. A row whose claim is open is uncertain.
+/// second request with the first one's lead. A row whose claim is open is uncertain. A lead whose removal
+/// was asked for is asked for again.
 fn planned() -> String {
     format!(
         "SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timestamptz AS asked_at,
-    CASE WHEN s.is_open OR s.status <> 0 OR s.lead_id IS NULL THEN $3::smallint
+    CASE WHEN s.is_open OR s.status <> 0 AND u.row IS NULL OR s.lead_id IS NULL THEN $3::smallint
         WHEN o.run IS NOT NULL THEN $4::smallint END AS status,
     NULL::integer AS http_status,
-    CASE WHEN s.is_open OR s.status = $2 THEN $6::text WHEN s.status = 1 THEN $9::text
+    CASE WHEN s.is_open OR s.status = $2 AND u.row IS NULL THEN $6::text
+        WHEN s.status = 1 THEN $9::text
         WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
     NULL::timestamptz AS settled_at, s.settled_at AS made_at,
@@ -37,6 +39,8 @@ fn planned() -> String {
 FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
+    LEFT JOIN leadload.undo_rows AS u
+    ON u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
 WHERE s.run = $1 AND (
     s.is_open OR s.status IN (0, $2) OR s.status = 1 AND s.error_code = $8
 )
@@ -64,6 +68,17 @@ const ASK: &str = "
 UPDATE leadload.undo_rows SET asked_at = coalesce(asked_at, $3)
 WHERE run = $1 AND row = $2";
 
+/// A lead that may have been removed is in doubt: if the answer does not come, a later run sends the
+/// person again and does not take the lead for settled.
+const DOUBT: &str = "
+UPDATE leadload.sent SET status = $3 WHERE run = $1 AND row = $2 AND status = 0";
+
+/// Those that were in doubt and are there, of all rows or one.
+const IS_THERE: &str = "
+UPDATE leadload.sent AS s SET status = 0 FROM leadload.undo_rows AS u
+WHERE s.run = $1 AND u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
+    AND s.row = coalesce($2, s.row) AND s.status = $3 AND NOT s.is_open";
+
 /// Whether a lead was removed, or its removal was asked for without an answer.
 const MAY_BE_REMOVED: &str = "
 SELECT EXISTS (
@@ -83,7 +98,7 @@ WHERE run = $1 AND row = $2";
 const REMOVE: &str = "
 UPDATE leadload.sent SET status = $3, error_code = $4, error = $5, holds = NULL,
     holds_service = NULL
-WHERE run = $1 AND row = $2 AND status = 0";
+WHERE run = $1 AND row = $2 AND status IN (0, $6)";
 
 impl PostgresLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
@@ -136,7 +151,8 @@ impl PostgresLedger {
         Ok(())
     }
 
-    /// Records that the service is about to be asked to remove the lead of a row.
+    /// Records that the service is about to be asked to remove the lead of a row, which is uncertain from
+    /// now on.
     pub fn ask_to_undo(
         &mut self,
         run: RunId,
@@ -144,14 +160,19 @@ impl PostgresLedger {
         now: Timestamp,
     ) -> Result<(), LedgerError> {
         let (run, row, now) = (run.0.cast_signed(), row.0.cast_signed(), whole_seconds(now));
-        let values = vec![int8(&run), int8(&row), typed(&now, Type::TIMESTAMPTZ)];
-        self.change(ASK, values)?;
-        Ok(())
+        let asked = [int8(&run), int8(&row), typed(&now, Type::TIMESTAMPTZ)];
+        let uncertain = uncertain();
+        let doubted = [int8(&run), int8(&row), int2(&uncertain)];
+        self.session.transact(async |client| {
+            client.execute_typed(ASK, &asked).await?;
+            client.execute_typed(DOUBT, &doubted).await?;
+            Ok(())
+        })
     }
 
     /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
     pub fn cancel_undo(&mut self, run: RunId) -> Result<(), LedgerError> {
-        let run = run.0.cast_signed();
+        let (run, uncertain) = (run.0.cast_signed(), uncertain());
         self.session.transact(async |client| {
             let removed = client
                 .query_typed_one(MAY_BE_REMOVED, &[int8(&run)])
@@ -159,6 +180,12 @@ impl PostgresLedger {
             if removed.try_get(0)? {
                 return Ok(());
             }
+            let all = [
+                int8(&run),
+                typed(&None::<i64>, Type::INT8),
+                int2(&uncertain),
+            ];
+            client.execute_typed(IS_THERE, &all).await?;
             for sql in CANCEL {
                 client.execute_typed(sql, &[int8(&run)]).await?;
             }
@@ -200,7 +227,7 @@ struct PlanValues {
 impl PlanValues {
     fn new() -> PlanValues {
         PlanValues {
-            uncertain: status_code(Status::Uncertain) as i16,
+            uncertain: uncertain(),
             unknown: UndoStatus::Unknown.code() as i16,
             kept: UndoStatus::Kept.code() as i16,
             code: ErrorCode::AnswerLost.to_string(),
@@ -220,6 +247,10 @@ impl PlanValues {
             text(&PERHAPS_ANOTHERS),
         ]
     }
+}
+
+fn uncertain() -> i16 {
+    status_code(Status::Uncertain) as i16
 }
 
 async fn settle(
@@ -244,14 +275,20 @@ async fn settle(
     client.execute_typed(SETTLE, &values).await?;
     if outcome.status.is_removed() {
         let (status, code) = (REMOVED as i16, ErrorCode::Undone.to_string());
+        let uncertain = uncertain();
         let values = [
             int8(&run),
             int8(&row),
             int2(&status),
             text(&code),
             text(&REMOVED_AGAIN),
+            int2(&uncertain),
         ];
         client.execute_typed(REMOVE, &values).await?;
+    } else if outcome.status == UndoStatus::Kept {
+        let uncertain = uncertain();
+        let values = [int8(&run), int8(&row), int2(&uncertain)];
+        client.execute_typed(IS_THERE, &values).await?;
     }
     Ok(())
 }

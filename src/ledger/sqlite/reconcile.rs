@@ -14,15 +14,19 @@ use crate::phone::PhoneNumber;
 
 impl SqliteLedger {
     /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
-    /// as far as they are known. Claims without an outcome are among them.
+    /// as far as they are known. Claims without an outcome are among them. Leads whose removal was asked
+    /// for are not: undoing knows them by their ids.
     pub fn rows_to_look_up(
         &self,
         run: RunId,
     ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
         let services = self.services()?;
         let select = format!(
-            "SELECT {COLUMNS} FROM sent WHERE run = ?1 AND (status = ?2
-                OR status = ?3 AND error_code = ?4 AND lead_id IS NULL) ORDER BY row"
+            "SELECT {COLUMNS} FROM sent AS s WHERE run = ?1 AND (status = ?2
+                OR status = ?3 AND error_code = ?4 AND lead_id IS NULL) AND NOT EXISTS (
+                    SELECT 1 FROM main.undo_rows AS u
+                    WHERE u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
+                ) ORDER BY row"
         );
         let values = params![
             run.0,

@@ -20,13 +20,15 @@ use crate::ledger::record::REMOVED_AGAIN;
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. The rows of earlier runs are all filed.
+/// second request with the first one's lead. The rows of earlier runs are all filed. A lead whose removal
+/// was asked for is asked for again.
 const PLANNED: &str = "
 SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
-    CASE WHEN s.status <> ?2 OR s.lead_id IS NULL THEN ?4 WHEN o.run IS NOT NULL THEN ?5 END
-        AS status,
+    CASE WHEN s.status <> ?2 AND u.row IS NULL OR s.lead_id IS NULL THEN ?4
+        WHEN o.run IS NOT NULL THEN ?5 END AS status,
     NULL AS http_status,
-    CASE WHEN s.status = ?3 THEN ?7 WHEN s.status = 1 THEN ?10 WHEN s.lead_id IS NULL THEN ?6
+    CASE WHEN s.status = ?3 AND u.row IS NULL THEN ?7 WHEN s.status = 1 THEN ?10
+        WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
     NULL AS settled_at, s.settled_at AS made_at,
     coalesce(s.error_code = ?9, 0) AS answer_lost,
@@ -35,11 +37,27 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
 FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
+    LEFT JOIN main.undo_rows AS u ON u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
 WHERE s.run = ?1 AND (s.status = ?2 OR s.status = ?3 OR s.status = 1 AND s.error_code = ?9)
 GROUP BY s.row";
 
 const COLUMNS: &str =
     "row, number, campaign, lead_id, asked_at, status, http_status, error, settled_at";
+
+/// A lead that may have been removed is in doubt: if the answer does not come, a later run sends the
+/// person again and does not take the lead for settled.
+const DOUBT: &str = "
+UPDATE sent SET status = ?3 WHERE run = ?1 AND row = ?2 AND status = 0
+    AND number = (SELECT number FROM undo_rows WHERE run = ?1 AND row = ?2)
+    AND campaign = (SELECT campaign FROM undo_rows WHERE run = ?1 AND row = ?2)
+    AND service = (SELECT service FROM runs WHERE id = ?1)";
+
+/// Those that were in doubt and are there, of all rows or one.
+const IS_THERE: &str = "
+UPDATE sent SET status = 0 WHERE status = ?3 AND (number, service, campaign, run, row) IN (
+    SELECT number, (SELECT service FROM runs WHERE id = ?1), campaign, run, row FROM undo_rows
+    WHERE run = ?1 AND asked_at IS NOT NULL AND row = coalesce(?2, row)
+)";
 
 /// Whether a lead was removed, or its removal was asked for without an answer.
 const MAY_BE_REMOVED: &str = "
@@ -82,7 +100,8 @@ impl SqliteLedger {
         })
     }
 
-    /// Records that the service is about to be asked to remove the lead of a row.
+    /// Records that the service is about to be asked to remove the lead of a row, which is uncertain from
+    /// now on.
     pub fn ask_to_undo(
         &mut self,
         run: RunId,
@@ -91,7 +110,10 @@ impl SqliteLedger {
     ) -> Result<(), LedgerError> {
         let ask = "UPDATE undo_rows SET asked_at = coalesce(asked_at, ?3)
             WHERE run = ?1 AND row = ?2";
-        self.changing(|change| change.execute(ask, params![run.0, row.0, Seconds(now)]))?;
+        self.changing(|change| {
+            change.execute(ask, params![run.0, row.0, Seconds(now)])?;
+            change.execute(DOUBT, params![run.0, row.0, uncertain()])
+        })?;
         Ok(())
     }
 
@@ -101,6 +123,7 @@ impl SqliteLedger {
             if change.query_row(MAY_BE_REMOVED, [run.0], |row| row.get(0))? {
                 return Ok(());
             }
+            change.execute(IS_THERE, params![run.0, None::<i64>, uncertain()])?;
             change.execute(
                 "UPDATE runs SET undone_at = NULL, undone_after = NULL WHERE id = ?1",
                 [run.0],
@@ -130,7 +153,7 @@ impl SqliteLedger {
         ];
         let remove = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
             WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4
-                AND service = (SELECT service FROM runs WHERE id = ?3) AND status = 0";
+                AND service = (SELECT service FROM runs WHERE id = ?3) AND status IN (0, ?8)";
         let removed = params![
             row.number.key().cast_signed(),
             row.campaign.0,
@@ -139,11 +162,14 @@ impl SqliteLedger {
             REMOVED,
             ErrorCode::Undone.to_string(),
             REMOVED_AGAIN,
+            uncertain(),
         ];
         self.changing(|change| {
             change.execute(settle, values)?;
             if outcome.status.is_removed() {
                 change.execute(remove, removed)?;
+            } else if outcome.status == UndoStatus::Kept {
+                change.execute(IS_THERE, params![run.0, row.row.0, uncertain()])?;
             }
             Ok(())
         })
@@ -157,6 +183,10 @@ impl SqliteLedger {
         );
         self.reading(|db| all(db, &select, [run.0], read))
     }
+}
+
+fn uncertain() -> i64 {
+    status_code(Status::Uncertain)
 }
 
 fn plan_values(run: RunId) -> impl Params {
