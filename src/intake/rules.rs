@@ -85,6 +85,8 @@ fn held(uncertain: &Record) -> RowOutcome {
 
 /// Why the lead of another run's row may exist.
 pub(super) fn doubt(uncertain: &Record) -> String {
-    let why = uncertain.outcome.error.as_deref().unwrap_or("answer lost");
+    // Its lead was known, until it was to be removed.
+    let removal = "its lead may have been removed again";
+    let why = uncertain.outcome.error.as_deref().unwrap_or(removal);
     format!("run {}, row {}: {why}", uncertain.run, uncertain.row)
 }

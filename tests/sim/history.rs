@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use leadload::do_not_call;
 use leadload::exit::ExitCode;
-use leadload::lead::RunId;
+use leadload::lead::{RunId, Status};
 use leadload::ledger::{ExportedRow, Ledger, LedgerError, LedgerPlace, Selection};
 use leadload::phone::PhoneNumber;
 use leadload::simulation::{self, Computer, Fault};
@@ -403,7 +403,8 @@ impl History {
                 .any(|(lead, _)| lead.target == *target)
         };
         let rows = self.in_ledger.iter();
-        let settled = rows.filter(|row| row.outcome.settled_at.is_some());
+        let is_settled = |status| matches!(status, Status::Created | Status::Duplicate);
+        let settled = rows.filter(|row| is_settled(row.outcome.status));
         settled
             .filter_map(|row| Some((row.campaign?.0, row.phone.clone())))
             .filter(|target| !is_removed(target))

@@ -388,14 +388,13 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
             true => service.leads.iter().any(|lead| lead.target.1 == target.1),
             false => service.leads_of(&target).next().is_some(),
         };
-        // See `check_lines` for those that were not sent.
-        let is_held = options.holds
-            && ledger.iter().any(|row| {
-                let is_campaign = row.campaign.is_some_and(|campaign| campaign.0 == target.0);
-                row.phone == target.1
-                    && (is_campaign || options.once_for_all)
-                    && row.outcome.status == Status::Uncertain
-            });
+        // It may have been taken, in another campaign too; see `check_lines` for those that were not sent.
+        let is_held = ledger.iter().any(|row| {
+            let is_campaign = row.campaign.is_some_and(|campaign| campaign.0 == target.0);
+            row.phone == target.1
+                && row.outcome.status == Status::Uncertain
+                && (options.once_for_all || options.holds && is_campaign)
+        });
         if !has_lead && !is_held {
             world.violated(format!("promise 2: {target:?} is lost"));
         }
@@ -636,7 +635,10 @@ fn check_repeats(world: &World, starts: &[Start], arrivals: &[Arrival]) {
             let service = world.service.borrow();
             let mut removed = service.removed.iter();
             let is_removed = removed.any(|(lead, _)| lead.target == arrival.target);
-            let is_settled = is_settled && !is_removed;
+            // The service may have been asked to remove it.
+            let mut between = starts[earlier.by..arrival.by].iter();
+            let was_undone = between.any(|start| start.list.is_none());
+            let is_settled = is_settled && !is_removed && !was_undone;
             if is_settled && heard && (earlier.by == arrival.by || is_recorded) {
                 world.violated(format!(
                     "promise 1: {:?} was answered, and sent again",

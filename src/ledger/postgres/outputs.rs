@@ -33,9 +33,12 @@ impl PostgresLedger {
         outputs: &[OutputRecord],
     ) -> Result<(), LedgerError> {
         self.session.transact(async |client| {
-            // Every file that this start began is either complete now or does not exist.
-            let id = run.0.cast_signed();
-            client.execute_typed(CLEAR, &[int8(&id)]).await?;
+            // Every file that this start began is either complete now or does not exist. Undoing the run
+            // leaves what a killed start has begun.
+            if outputs.iter().all(|output| output.kind != OutputKind::Undo) {
+                let id = run.0.cast_signed();
+                client.execute_typed(CLEAR, &[int8(&id)]).await?;
+            }
             for output in outputs {
                 let Some(path) = &output.path else { continue };
                 let content = (output.sha256, output.rows);

@@ -8,6 +8,7 @@ use super::coding::place;
 use super::columns::{PathText, all, path};
 use super::{LedgerError, OutputRecord, SqliteLedger};
 use crate::lead::RunId;
+use crate::ledger::OutputKind;
 
 /// Adds a file of a run. Of another run than the one at work (?7) it adds no path if that was pruned,
 /// and nothing at all if it was forgotten.
@@ -26,9 +27,12 @@ impl SqliteLedger {
         outputs: &[OutputRecord],
     ) -> Result<(), LedgerError> {
         self.changing(|change| {
-            // Every file that this start began is either complete now or does not exist.
-            let begun = "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL";
-            change.execute(begun, [run.0])?;
+            // Every file that this start began is either complete now or does not exist. Undoing the run
+            // leaves what a killed start has begun.
+            if outputs.iter().all(|output| output.kind != OutputKind::Undo) {
+                let begun = "DELETE FROM outputs WHERE run = ?1 AND sha256 IS NULL";
+                change.execute(begun, [run.0])?;
+            }
             for output in outputs {
                 let Some(path) = &output.path else { continue };
                 let (kind, place) = (output.kind.as_str(), place(path));
