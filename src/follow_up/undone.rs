@@ -86,9 +86,11 @@ impl Undone {
         let sealed = output.seal().map_err(failed)?;
         let (run, record) = (self.run, sealed.records());
         let ledger = &target.calls.ledger;
-        ledger
-            .with(move |ledger| ledger.record_outputs(run, &record))
-            .await?;
+        if !record.is_empty() {
+            ledger
+                .with(move |ledger| ledger.record_outputs(run, &record))
+                .await?;
+        }
         let written = sealed.finish().map_err(failed)?;
         self.file = written.results;
         self.kept = written.kept;

@@ -370,7 +370,11 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
         }
     }
     // A run that stopped early takes the place only of what it wrote itself.
-    let has_stopped = |start: &Start| start.code.is_some() && !start.is_complete();
+    let has_stopped = |start: &Start| {
+        let account = start.told.ended.as_ref();
+        let is_told = account.is_some_and(|account| account.stopped_by.is_some());
+        is_told || start.code.is_some() && !start.is_complete()
+    };
     if !starts.iter().any(has_stopped) && !options.skips_known_bad {
         check_names(world);
     }
@@ -649,7 +653,9 @@ fn check_repeats(world: &World, starts: &[Start], arrivals: &[Arrival]) {
             // Looked up, it may turn out that it was not taken.
             let mut between = starts[earlier.by..arrival.by].iter();
             let was_looked_up = between.any(|start| start.list.is_none());
-            let is_held = !was_looked_up || earlier.made && !is_removed;
+            let mut leads = service.leads_of(&earlier.target);
+            let has_made = leads.any(|lead| lead.by == Some(earlier.by));
+            let is_held = !was_looked_up || has_made;
             if options.holds && is_unclear(earlier) && is_held {
                 world.violated(format!(
                     "--on-uncertain hold: {:?} may have been taken, and was sent again",

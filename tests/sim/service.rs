@@ -73,7 +73,6 @@ pub struct Arrival {
     pub sense: Sense,
     /// When its answer came; `None` if it has not, or too late.
     pub answered: Option<Instant>,
-    pub made: bool,
 }
 
 #[derive(Debug, Default)]
@@ -201,8 +200,7 @@ pub fn receive(world: &Rc<World>, by: usize, request: &Request, answer: oneshot:
         // It is done half-way through.
         sleep(took / 2).await;
         let (sense, said) = judge(&world, by, &target, allows, trouble);
-        let made = sense == Sense::Created || is_taken(trouble);
-        world.judged(index, sense, made);
+        world.judged(index, sense);
         sleep(took - took / 2).await;
         if answer.send(said).is_ok() {
             world.answered(index);
@@ -270,8 +268,9 @@ fn judge(
 ) -> (Sense, Answered) {
     let mut service = world.service.borrow_mut();
     let weather = &world.plan.service;
+    let is_rejected = weather.fates.contains(&(person(&target.1), Fate::Rejected));
     if let Some(trouble) = trouble {
-        if is_taken(Some(trouble)) {
+        if is_taken(Some(trouble)) && !is_rejected {
             let is_there = service.leads_of(target).next().is_some();
             if allows || !weather.refuses_duplicates || !is_there {
                 service.make(target.clone(), Some(by), world.time_of_day());
@@ -295,7 +294,7 @@ fn judge(
             service.taken_at.push(now);
         }
     }
-    if weather.fates.contains(&(person(&target.1), Fate::Rejected)) {
+    if is_rejected {
         let said = json!({"message": "Invalid phone number", "errors": {"phone_number": ["not a number in use"]}});
         return (Sense::Refused, reply(422, &[], said.to_string()));
     }

@@ -120,14 +120,12 @@ impl World {
             target: target.clone(),
             sense: Sense::Unclear,
             answered: None,
-            made: false,
         });
         service.arrivals.len() - 1
     }
 
-    pub fn judged(&self, index: usize, sense: Sense, made: bool) {
-        let arrival = &mut self.service.borrow_mut().arrivals[index];
-        (arrival.sense, arrival.made) = (sense, made);
+    pub fn judged(&self, index: usize, sense: Sense) {
+        self.service.borrow_mut().arrivals[index].sense = sense;
     }
 
     pub fn answered(&self, index: usize) {
