@@ -405,16 +405,16 @@ impl Job {
 }
 
 fn with_planted_fault(mut answer: Answer) -> Answer {
-    let created = Verdict::Created {
+    let created = || Verdict::Created {
         lead_id: "1".to_owned(),
         remark: None,
     };
     match &answer.verdict {
         Verdict::PerhapsTaken { .. } if is_planted(Fault::SettleBeforeAnswer) => {
-            answer.verdict = created;
+            answer.verdict = created();
         }
         Verdict::Rejected { .. } if is_planted(Fault::RefusalAsCreated) => {
-            answer.verdict = created;
+            answer.verdict = created();
         }
         Verdict::Duplicate { text, .. } if is_planted(Fault::DuplicateAsRefused) => {
             answer.verdict = Verdict::Rejected {
