@@ -139,6 +139,19 @@ pub fn thread(work: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Starts work on a thread of its own, which needs no runtime. Its result is missing if it panics.
+pub fn beside<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> oneshot::Receiver<T> {
+    let (sender, done) = oneshot::channel();
+    if is_on() {
+        spawn(async move { drop(sender.send(work.await)) });
+    } else {
+        std::thread::spawn(move || sender.send(futures::executor::block_on(work)));
+    }
+    done
+}
+
 /// How many messages a channel between threads holds: in a simulation all, since nobody takes them
 /// meanwhile.
 pub fn room(usual: usize) -> usize {

@@ -9,7 +9,6 @@ use super::inputs;
 use super::observer::Observer;
 use super::prepared::{Import, Prepared};
 use super::record::{Run, RunLedger};
-use super::service;
 use super::work_time::WorkTime;
 use crate::api::Client;
 use crate::campaign::CampaignBook;
@@ -161,7 +160,7 @@ async fn deliver(
             (outlet, Some(of_run.memory), of_run.pace)
         }
     };
-    let writing = service::apart(move || write_all(writer, to_write));
+    let writing = simulation::beside(write_all(writer, to_write));
     let inputs = intake.inputs.clone();
     let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
     let batches = intake.start(book, Purpose::Sending, memory);
@@ -233,14 +232,14 @@ fn finish(
 async fn write_all(
     mut writer: Writer,
     mut batches: mpsc::Receiver<Batch>,
-) -> Result<Result<Writer, OutputError>, Failure> {
+) -> Result<Writer, OutputError> {
     while let Some(batch) = batches.recv().await {
         if let Err(error) = writer.write(&batch) {
             writer.leave();
-            return Ok(Err(error));
+            return Err(error);
         }
     }
-    Ok(Ok(writer))
+    Ok(writer)
 }
 
 fn broken(error: LedgerError) -> Stop {
