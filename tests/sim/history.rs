@@ -92,6 +92,8 @@ pub struct Outcome {
     pub violations: Vec<String>,
     pub simulated: Duration,
     pub starts: usize,
+    pub kills: usize,
+    pub power_cuts: usize,
     pub requests: usize,
 }
 
@@ -116,11 +118,16 @@ pub fn carry_out(plan: &Plan, fault: Option<Fault>) -> Outcome {
         history.carry_out().await;
         promises::check_requests(&world, &history.starts);
         let requests = world.service.borrow().arrivals.len();
+        let cut_short = history.starts.iter().filter(|start| start.code.is_none());
+        let (power_cuts, kills): (Vec<_>, Vec<_>) =
+            cut_short.partition(|start| matches!(start.until, Until::PowerCut(_)));
         Outcome {
             story: world.story.take(),
             violations: world.violations.take(),
             simulated: world.elapsed(),
             starts: history.starts.len(),
+            kills: kills.len(),
+            power_cuts: power_cuts.len(),
             requests,
         }
     })

@@ -164,6 +164,7 @@ fn every_promise_holds_in_every_history() {
     );
     let began = Instant::now();
     let (mut simulated, mut starts, mut requests) = (0.0, 0, 0);
+    let (mut kills, mut power_cuts) = (0, 0);
     let mut failing = Vec::new();
     for seed in first..first + seeds {
         let plan = plan_of(seed).current();
@@ -175,6 +176,8 @@ fn every_promise_holds_in_every_history() {
         simulated += outcome.simulated.as_secs_f64();
         starts += outcome.starts;
         requests += outcome.requests;
+        kills += outcome.kills;
+        power_cuts += outcome.power_cuts;
         if let Some(what) = outcome.violations.first() {
             println!("seed {seed}: {what}");
             failing.push(seed);
@@ -182,7 +185,8 @@ fn every_promise_holds_in_every_history() {
     }
     let took = began.elapsed().as_secs_f64();
     println!(
-        "{seeds} seeds in {took:.1} s, {:.1} a second; {starts} starts, {requests} requests, {:.0} times real time",
+        "{seeds} seeds in {took:.1} s, {:.1} a second, {:.0} times real time: \
+        {starts} starts, {kills} kills, {power_cuts} power cuts, {requests} requests",
         seeds as f64 / took,
         simulated / took
     );
