@@ -98,7 +98,7 @@ impl LeadPage {
     /// Reads the page at the address `page`; `None` if it is no list of leads, or if its next page is not
     /// known by a number: without that page, a lead would count as not there. `linked` is the next page as
     /// the head of the answer has it, and `ahead` how far the service's clock is ahead.
-    pub(super) fn read(
+    pub fn read(
         json: &Value,
         page: &Url,
         linked: Option<&str>,
