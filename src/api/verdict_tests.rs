@@ -1072,10 +1072,13 @@ proptest! {
             prop_assert!(is_there, "{} {:?}", json, verdict);
         }
     }
+}
 
-    #[test]
-    fn no_answer_makes_the_judge_panic(status in 0u16..1000, hint in ".*", body in ".*") {
-        let _ = reply_after(status, &hint, &body);
-        let _ = reply(status, &body);
-    }
+#[test]
+fn a_refusal_names_its_request_and_is_the_same_without_that_name() {
+    let named = rejected(422, "no").naming(Some("r-1"));
+    assert_eq!(named, rejected(422, "no (request id r-1)"));
+    assert_eq!(without_request_id("no (request id r-1)"), "no");
+    assert_eq!(rejected(422, "no").naming(None), rejected(422, "no"));
+    assert_eq!(created("5").naming(Some("r-1")), created("5"));
 }

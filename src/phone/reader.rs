@@ -247,6 +247,62 @@ mod tests {
 
     use super::*;
     use crate::phone::plans::CALLING_CODES;
+    use crate::phone::{KindChoice, LineKind};
+
+    fn gb() -> Option<Region> {
+        Region::parse("GB")
+    }
+
+    #[test]
+    fn a_cell_is_read_if_it_has_250_characters_at_most_however_many_bytes() {
+        let rules = PhoneRules::default();
+        for space in [" ", "\u{2007}"] {
+            let cell = |characters: usize| format!("07400{}123456", space.repeat(characters - 11));
+            assert!(rules.read(&cell(250), gb()).is_ok());
+            let long = rules.read(&cell(251), gb());
+            assert_eq!(long, Err(PhoneProblem::TooMuchText));
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_there_twice_is_that_number() {
+        let rules = PhoneRules::default();
+        let once = rules.read("07400 123456", gb());
+        assert!(once.is_ok());
+        for cell in [
+            "07400 123456 / 07400123456",
+            "07400 123456 / +44 7400 123456",
+        ] {
+            assert_eq!(rules.read(cell, gb()), once, "{cell}");
+        }
+        let two = rules.read("07400 123456 / 07400 123457", gb());
+        assert_eq!(two, Err(PhoneProblem::Several));
+    }
+
+    #[test]
+    fn on_lists_numbers_count_that_nobody_may_call_and_nothing_else_is_read_otherwise() {
+        let rules = PhoneRules {
+            countries: vec![Region::parse("DE").unwrap()],
+            kinds: LineKinds::chosen(&[KindChoice::Only(LineKind::Mobile)]),
+            assume_plus: true,
+            rule: PhoneRule::Valid,
+        };
+        let not_in_use = "+441000000000";
+        for cell in [not_in_use, "+442079460958", "442079460958"] {
+            assert!(rules.read(cell, None).is_err(), "{cell}");
+            assert!(rules.for_lists().read(cell, None).is_ok(), "{cell}");
+        }
+        let lenient = PhoneRules {
+            rule: PhoneRule::E164,
+            ..rules.clone()
+        };
+        assert_eq!(lenient.for_lists().rule, PhoneRule::E164);
+        let strict = rules.without_assuming().for_lists();
+        let read = strict.read("442079460958", None);
+        assert!(matches!(read, Err(PhoneProblem::NoCountry { .. })));
+        assert_eq!(strict.countries, []);
+        assert_eq!(rules.without_assuming().countries, rules.countries);
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
