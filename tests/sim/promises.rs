@@ -141,7 +141,14 @@ fn check_one(world: &World, start: &Start, before: &[Start], ledger: &[ExportedR
             continue;
         };
         let status = row.outcome.status.as_str();
-        let is_kept = line.status == "suppressed"
+        // It may be a lead of another run.
+        let is_others = line.status == "uncertain"
+            && ledger.iter().any(|other| {
+                let is_same = other.phone == row.phone && Some(other.run) != told.run;
+                is_same && other.outcome.status == Status::Uncertain
+            });
+        let is_kept = is_others
+            || line.status == "suppressed"
             || line.status == "repeated"
             || line.status == "already_imported";
         if line.status != status && !is_kept {
