@@ -50,11 +50,7 @@ pub fn phone(input: &[u8]) -> bool {
 /// The digits of a cell, of any script.
 fn digits_of(cell: &str) -> String {
     use unicode_normalization::UnicodeNormalization;
-    let plain = cell.nfkc().filter_map(|c| match c {
-        '0'..='9' => Some(c),
-        _ => None,
-    });
-    plain.collect()
+    cell.nfkc().filter(char::is_ascii_digit).collect()
 }
 
 /// Whether digits may be written as letters, or in another script.
