@@ -119,11 +119,6 @@ impl PreparedRow {
         let earlier = self.earlier.as_ref();
         self.outcome.is_none() && earlier.is_some_and(|earlier| earlier.was_refused)
     }
-
-    /// Whether another run had the row rejected, and nothing else is known of it.
-    pub fn was_rejected(&self) -> bool {
-        self.outcome.is_none() && self.earlier.as_deref() == Some(&Earlier::default())
-    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

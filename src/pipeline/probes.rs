@@ -178,15 +178,15 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.schedule.has_only_tried |= campaign.is_none() && !released.is_empty();
         let mut rows: Vec<Slot> = released.into_keys().collect();
         // Those that stopped the starts before are among them, and must not be first each time. Nor do
-        // rows that are rejected alike again stop this one before the others had their turn.
+        // rows that are refused alike again stop this one before those in doubt had their turn.
         fastrand::shuffle(&mut rows);
         let mut turns = [0; 2];
         let rows = rows.into_iter().map(|slot| {
             let row = self.window.get(slot);
-            let was_rejected = row.is_some_and(|(_, prepared)| prepared.was_rejected());
-            let turn = &mut turns[usize::from(was_rejected)];
+            let is_in_doubt = row.is_some_and(|(_, prepared)| prepared.is_doubtful());
+            let turn = &mut turns[usize::from(is_in_doubt)];
             *turn += 1;
-            (*turn, was_rejected, slot)
+            (*turn, !is_in_doubt, slot)
         });
         let mut rows: Vec<(u64, bool, Slot)> = rows.collect();
         rows.sort_unstable();

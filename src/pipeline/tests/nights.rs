@@ -388,17 +388,26 @@ fn a_row_that_met_a_stop_goes_before_rows_that_keep_the_start_from_coming_to_it(
 }
 
 #[test]
-fn rows_that_earlier_runs_had_rejected_leave_one_whose_answer_was_lost_its_turn() {
+fn rows_that_were_refused_before_leave_one_whose_answer_was_lost_its_turn() {
     let kinds = [&[Kind::Rejected; 200][..], &[Kind::Taken]].concat();
-    let mut nights = Nights::new(kinds, 4);
-    nights.earlier = (1..=200).map(|row| (row, Earlier::default())).collect();
-    let in_doubt = Earlier {
-        attempts: 1,
-        doubt: Some("lost".to_owned()),
-        was_refused: false,
-    };
-    nights.earlier.insert(201, in_doubt);
-    let night = nights.start(None, None);
-    assert_eq!(night.stop, Some(Some(StoppedBy::Rejections)));
-    assert!(nights.has_created(201));
+    // Rejected by another run, or counted by a stop.
+    for was_refused in [false, true] {
+        let mut nights = Nights::new(kinds.clone(), 4);
+        let refused = Earlier {
+            was_refused,
+            ..Earlier::default()
+        };
+        nights.earlier = (1..=200).map(|row| (row, refused.clone())).collect();
+        let in_doubt = Earlier {
+            attempts: 1,
+            doubt: Some("lost".to_owned()),
+            was_refused: false,
+        };
+        nights.earlier.insert(201, in_doubt);
+        let night = nights.start(None, None);
+        // What a stop has counted is rejected once another row was taken.
+        let stop = (!was_refused).then_some(StoppedBy::Rejections);
+        assert_eq!(night.stop, Some(stop));
+        assert!(nights.has_created(201), "{was_refused}");
+    }
 }
