@@ -6,6 +6,7 @@ use super::attempt::{Epochs, Job, SHORTEST_RESEND, Step};
 use super::in_flight::Flight;
 use super::probes::Suspect;
 use super::reasons::{Rejection, tried_again};
+use super::schedule::Schedule;
 use super::stops::{self, Consequence, Scope};
 use super::throttle::asked_pause;
 use super::window::Slot;
@@ -66,11 +67,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         });
         self.observe(&mut flight, &answer);
         let is_excused = self.service.outage.excuses(flight.started);
-        self.undecided.epochs.has_others = !self.progress.is_read
-            || self.window.peek_ready().is_some()
-            || self.commits.claims.unstarted() > 0
-            || !self.schedule.gates.free_rows.is_empty()
-            || self.schedule.gates.has_rows();
+        self.undecided.epochs.has_others = self.has_others();
+        if let Verdict::RetryLater { .. } = answer.verdict {
+            self.undecided.epochs.putting_off(&flight.job);
+        }
         let mut job = flight.job;
         let campaign = job.claim.campaign;
         match self.stops.observe(&job, is_excused, &answer) {
@@ -117,6 +117,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.stop_scope(scope, campaign, stop);
             }
         }
+    }
+
+    /// Whether any row is left that this start has not tried.
+    fn has_others(&mut self) -> bool {
+        let is_any_ready = self.window.peek_ready().is_some();
+        let Schedule {
+            gates, deferred, ..
+        } = &self.schedule;
+        is_any_ready
+            || self.wants_rows()
+            || self.commits.claims.unstarted() > 0
+            || !gates.free_rows.is_empty()
+            || !gates.first.is_empty()
+            || !deferred.is_empty()
+            || gates.has_rows()
     }
 
     fn redact_personal_data(&self, stop: Stop, slot: Slot, answer: &Answer) -> Stop {
@@ -336,7 +351,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     /// Ends a row that this run does not try again: it has no outcome, unless an attempt may
-    /// have been taken. Leaving that out would hide a call.
+    /// have been taken. Leaving that out would hide a call. The ledger keeps that it was put off.
     pub(super) fn give_up(&mut self, mut job: Job) {
         self.ending.has_given_up = true;
         match job.uncertain() {
@@ -345,7 +360,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Some(outcome) => self.settle(&job, outcome),
             None if job.is_unclaimed => self.window.pass_over(job.slot),
             None => {
-                self.commits.release(job.claim.row);
+                match job.put_off_for_now() {
+                    Some(outcome) => self.commits.settle(&job, &outcome, None),
+                    None => self.commits.release(job.claim.row),
+                }
                 self.window.pass_over(job.slot);
             }
         }

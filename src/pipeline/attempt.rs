@@ -21,6 +21,9 @@ pub(super) const SHORTEST_RESEND: Duration = Duration::from_secs(1);
 /// may hit the same row twice.
 const FEWEST_WAITS: u32 = 3;
 
+/// If more rows than this are put off one after the other, it is the service that is busy.
+const MOST_PUT_OFF: u32 = 4;
+
 type Reason = (ErrorCode, String);
 
 #[derive(Debug)]
@@ -54,20 +57,25 @@ pub(super) struct Job {
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     asked: u32,
-    /// Those between which other rows were taken, or none was left that could be.
+    /// Those that count as its own: other rows were taken in between. Or no other was left, and it is
+    /// known that the service takes others.
     pub(super) among_others: u32,
     /// How many had been taken at the first one, and at the last one.
     first: u64,
     taken: u64,
+    /// What the last one said, unless it was about the limit for all.
+    said: Option<Reason>,
 }
 
 impl Waits {
-    fn count(&mut self, epochs: &Epochs) -> u32 {
+    fn count(&mut self, epochs: &Epochs, was_tried: bool) -> u32 {
         self.asked += 1;
         if self.asked == 1 {
             self.first = epochs.taken;
         }
-        let is_last = !epochs.has_others && self.first < epochs.taken;
+        let is_known = (epochs.taken > 0 || was_tried) && epochs.put_off <= MOST_PUT_OFF;
+        let is_own = self.first < epochs.taken || self.said.is_some() && is_known;
+        let is_last = !epochs.has_others && is_own;
         if self.among_others == 0 || self.taken < epochs.taken || is_last {
             self.among_others += 1;
             self.taken = epochs.taken;
@@ -83,6 +91,8 @@ pub(super) struct Epochs {
     now: u64,
     /// How many rows were taken.
     taken: u64,
+    /// How many rows were put off for the first time since then.
+    put_off: u32,
     /// Whether any row is left that was not tried yet.
     pub(super) has_others: bool,
     /// Those in which the service went away: failures in them say nothing about the rows.
@@ -96,6 +106,12 @@ impl Epochs {
 
     pub(super) fn took(&mut self) {
         self.taken += 1;
+        self.put_off = 0;
+    }
+
+    /// Counts a row that is put off, if it is the first time.
+    pub(super) fn putting_off(&mut self, job: &Job) {
+        self.put_off += u32::from(job.waits.asked == 0);
     }
 
     pub(super) fn went_away(&mut self) {
@@ -205,9 +221,14 @@ impl Job {
         !self.was_tried && self.attempts == 0
     }
 
-    /// Whether others go first: it was asked to come back again, and none was taken since.
+    /// Whether the service has asked it to come back; twice, where that may be about a limit for all.
+    pub(super) fn is_put_off(&self) -> bool {
+        self.waits.said.is_some() || self.waits.asked > 1
+    }
+
+    /// Whether others go first: it was put off, and no other row was taken since.
     pub(super) fn lets_others_go(&self, epochs: &Epochs) -> bool {
-        self.waits.asked > 1 && self.waits.taken == epochs.taken
+        self.is_put_off() && self.waits.taken == epochs.taken
     }
 
     /// How long this row alone waits, if that is what the answer means: the service has asked it
@@ -262,13 +283,19 @@ impl Job {
                     }
                     self.doubt = Some(doubt);
                 }
-                // Asked again, it may be the only one that is asked: others go first.
-                let was_asked = self.waits.among_others > 0;
-                let behind = (was_asked || may_be_taken)
-                    .then(|| own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND));
-                if self.waits.count(epochs) >= policy.max_attempts.max(FEWEST_WAITS) {
+                let was_asked = self.waits.among_others > 0 || may_be_taken;
+                let longer = wait.unwrap_or_default() + SHORTEST_RESEND;
+                let may_be_own = code.is_refusal() && code != ErrorCode::Http(429);
+                self.waits.said = may_be_own.then(|| (code, text.clone()));
+                let waits = self.waits.count(epochs, self.was_tried);
+                if waits >= policy.max_attempts.max(FEWEST_WAITS) {
                     return Step::Settle(self.refused((code, text)));
                 }
+                // The service may mean this row alone, so others go first.
+                let behind = match was_asked {
+                    true => Some(own_wait.unwrap_or(longer)),
+                    false => may_be_own.then_some(Duration::ZERO),
+                };
                 Step::Later { behind }
             }
             Verdict::TokenReplaced => {
@@ -341,6 +368,16 @@ impl Job {
             Some(doubt) => self.outcome(Status::Uncertain, doubt),
             None => self.outcome(Status::Failed, (code, text)),
         })
+    }
+
+    /// What the ledger keeps of a row that was put off, if the run ends first: the next start sends
+    /// others before it.
+    pub(super) fn put_off_for_now(&mut self) -> Option<RowOutcome> {
+        let reason = self.waits.said.take()?;
+        if let ErrorCode::Http(status) = reason.0 {
+            self.http_status = Some(status);
+        }
+        Some(self.outcome(Status::Failed, reason))
     }
 
     pub(super) fn abandoned(&self) -> RowOutcome {

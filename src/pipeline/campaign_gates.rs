@@ -2,9 +2,9 @@
 //!
 //! Rule: pure. The first row of a campaign is its canary: no other of its rows is sent
 //! until an answer has been understood (created, duplicate, rejected). If the canary gets
-//! none, another row takes its place; if it was only asked to come back later, it stays the
-//! canary. An open gate gets a canary again when a row is refused in a way that may hold for all
-//! of the campaign. The gate of a campaign that is refused closes, and its rows are passed over.
+//! none, or is put off, another row takes its place; if it was asked to come back where that may be
+//! about a limit for all, it stays the canary at first. An open gate gets a canary again when a row is
+//! refused in a way that may hold for all of the campaign. The gate of a campaign that is refused closes, and its rows are passed over.
 //!
 //! Rows that wait are kept here as their places in the window. They leave in input order.
 

@@ -4,7 +4,8 @@
 //! sending had to wait and shrinks slowly while it does not. A crash leaves each open claim as
 //! a row that may have been taken. If such rows are sent again, that does little harm; if they
 //! are held (`--on-uncertain hold`), at most twice the number in flight are open, plus those
-//! that wait for other rows' answers (see [`Undecided`](super::answering::Undecided)).
+//! that wait for other rows' answers (see [`Undecided`](super::answering::Undecided)) and those that
+//! the service has put off.
 //!
 //! Rule: pure. The [`CommitBuffer`](super::commit_buffer::CommitBuffer) brings claims to disk.
 

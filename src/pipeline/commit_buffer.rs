@@ -166,6 +166,7 @@ impl CommitBuffer {
         if !std::mem::take(&mut job.is_unclaimed) {
             self.claims.open -= 1;
         }
+        job.claim.sender = SenderId::default();
         self.claim(job);
     }
 

@@ -51,6 +51,11 @@ impl Schedule {
         (others, own.map(|((due, _), _)| *due))
     }
 
+    /// How many jobs wait because the service has put them off.
+    pub(super) fn count_put_off(&self) -> usize {
+        self.waiting.values().filter(|job| job.is_put_off()).count()
+    }
+
     /// The job that is due first.
     pub(super) fn pop(&mut self) -> Option<Job> {
         self.waiting.pop_first().map(|(_, job)| job)
@@ -58,11 +63,18 @@ impl Schedule {
 
     /// The first due job that is meant.
     pub(super) fn pop_due(&mut self, is_meant: impl Fn(&Job) -> bool) -> Option<Job> {
+        let at = self.first_due(is_meant)?;
+        self.waiting.remove(&at)
+    }
+
+    pub(super) fn has_due(&self, is_meant: impl Fn(&Job) -> bool) -> bool {
+        self.first_due(is_meant).is_some()
+    }
+
+    fn first_due(&self, is_meant: impl Fn(&Job) -> bool) -> Option<(Instant, Slot)> {
         let now = Instant::now();
         let mut due = self.waiting.iter().take_while(|((due, _), _)| *due <= now);
-        let (at, _) = due.find(|(_, job)| is_meant(job))?;
-        let at = *at;
-        self.waiting.remove(&at)
+        due.find(|(_, job)| is_meant(job)).map(|(at, _)| *at)
     }
 
     /// The job of this row, whenever it is due.

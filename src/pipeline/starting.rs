@@ -37,7 +37,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let limit = self.limit();
         if self.policy.on_uncertain == OnUncertain::Hold {
             // Rows that wait for others leave room for these.
-            let waiting = self.undecided.exhausted.len() + self.schedule.gates.waiting_jobs();
+            let waiting = self.undecided.exhausted.len()
+                + self.schedule.gates.waiting_jobs()
+                + self.schedule.count_put_off();
             self.commits.claims.max_open = 2 * limit + waiting;
         }
         while (!self.ending.is_stopping() || is_planted(Fault::SendAfterSignal))
@@ -57,9 +59,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
             if self.schedule.next.is_none() {
                 let due = self.schedule.next_due();
                 let is_due = due.is_some_and(|due| due <= Instant::now());
-                if !is_due && self.commits.claims.granted.is_empty() {
+                if self.commits.claims.granted.is_empty() && (!is_due || self.waits_for_claims()) {
                     self.commits.claims.starve();
-                    return due;
+                    return due.filter(|_| !is_due);
                 }
                 self.schedule.next = self.next_job(is_due);
                 continue;
@@ -293,6 +295,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return Some((slot, false));
         }
         gates.first.pop_front().map(|slot| (slot, true))
+    }
+
+    /// Whether all rows that are due let others go first, and claims of others are on their way to the
+    /// ledger.
+    fn waits_for_claims(&self) -> bool {
+        let epochs = &self.undecided.epochs;
+        self.commits.claims.is_awaiting()
+            && !self.schedule.has_due(|job| !job.lets_others_go(epochs))
     }
 
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
