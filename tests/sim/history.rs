@@ -17,7 +17,7 @@ use tokio::runtime::Builder;
 use tokio::task::{JoinHandle, LocalSet};
 use tokio::time::{Instant, sleep};
 
-use crate::plan::{Act, PEOPLE, Plan, Row, RowKind, Until};
+use crate::plan::{Act, Fate, PEOPLE, Plan, Row, RowKind, Until};
 use crate::service::{CAMPAIGNS, Target, campaign_name, number};
 use crate::start::{Task, Told, flags, start};
 use crate::world::{Process, World};
@@ -27,7 +27,12 @@ use crate::{disk, promises};
 const REST: Duration = Duration::from_secs(2 * 3600);
 
 /// "Whatever the service would take is sent within two starts after it is well."
+///
+/// Not counted are starts that send nothing, because whom they chose from all over the list to see
+/// whether all are refused are refused for themselves; those that `--stop-after` ends, or a change of
+/// the list; and those whose `--max-outage` is used up by rows that are put off.
 const LAST_STARTS: usize = 2;
+const MOST_STARTS: usize = 60;
 
 /// What was answered so long before a kill is in the ledger.
 const RECORDED: Duration = Duration::from_secs(2);
@@ -74,11 +79,22 @@ impl Start {
         self.suppressed.contains(number) || later.is_some_and(|(later, _)| later == number)
     }
 
-    /// Whether it has sent what the service takes: if many rows are rejected alike, it stops.
-    pub fn has_had_all_rows(&self) -> bool {
-        let account = self.told.ended.as_ref();
-        self.is_complete()
-            || account.is_some_and(|account| account.stopped_by == Some("rejections"))
+    /// Whether it has sent what the service takes: if many rows are refused alike, it stops.
+    pub fn has_had_all_rows(&self, plan: &Plan) -> bool {
+        let may_stop = match self.stopped_by() {
+            Some("rejections") => true,
+            Some("token" | "campaign" | "redirect" | "unreadable") => {
+                plan.service.has(Fate::RefusedLikeAll)
+            }
+            // Where no others are left, who is always put off may be a service that is busy.
+            Some("outage") => plan.service.has(Fate::ComesBack),
+            _ => false,
+        };
+        self.is_complete() || may_stop
+    }
+
+    pub fn stopped_by(&self) -> Option<&'static str> {
+        self.told.ended.as_ref()?.stopped_by
     }
 
     pub fn is_complete(&self) -> bool {
@@ -161,11 +177,29 @@ impl History {
         world.say("the service is well");
         world.service.borrow_mut().is_well = true;
         sleep(REST).await;
-        for _ in 0..LAST_STARTS {
+        let (mut counted, mut starts) = (0, 0);
+        while counted < LAST_STARTS && starts < MOST_STARTS {
+            let before = world.service.borrow().leads.len();
             self.import(LIST, self.rows.clone(), Until::Itself).await;
+            let is_stuck = before == world.service.borrow().leads.len();
+            let last = self.starts.last().unwrap();
+            let by = last.stopped_by();
+            let has_no_luck = match by {
+                Some("rejections" | "input") => true,
+                Some("outage") if world.plan.service.has(Fate::ComesBack) => true,
+                Some(_) if world.plan.service.has(Fate::RefusedLikeAll) => is_stuck,
+                _ => false,
+            };
+            let missing = promises::missing(&world, last, &self.in_ledger);
+            if has_no_luck && !missing.is_empty() {
+                world.say(format!("not sent so far: {missing:?}"));
+            } else {
+                counted += 1;
+            }
+            starts += 1;
         }
         let last = self.starts.last().unwrap();
-        if !last.has_had_all_rows() && !self.is_refused_again(last.code) {
+        if !last.has_had_all_rows(&world.plan) && !self.is_refused_again(last.code) {
             let code = last.code;
             world.violated(format!(
                 "promise 4: with a service that is well the run is not complete ({code:?})"

@@ -72,10 +72,21 @@ pub struct Weather {
     pub faults: Vec<Trouble>,
     pub limit: Option<Limit>,
     pub spells: Vec<Spell>,
-    /// What becomes of people whom it does not simply take.
+    /// What becomes of people whom it does not simply take, the first that is given for one.
     pub fates: Vec<(u8, Fate)>,
     /// In which form it says things.
     pub form: u8,
+}
+
+impl Weather {
+    pub fn fate(&self, person: u8) -> Option<Fate> {
+        let mut fates = self.fates.iter();
+        fates.find(|(of, _)| *of == person).map(|(_, fate)| *fate)
+    }
+
+    pub fn has(&self, fate: Fate) -> bool {
+        self.fates.iter().any(|(_, other)| *other == fate)
+    }
 }
 
 /// What goes wrong with one request.
@@ -129,7 +140,7 @@ pub struct Spell {
 #[derive(Debug, Clone, Copy)]
 pub enum SpellKind {
     All(Trouble),
-    /// The token, the balance.
+    /// All are refused alike, which may be about the token, the balance or the campaign.
     Refused(u16),
     /// One campaign is refused.
     Campaign(u8, u16),
@@ -139,8 +150,14 @@ pub enum SpellKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Rejected,
+    /// As all are where the campaign, the token or the address is wrong.
+    RefusedLikeAll,
+    /// It is always asked to come back later.
+    ComesBack,
     /// The service breaks.
     Breaks,
+    /// What it says of them cannot be read.
+    Unreadable,
     /// It was there before.
     Known,
 }
@@ -296,10 +313,16 @@ fn any_trouble() -> impl Strategy<Value = Trouble> {
         any::<bool>().prop_map(|taken| Trouble::Late { taken }),
         (status, any::<bool>()).prop_map(|(status, taken)| Trouble::Status { status, taken }),
         any::<bool>().prop_map(|taken| Trouble::Unreadable { taken }),
-        (prop_oneof![Just(429u16), Just(503)], hint)
+        (
+            prop_oneof![2 => Just(429u16), 2 => Just(503), 1 => Just(423), 1 => Just(403)],
+            hint
+        )
             .prop_map(|(status, hint)| Trouble::Later { status, hint }),
     ]
 }
+
+/// What a service that is ill says to all; 200 with a body that says that it is refused.
+const REFUSED: [u16; 12] = [200, 302, 400, 401, 402, 403, 404, 405, 410, 419, 451, 499];
 
 fn any_weather() -> impl Strategy<Value = Weather> {
     let latency = prop_oneof![Just((5u16, 20u16)), Just((50, 400)), Just((1, 4000))];
@@ -315,7 +338,7 @@ fn any_weather() -> impl Strategy<Value = Weather> {
     });
     let spell_kind = prop_oneof![
         4 => any_trouble().prop_map(SpellKind::All),
-        1 => prop_oneof![Just(401u16), Just(402), Just(403)].prop_map(SpellKind::Refused),
+        2 => prop::sample::select(REFUSED.to_vec()).prop_map(SpellKind::Refused),
         1 => (0..3u8, prop_oneof![Just(404u16), Just(403), Just(422)])
             .prop_map(|(campaign, status)| SpellKind::Campaign(campaign, status)),
     ];
@@ -326,9 +349,18 @@ fn any_weather() -> impl Strategy<Value = Weather> {
     });
     let fate = prop_oneof![
         2 => Just(Fate::Rejected),
+        2 => Just(Fate::RefusedLikeAll),
+        1 => Just(Fate::ComesBack),
         1 => Just(Fate::Breaks),
+        1 => Just(Fate::Unreadable),
         1 => Just(Fate::Known)
     ];
+    // One person, or several who stand together in other lists.
+    let people = prop_oneof![3 => Just(1u8), 1 => 2..12u8];
+    let fates = (0..PEOPLE, people, fate).prop_map(|(first, people, fate)| {
+        let people = (first..first + people).map(|person| person % PEOPLE);
+        people.map(|person| (person, fate)).collect::<Vec<_>>()
+    });
     (
         latency,
         prop_oneof![4 => Just(true), 1 => Just(false)],
@@ -336,7 +368,7 @@ fn any_weather() -> impl Strategy<Value = Weather> {
         vec(any_trouble(), 1..4),
         proptest::option::of(limit),
         vec(spell, 0..3),
-        vec((0..PEOPLE, fate), 0..4),
+        vec(fates, 0..4).prop_map(|fates| fates.concat()),
         any::<u8>(),
     )
         .prop_map(

@@ -13,7 +13,7 @@ use leadload::ledger::ExportedRow;
 
 use crate::history::Start;
 use crate::plan::{Fate, Rate, Row, RowKind, Until};
-use crate::service::{Arrival, CAMPAIGNS, Lead, Sense, Target, number};
+use crate::service::{Arrival, CAMPAIGNS, Lead, Sense, Target, number, person};
 use crate::world::World;
 
 fn target(world: &World, row: &Row) -> Target {
@@ -234,7 +234,14 @@ fn check_lines(
                 }
             }
             "rejected" | "failed" => {
-                if ours > 0 && !options.allow_duplicates {
+                // Another run may have made a lead of it since.
+                let run = |id: usize| before.get(id).map_or(start.told.run, |of| of.told.run);
+                let is_of_run = |id: usize| run(id) == start.told.run;
+                let mut asked = service.arrivals.iter().filter(|a| a.target == target);
+                let first = asked.find(|a| is_of_run(a.by)).map(|a| a.by);
+                let made = service.leads_of(&target).filter_map(|lead| lead.by);
+                let mut made = made.filter(|by| is_of_run(*by) || Some(*by) < first);
+                if made.any(|by| by <= start.id) && !options.allow_duplicates {
                     broken("section 3: there is a lead");
                 }
             }
@@ -367,10 +374,7 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
     for (target, leads) in of_target {
         let is_safe = weather.refuses_duplicates || options.holds;
         if leads > 1 && is_safe && !options.allow_duplicates {
-            let was_there = weather
-                .fates
-                .iter()
-                .any(|(p, fate)| number(*p) == target.1 && *fate == Fate::Known);
+            let was_there = weather.fate(person(&target.1)) == Some(Fate::Known);
             if !was_there || weather.refuses_duplicates {
                 world.violated(format!("promise 2: {leads} leads for {target:?}"));
             }
@@ -386,13 +390,63 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
         check_names(world);
     }
     let Some(last) = starts.last() else { return };
-    if !last.has_had_all_rows() || options.skips_known_bad {
+    if !last.has_had_all_rows(&world.plan) {
         return;
     }
-    for row in last.rows.iter().filter(|row| row.kind == RowKind::Good) {
+    for target in missing(world, last, ledger) {
+        if !(options.skips_known_bad && is_known_bad(world, &target)) {
+            world.violated(format!("promise 2: {target:?} is lost"));
+        }
+    }
+}
+
+/// Whether a start has refused the row while it took others of its campaign, or refused them for other
+/// reasons.
+fn is_known_bad(world: &World, target: &Target) -> bool {
+    let arrivals = &world.service.borrow().arrivals;
+    let is_refused = |of: &&Arrival| matches!(of.sense, Sense::Refused(_));
+    let mut refusals = arrivals
+        .iter()
+        .filter(|of| of.target == *target)
+        .filter(is_refused);
+    refusals.any(|refusal| {
+        let is_beside = |other: &&Arrival| {
+            let is_other = other.target.0 == target.0 && other.target != *target;
+            is_other && other.by == refusal.by
+        };
+        arrivals
+            .iter()
+            .filter(is_beside)
+            .any(|other| match other.sense {
+                Sense::Created | Sense::Duplicate => true,
+                Sense::Refused(_) => other.sense != refusal.sense,
+                _ => false,
+            })
+    })
+}
+
+/// Whom the service would take, and who is neither there nor held.
+pub fn missing(world: &World, last: &Start, ledger: &[ExportedRow]) -> Vec<Target> {
+    let options = &world.plan.options;
+    let service = world.service.borrow();
+    let lines = last
+        .list
+        .and_then(|list| results(world, list))
+        .unwrap_or_default();
+    let mut missing = Vec::new();
+    let rows = last.rows.iter().enumerate();
+    for (at, row) in rows.filter(|(_, row)| row.kind == RowKind::Good) {
         let target = target(world, row);
-        let is_fated = weather.fates.contains(&(row.person, Fate::Rejected));
-        if is_fated || last.may_suppress(&target.1) {
+        let is_never_taken = matches!(
+            world.plan.service.fate(row.person),
+            Some(Fate::Rejected | Fate::RefusedLikeAll | Fate::ComesBack)
+        );
+        // Of a run that comes to no end, since the only ones left are always put off, or refused as all
+        // would be.
+        let line = lines.get(&(at + 1));
+        let is_refused =
+            last.stopped_by().is_some() && line.is_some_and(|line| line.status == "rejected");
+        if is_never_taken || is_refused || last.may_suppress(&target.1) {
             continue;
         }
         let has_lead = match options.once_for_all {
@@ -407,9 +461,10 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
                 && (options.once_for_all || options.holds && is_campaign)
         });
         if !has_lead && !is_held {
-            world.violated(format!("promise 2: {target:?} is lost"));
+            missing.push(target);
         }
     }
+    missing
 }
 
 /// What the ledger says of each row, at any time.
@@ -517,6 +572,7 @@ pub fn check_requests(world: &World, starts: &[Start]) {
     check_company(world, starts, arrivals);
     check_waits(world, starts, arrivals);
     check_flights(world, starts, arrivals);
+    check_first(world, arrivals);
     check_signals(world, starts, arrivals);
     check_repeats(world, starts, arrivals);
 }
@@ -613,6 +669,32 @@ fn check_flights(world: &World, starts: &[Start], arrivals: &[Arrival]) {
         }
         if under_way.iter().any(|other| other.target == arrival.target) {
             world.violated(format!("design: {:?} is in flight twice", arrival.target));
+            return;
+        }
+    }
+}
+
+/// Each start sends the rows of a campaign one by one until it has understood an answer.
+fn check_first(world: &World, arrivals: &[Arrival]) {
+    for (at, arrival) in arrivals.iter().enumerate() {
+        let is_of = |other: &&Arrival| other.by == arrival.by && other.target.0 == arrival.target.0;
+        let before = || arrivals[..at].iter().filter(is_of);
+        let is_answered = |other: &Arrival| other.answered.is_some_and(|at| at <= arrival.at);
+        let is_understood = |other: &Arrival| {
+            !matches!(
+                other.sense,
+                Sense::NotSent | Sense::Unclear | Sense::Later(..)
+            )
+        };
+        let timeout = Duration::from_secs(world.plan.options.timeout_s.into());
+        let is_under_way = |other: &Arrival| !is_answered(other) && arrival.at < other.at + timeout;
+        if !before().any(|other| is_answered(other) && is_understood(other))
+            && before().any(is_under_way)
+        {
+            world.violated(format!(
+                "design: start {} sends {:?} before it has understood an answer",
+                arrival.by, arrival.target
+            ));
             return;
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! It answers as services have been seen to, and knows the truth: which leads there are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ pub struct Lead {
 pub enum Sense {
     Created,
     Duplicate,
-    /// Not taken, whatever comes of it later.
-    Refused,
+    /// Not taken, whatever comes of it later, with this status.
+    Refused(u16),
     /// Not taken, and asked to wait this long, if it says so.
     Later(u16, Option<Wait>),
     /// Nothing was sent.
@@ -109,21 +109,16 @@ pub fn number(person: u8) -> String {
     format!("+44791112{:04}", 3000 + u32::from(person))
 }
 
-fn person(number: &str) -> u8 {
+pub fn person(number: &str) -> u8 {
     let last: u32 = number[number.len() - 4..].parse().unwrap();
     (last - 3000) as u8
 }
 
 impl Service {
     pub fn new(plan: &Plan, before: Timestamp) -> Service {
-        let known = plan
-            .service
-            .fates
-            .iter()
-            .filter(|(_, fate)| *fate == Fate::Known);
         let mut service = Service::default();
-        let known: BTreeSet<u8> = known.map(|(person, _)| *person).collect();
-        for person in known {
+        let is_known = |person: &u8| plan.service.fate(*person) == Some(Fate::Known);
+        for person in (0..PEOPLE).filter(is_known) {
             for campaign in CAMPAIGNS {
                 service.make((campaign, number(person)), None, before);
             }
@@ -242,14 +237,16 @@ fn foreseen(world: &World, target: &Target) -> (Duration, Option<Trouble>) {
         SpellKind::All(trouble) => Some(trouble),
         _ => None,
     });
-    let breaks = weather.fates.contains(&(person(&target.1), Fate::Breaks));
+    let fate = weather.fate(person(&target.1));
     let trouble = if let Some(trouble) = spell {
         Some(trouble)
-    } else if breaks {
+    } else if fate == Some(Fate::Breaks) {
         Some(Trouble::Status {
             status: 500,
             taken: false,
         })
+    } else if fate == Some(Fate::Unreadable) {
+        Some(Trouble::Unreadable { taken: false })
     } else if chance(&[of[3], of[2], of[1], of[0]]) % 100 < u64::from(weather.faulty_percent) {
         let which = chance(&[of[2], of[3], of[0]]) as usize % weather.faults.len();
         Some(weather.faults[which])
@@ -268,9 +265,13 @@ fn judge(
 ) -> (Sense, Answered) {
     let mut service = world.service.borrow_mut();
     let weather = &world.plan.service;
-    let is_rejected = weather.fates.contains(&(person(&target.1), Fate::Rejected));
+    let fate = weather.fate(person(&target.1));
+    let never = matches!(
+        fate,
+        Some(Fate::Rejected | Fate::RefusedLikeAll | Fate::ComesBack)
+    );
     if let Some(trouble) = trouble {
-        if is_taken(Some(trouble)) && !is_rejected {
+        if is_taken(Some(trouble)) && !never {
             let is_there = service.leads_of(target).next().is_some();
             if allows || !weather.refuses_duplicates || !is_there {
                 service.make(target.clone(), Some(by), world.time_of_day());
@@ -294,9 +295,17 @@ fn judge(
             service.taken_at.push(now);
         }
     }
-    if is_rejected {
-        let said = json!({"message": "Invalid phone number", "errors": {"phone_number": ["not a number in use"]}});
-        return (Sense::Refused, reply(422, &[], said.to_string()));
+    match fate {
+        Some(Fate::Rejected) => {
+            let said = json!({"message": "Invalid phone number", "errors": {"phone_number": ["not a number in use"]}});
+            return (Sense::Refused(422), reply(422, &[], said.to_string()));
+        }
+        Some(Fate::RefusedLikeAll) => {
+            let status = [302, 403, 404, 405][usize::from(weather.form % 4)];
+            return (Sense::Refused(status), refused(status));
+        }
+        Some(Fate::ComesBack) => return later(world, 423, Hint::Seconds(2)),
+        _ => {}
     }
     let is_there = service.leads_of(target).next().is_some();
     if is_there && weather.refuses_duplicates && !allows {
@@ -326,24 +335,33 @@ fn judge(
 
 fn refused_by_spell(world: &World, target: &Target) -> Option<(Sense, Answered)> {
     world.spells().find_map(|spell| match spell {
-        SpellKind::Refused(status) => {
-            let said = match status {
-                401 => json!({"message": "Unauthenticated."}),
-                402 => json!({"code": "INSUFFICIENT_BALANCE"}),
-                _ => json!({"message": "Forbidden"}),
-            };
-            Some((Sense::Refused, reply(status, &[], said.to_string())))
-        }
+        SpellKind::Refused(status) => Some((Sense::Refused(status), refused(status))),
         SpellKind::Campaign(campaign, status) if CAMPAIGNS[usize::from(campaign)] == target.0 => {
             let said = match status {
                 422 => json!({"message": "invalid", "errors": {"campaign_id": ["The selected campaign is invalid."]}}),
                 404 => json!({"message": "Campaign not found"}),
                 _ => json!({"message": "Forbidden"}),
             };
-            Some((Sense::Refused, reply(status, &[], said.to_string())))
+            Some((
+                Sense::Refused(status),
+                reply(status, &[], said.to_string()),
+            ))
         }
         _ => None,
     })
+}
+
+fn refused(status: u16) -> Answered {
+    let said = match status {
+        200 => json!({"ok": false, "message": "not verified"}),
+        401 => json!({"message": "Unauthenticated."}),
+        402 => json!({"code": "INSUFFICIENT_BALANCE"}),
+        404 => json!({"message": "Campaign not found"}),
+        _ => json!({"message": "Forbidden"}),
+    };
+    let to = [("location", "/login".to_owned())];
+    let headers = if status == 302 { &to[..] } else { &[] };
+    reply(status, headers, said.to_string())
 }
 
 fn said_of(world: &World, trouble: Trouble) -> (Sense, Answered) {
@@ -366,6 +384,7 @@ fn later(world: &World, status: u16, hint: Hint) -> (Sense, Answered) {
     match hint {
         // Without a hint a 503 says nothing about whether it was taken.
         Hint::None if status == 503 => (Sense::Unclear, reply(status, &[], said)),
+        Hint::None if status != 429 => (Sense::Refused(status), reply(status, &[], said)),
         Hint::None => (Sense::Later(status, None), reply(status, &[], said)),
         Hint::Seconds(seconds) => {
             let header = [("retry-after", seconds.to_string())];
