@@ -580,7 +580,7 @@ fn check_all<S: Subject>(actions: &[Action]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn whatever_is_done_a_file_knows_what_its_model_knows(
@@ -592,7 +592,7 @@ proptest! {
 
 #[cfg(unix)]
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn whatever_is_done_a_server_knows_what_its_model_knows(

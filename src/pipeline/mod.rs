@@ -582,8 +582,6 @@ async fn reserve(results: Option<&mpsc::Sender<Batch>>) -> Option<mpsc::Permit<'
 }
 
 #[cfg(test)]
-mod ledger_tests;
-#[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod scenarios;

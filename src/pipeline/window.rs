@@ -52,15 +52,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// One that any further row fills.
-    #[cfg(test)]
-    pub(super) fn nearly_full() -> Window {
-        Window {
-            bytes: MAX_BYTES - 1,
-            ..Window::default()
-        }
-    }
-
     /// Whether more rows should be read: there is room, and few are waiting to be sent.
     pub(super) fn wants_rows(&self) -> bool {
         let end = self.first + self.batches.len() as u64;

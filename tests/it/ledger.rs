@@ -90,17 +90,6 @@ fn the_time_in_which_another_run_is_sent_is_not_counted() {
 }
 
 #[test]
-fn the_lock_dies_with_its_holder() {
-    let folder = Folder::new();
-    let (service, child) = at_work(&folder, 50, &[]);
-    kill(child);
-    folder.write("other.csv", "phone\n+447911900001\n");
-    folder
-        .import(&service, &["other.csv", "--campaign", "101"])
-        .expect(0);
-}
-
-#[test]
 fn a_check_after_a_crash_knows_what_was_sent() {
     let folder = Folder::with_leads(&contacts(400));
     let service = scenario("latency_ms = 2");
@@ -476,31 +465,6 @@ fn with_full_disk(folder: &Folder, service: &Sandbox, bytes: u64, args: &[&str])
 
 #[cfg(unix)]
 #[test]
-fn a_disk_that_is_full_for_the_ledger_stops_the_run_and_loses_nothing() {
-    let count = 20_000;
-    let folder = Folder::with_leads(&contacts(count));
-    let service = service();
-    let full = with_full_disk(&folder, &service, 600_000, &["--results", "none"]);
-    assert_eq!(full.code, 5, "{}\n{}", full.stdout, full.stderr);
-    full.tells("ledger");
-    let sent = service.stats().lead_requests;
-    assert!(sent > 0 && sent < count as u64, "{sent}");
-
-    folder.import_leads(&service, &[]).expect(0);
-    assert_eq!(service.leads().len(), count);
-    let results = folder.records("leads.results.csv");
-    assert_eq!(results.len(), count);
-    // Rows whose answers could no longer be written down.
-    let again = service.stats().lead_requests - count as u64;
-    let lost = results
-        .iter()
-        .filter(|r| r["error_code"] == "answer_lost")
-        .count() as u64;
-    assert!(again <= lost, "{again} sent again, {lost} said to be");
-}
-
-#[cfg(unix)]
-#[test]
 fn a_disk_that_is_full_for_the_results_stops_the_run_and_loses_nothing() {
     let count = 4000;
     let folder = Folder::new();
@@ -740,27 +704,6 @@ fn a_list_that_a_killed_run_of_another_ledger_was_sending_is_not_called_twice_wi
     }
 }
 
-/// The killed run has sent nothing, whatever the ledger of the next start knows.
-#[test]
-fn a_run_that_was_killed_before_it_began_is_in_nobodys_way() {
-    let folder = Folder::with_leads(&contacts(1));
-    // A service that accepts the connection and never answers.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let by_name = ["import", "leads.csv", "--campaign", "by name"];
-    let child = folder
-        .leadload(&by_name)
-        .env("LEADLOAD_BASE_URL", &address)
-        .env("LEADLOAD_TOKEN", "t")
-        .start();
-    let _connection = listener.accept().unwrap();
-    assert_eq!(folder.read("leads.results.csv.part"), "");
-    kill(child);
-    let args = ["--allow-duplicates"];
-    folder.import_leads(&service(), &args).expect(0);
-    assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
-}
-
 #[test]
 fn a_ledger_that_is_cut_while_it_is_in_use_stops_the_run() {
     let folder = Folder::new();
@@ -926,25 +869,6 @@ fn a_single_row_that_is_not_sent_is_reported_in_the_singular() {
         .expect(0);
     let said = "Skipped (--known-bad skip): 1 row that was already bad in an earlier run.";
     output.shows(said);
-}
-
-#[test]
-fn with_duplicates_allowed_a_run_does_not_continue_after_another_has_sent_its_list() {
-    let folder = Folder::with_leads(&contacts(20));
-    let service = scenario("latency_ms = 100");
-    let doubled = ["--allow-duplicates", "--concurrency", "1", "--max-duration"];
-    let begun = folder.import_leads(&service, &[&doubled[..], &["1s"]].concat());
-    begun.expect(4);
-    folder.import_leads(&service, &[]).expect(0);
-    let sent = service.stats().created;
-    let refused = folder
-        .import_leads(&service, &["--allow-duplicates"])
-        .expect(2);
-    refused.tells("run 2 ");
-    assert_eq!(service.stats().created, sent);
-    folder
-        .import_leads(&service, &["--allow-duplicates", "--again"])
-        .expect(0);
 }
 
 #[test]

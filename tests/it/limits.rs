@@ -50,15 +50,6 @@ fn a_limit_that_answers_state_is_taken_up_and_kept_to() {
 }
 
 #[test]
-fn without_a_word_from_the_service_a_hundred_a_minute_are_sent() {
-    let folder = Folder::with_leads(&contacts(4));
-    let service = scenario("");
-    auto(&folder, &service, "leads.csv").expect(0);
-    let spaces = spaces(&service);
-    assert!(spaces.iter().all(|ms| *ms >= NEARLY_600_MS), "{spaces:?}");
-}
-
-#[test]
 fn the_next_run_begins_with_what_was_learned_unless_there_is_no_ledger() {
     for ledger in ["kept.sqlite3", "none"] {
         let folder = Folder::with_leads(&contacts(20));
@@ -122,65 +113,4 @@ fn of_rows_of_a_megabyte_only_a_few_are_in_flight() {
     // The fourth one fills the three megabytes for all.
     let peak = stats.peak_in_flight;
     assert!((2..=4).contains(&peak), "{peak}");
-}
-
-#[test]
-fn auto_begins_with_one_and_finds_out_how_many_the_service_carries() {
-    let folder = Folder::with_leads(&contacts(80));
-    let service = scenario("latency_ms = 100");
-    folder.import_leads(&service, &[]).expect(0);
-    let stats = service.stats();
-    let at = &stats.arrivals_us;
-    // One, and one again until its answer has been judged.
-    assert!(at[1] - at[0] >= 100_000, "{at:?}");
-    assert!(at[2] - at[1] >= 100_000, "{at:?}");
-    assert!(
-        (4..=64).contains(&stats.peak_in_flight),
-        "{}",
-        stats.peak_in_flight
-    );
-    assert_eq!(stats.lead_requests, 80);
-}
-
-#[test]
-fn under_hold_as_many_as_said_are_in_flight_and_each_row_is_sent_once() {
-    let folder = Folder::with_leads(&contacts(100));
-    let service =
-        scenario("seed = 3\nlatency_ms = 30\n[faults]\ndrop_before = 0.05\ndrop_after = 0.05");
-    let args = ["--on-uncertain", "hold", "--concurrency", "8"];
-    folder.import_leads(&service, &args).expect(1);
-    let stats = service.stats();
-    assert_eq!(stats.lead_requests, 100);
-    assert_eq!(stats.peak_in_flight, 8);
-    let lost: u64 = stats.faults.values().sum();
-    assert!(lost > 0);
-    let statuses = folder.column("leads.results.csv", "status");
-    let uncertain = statuses.iter().filter(|status| *status == "uncertain");
-    assert_eq!(uncertain.count() as u64, lost);
-    assert_eq!(statuses.len(), 100);
-}
-
-#[test]
-fn a_limit_that_is_not_stated_is_not_run_into_at_full_speed() {
-    let during = |concurrency: &str| {
-        let folder = Folder::with_leads(&contacts(350));
-        let service = scenario("latency_ms = 20\n[[rate_limit]]\nrequests = 100\nper_s = 1");
-        let args = ["--concurrency", concurrency, "--max-attempts", "1"];
-        folder.import_leads(&service, &args).expect(0);
-        let stats = service.stats();
-        let refused = stats.refused.get(&429).copied().unwrap_or(0);
-        assert_eq!(stats.lead_requests, 350 + refused, "{concurrency}");
-        // A few refusals are how the limit is detected. A loaded machine sends in bursts.
-        assert!(refused <= 70, "{concurrency}: {refused}");
-        assert_eq!(
-            folder.column("leads.results.csv", "status"),
-            ["created"; 350],
-            "{concurrency}"
-        );
-    };
-    std::thread::scope(|scope| {
-        for concurrency in ["auto", "16"] {
-            scope.spawn(move || during(concurrency));
-        }
-    });
 }

@@ -12,7 +12,6 @@ mod campaign_names;
 mod campaign_pages;
 mod campaigns;
 mod campaigns_apart;
-mod canary;
 mod changed_inputs;
 mod check;
 #[cfg(unix)]
@@ -70,7 +69,6 @@ mod outages;
 mod outputs;
 #[cfg(unix)]
 mod overview;
-mod pacing;
 mod page;
 mod page_bad_input;
 mod page_client;

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::util::{Folder, contacts, number, service};
 
 /// The result of tonight's import: exit code, requests, and rows by status.
@@ -20,7 +18,6 @@ fn tonight(folder: &Folder, service: &leadload::sandbox::Sandbox, args: &[&str])
         already_imported: rows("already_imported"),
         problems: rows("invalid") + rows("rejected") + rows("failed") + rows("uncertain"),
         known_bad: summary["known_bad"].as_u64().unwrap(),
-        summary,
     }
 }
 
@@ -32,7 +29,6 @@ struct Night {
     already_imported: u64,
     problems: u64,
     known_bad: u64,
-    summary: Value,
 }
 
 impl Night {
@@ -49,30 +45,6 @@ impl Night {
             "{self:?}"
         );
     }
-}
-
-#[test]
-fn a_series_of_nights_sends_only_who_is_new() {
-    let folder = Folder::new();
-    let service = service();
-    let list = |count: usize| folder.write("leads.csv", contacts(count));
-
-    list(50);
-    tonight(&folder, &service, &[]).is(0, 50, 50, 0);
-    list(60);
-    tonight(&folder, &service, &[]).is(0, 10, 10, 50);
-    // Unchanged.
-    tonight(&folder, &service, &[]).is(0, 0, 0, 60);
-    folder
-        .leadload(&["runs", "prune", "--older-than", "0s"])
-        .expect(0);
-    list(65);
-    tonight(&folder, &service, &[]).is(0, 5, 5, 60);
-    list(70);
-    let last = tonight(&folder, &service, &[]);
-    last.is(0, 5, 5, 65);
-    assert_eq!(last.summary["run"], 5);
-    assert_eq!(service.leads().len(), 70);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! A service that is down for a while, or for longer than the run waits.
 
-use std::collections::BTreeSet;
 use std::thread;
 
-use crate::util::{Folder, contacts, replaced, scenario, scenario_at, seen};
+use crate::util::{Folder, contacts, scenario, scenario_at};
 
 #[test]
 fn an_outage_costs_no_row_whatever_callers_see_of_it() {
@@ -54,54 +53,6 @@ fn an_outage_costs_no_row_whatever_callers_see_of_it() {
 }
 
 #[test]
-fn an_outage_that_lasts_too_long_stops_and_hides_nothing() {
-    let during = |style: &str| {
-        let folder = Folder::with_leads(&contacts(60));
-        let service = scenario(&format!(
-            "keep_bodies = true\n\
-             outage = {{ after_requests = 20, for_s = 3600, style = '{style}' }}"
-        ));
-        let args = ["--max-outage", "2s", "--concurrency", "4", "-v"];
-        let args = [&args[..], &["--format", "json"]].concat();
-        let output = folder.import_leads(&service, &args).expect(3);
-        let summary = output.json();
-        assert_eq!(summary["stopped_by"], "outage", "{style}");
-        assert_eq!(summary["complete"], false, "{style}");
-        assert!(summary["elapsed_s"].as_f64().unwrap() >= 2.0, "{style}");
-        let error = summary["error"].as_str().unwrap();
-        assert!(error.contains("run the same command again"), "{error}");
-        assert!(error.contains("--max-outage"), "{error}");
-        // Rows that were sent in vain may have been taken. The others were not sent.
-        let sent: BTreeSet<String> = seen(&service).into_iter().map(|r| r.phone).collect();
-        let results = folder.records("leads.results.csv");
-        let named: BTreeSet<String> = results.iter().map(|r| r["phone_number"].clone()).collect();
-        assert_eq!(named, sent, "{style}");
-        assert_eq!(summary["counts"]["created"], 20, "{style}");
-        assert_eq!(summary["counts"]["uncertain"], sent.len() - 20, "{style}");
-        assert_eq!(summary["counts"]["failed"], 0, "{style}");
-        assert!(!output.stderr.contains("4479110"), "{}", output.stderr);
-
-        let service = replaced(service, "");
-        folder.import_leads(&service, &args).expect(0);
-        assert_eq!(service.leads().len(), 40, "{style}");
-        assert_eq!(service.stats().lead_requests, 40, "{style}");
-        let results = folder.records("leads.results.csv");
-        let is_lost = |row: &&_| {
-            let row: &std::collections::BTreeMap<String, String> = row;
-            assert_eq!(row["status"], "created");
-            row["error_code"] == "answer_lost"
-        };
-        assert_eq!(results.iter().filter(is_lost).count(), sent.len() - 20);
-        assert_eq!(results.len(), 60);
-    };
-    thread::scope(|scope| {
-        for style in ["close", "503"] {
-            scope.spawn(move || during(style));
-        }
-    });
-}
-
-#[test]
 fn a_service_that_is_not_there_leaves_no_row_in_doubt() {
     let folder = Folder::with_leads(&contacts(30));
     // An address that is bound but not listened on.
@@ -133,53 +84,4 @@ fn a_service_that_is_not_there_leaves_no_row_in_doubt() {
         "nothing was lost before"
     );
     assert_eq!(service.stats().lead_requests, 30);
-}
-
-#[test]
-fn under_hold_what_an_outage_has_swallowed_is_uncertain_and_the_rest_goes_on() {
-    let folder = Folder::with_leads(&contacts(60));
-    let service = scenario(
-        "keep_bodies = true\nlatency_ms = 2\noutage = { after_requests = 20, for_s = 0.4 }",
-    );
-    let args = [
-        "--on-uncertain",
-        "hold",
-        "--concurrency",
-        "4",
-        "--format",
-        "json",
-    ];
-    let summary = folder.import_leads(&service, &args).expect(1).json();
-    assert_eq!(summary["complete"], true);
-    assert_eq!(summary["rows"], 60);
-    let in_vain = service.stats().faults["outage"];
-    assert_eq!(summary["counts"]["uncertain"], in_vain);
-    assert_eq!(summary["counts"]["created"], 60 - in_vain);
-    assert_eq!(service.stats().lead_requests, 60, "each was sent once");
-    assert!((5..=20).contains(&in_vain), "{in_vain}");
-}
-
-#[test]
-fn one_row_that_is_never_answered_is_no_outage() {
-    let folder = Folder::with_leads(&contacts(40));
-    let service = scenario("[[rule]]\nphone_number = '+447911000005'\nreply = { then = 'hang' }");
-    let args = [
-        "--timeout",
-        "200ms",
-        "--max-attempts",
-        "2",
-        "--max-outage",
-        "2s",
-    ];
-    let output = folder
-        .import_leads(&service, &[&args[..], &["--concurrency", "2"]].concat())
-        .expect(1);
-    let statuses = folder.column("leads.results.csv", "status");
-    assert_eq!(statuses.iter().filter(|s| *s == "created").count(), 39);
-    assert_eq!(statuses[5], "uncertain");
-    assert!(
-        !output.stderr.contains("no usable answer"),
-        "{}",
-        output.stderr
-    );
 }

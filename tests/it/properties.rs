@@ -227,110 +227,6 @@ fn contacts() -> impl Strategy<Value = (&'static str, Table)> {
     })
 }
 
-/// Bytes with a meaning in some format, and other bytes.
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    let telling: Vec<&[u8]> = vec![
-        b"\"",
-        b"\"\"",
-        b",",
-        b";",
-        b"\t",
-        b"|",
-        b"\n",
-        b"\r",
-        b"\r\n",
-        b" ",
-        b"a",
-        b"+447400123456",
-        b"\xEF\xBB\xBF",
-        b"\xFF\xFE",
-        b"\xFE\xFF",
-        b"\0",
-        b"\n\0",
-        b"sep=;\n",
-        b"\x1B$B",
-        b"\xED\xB0\x80",
-        b"\x1F\x8B\x08\0\0\0\0\0\0\0",
-        b"\x28\xB5\x2F\xFD",
-        b"\x50\x2A\x4D\x18\xFF\xFF\xFF\xFF",
-        b"PK\x03\x04",
-        b"PK\x05\x06",
-        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
-        b"%PDF-",
-        b"\x81",
-        b"\xE3\x82",
-    ];
-    let piece = prop_oneof![
-        3 => select(telling).prop_map(<[u8]>::to_vec),
-        1 => prop::collection::vec(any::<u8>(), 0..4),
-    ];
-    let pieces = prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat());
-    prop_oneof![
-        6 => pieces.clone(),
-        1 => pieces.clone().prop_map(gzip),
-        1 => pieces.clone().prop_map(zstd),
-        1 => (pieces, any::<prop::sample::Index>()).prop_map(|(bytes, at)| {
-            let mut bytes = gzip(bytes);
-            let at = at.index(bytes.len());
-            bytes.truncate(at);
-            bytes
-        }),
-    ]
-}
-
-fn choices() -> impl Strategy<Value = FormChoice> {
-    let encodings = [
-        "utf-8",
-        "utf-16le",
-        "windows-1252",
-        "shift_jis",
-        "gb18030",
-        "iso-2022-jp",
-    ];
-    (
-        prop::option::of(select(encodings.to_vec())),
-        prop::option::of(select(b",;\t|^ ".to_vec())),
-        any::<bool>(),
-    )
-        .prop_map(|(encoding, delimiter, no_header)| FormChoice {
-            encoding: encoding.map(|name| encoding_named(name).unwrap()),
-            delimiter,
-            no_header,
-            sheet: None,
-        })
-}
-
-/// Reads everything, and asserts that there is not more of it than the bytes can hold.
-fn read_within_bounds(
-    input: &Input,
-    choice: &FormChoice,
-    unpacked: usize,
-) -> Result<(), SourceError> {
-    let form = form(input, choice)?;
-    let mut reader = input.read(&form)?;
-    reader.read_header(&form)?;
-    let (mut rows, mut cells, mut text) = (0, 0, 0);
-    loop {
-        let batch = reader.read_batch(0, RowId(1), 16)?;
-        if batch.is_empty() {
-            return Ok(());
-        }
-        rows += batch.len();
-        cells += batch.rows().map(|row| row.len()).sum::<usize>();
-        text += batch
-            .rows()
-            .map(|row| row.cells().map(<[u8]>::len).sum::<usize>())
-            .sum::<usize>();
-        // An escaped byte takes three bytes, and no character takes more.
-        assert!(rows <= unpacked + 1, "{rows} rows of {unpacked} bytes");
-        assert!(
-            cells <= 2 * unpacked + 2,
-            "{cells} cells of {unpacked} bytes"
-        );
-        assert!(text <= 4 * unpacked, "{text} bytes of {unpacked}");
-    }
-}
-
 /// The line (from 1) of the first byte after `before`.
 fn line_behind(before: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(before).replace("\r\n", "\n");
@@ -451,19 +347,6 @@ proptest! {
         let found = table(&input(&folder, &bytes), &FormChoice::default()).unwrap();
         prop_assert_eq!(found, contacts, "{}", name);
     }
-
-    #[test]
-    fn no_bytes_make_more_of_themselves(bytes in bytes(), choice in choices()) {
-        let folder = Folder::new();
-        let unpacked = if bytes.starts_with(b"\x1F\x8B") || bytes.starts_with(b"\x28\xB5") {
-            // The compressed data of this test is never longer than this.
-            60 * 16
-        } else { bytes.len() };
-        let input = input(&folder, &bytes);
-        if let Err(error) = read_within_bounds(&input, &choice, unpacked) {
-            prop_assert!(!error.message.to_string().is_empty());
-        }
-    }
 }
 
 proptest! {
@@ -474,17 +357,5 @@ proptest! {
         let bytes = if is_wide { utf_16le(&format!("\u{FEFF}{text}")) } else { text.clone().into_bytes() };
         let expected: Vec<(u64, u64)> = (1..).zip(lines).collect();
         prop_assert_eq!(taken_in(&bytes, &comma()), expected, "{:?}", text);
-    }
-
-    #[test]
-    fn torn_rows_come_once_too_and_in_their_order(rest in "([+]4474001|[a,;\"\r\n ]|\r\n){0,200}") {
-        let text = format!("phone,name\n{rest}");
-        let rows = taken_in(text.as_bytes(), &comma());
-        let numbers: Vec<u64> = rows.iter().map(|(number, _)| *number).collect();
-        prop_assert!(numbers.iter().copied().eq(1..=rows.len() as u64));
-        prop_assert!(rows.is_sorted_by_key(|(_, line)| *line));
-        prop_assert!(rows.windows(2).all(|two| two[0].1 < two[1].1), "{:?}", rows);
-        let last = line_behind(text.as_bytes());
-        prop_assert!(rows.iter().all(|(_, line)| (2..=last).contains(line)));
     }
 }

@@ -1,6 +1,6 @@
 //! `leadload runs reconcile`: uncertain rows are looked up at the service.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use leadload::sandbox::Sandbox;
@@ -12,11 +12,6 @@ use crate::undo::undo;
 use crate::util::{
     Folder, Run, contacts, kill, number, replaced, scenario, service, wait_for_requests,
 };
-
-/// The answers about a fifth of the leads are lost, and half of these leads are made.
-const LOST: &str = "[faults]\ndrop_before = 0.1\ndrop_after = 0.1\n";
-/// All other calls are answered.
-const NEVER_LOST: &str = "[call_faults]\n";
 
 fn reconcile(folder: &Folder, service: &Sandbox, more: &[&str]) -> Run {
     let args = [
@@ -69,81 +64,6 @@ fn pass(folder: &Folder, minutes: i64) {
         "UPDATE attempts SET first_ms = first_ms - {ms}, last_ms = last_ms - {ms}"
     ))
     .unwrap();
-}
-
-#[test]
-fn five_hundred_uncertain_rows_are_looked_up_however_late_they_are_listed() {
-    let folder = Folder::with_leads(&contacts(2_500));
-    // Some of these people are leads since before the run, which gets no answer about them.
-    let earlier: Vec<String> = (0..40).map(|row| number(60 * row)).collect();
-    let lost = |number: &String| {
-        format!(
-            "[[rule]]\nphone_number = '{number}'\nattempts = [2]\nreply = {{ then = 'drop' }}\n"
-        )
-    };
-    let rules: String = earlier.iter().map(lost).collect();
-    let service = scenario(&format!(
-        "seed = 3\nlist_delay_ms = 4000\n{NEVER_LOST}{LOST}{rules}"
-    ));
-    let before = made_before(&service, &earlier);
-    let output = folder
-        .import_leads(&service, &["--on-uncertain", "hold"])
-        .expect(1);
-    output.shows("To look the uncertain rows up at the service:\n  ");
-    output.shows(" runs reconcile 1 --rate none\n");
-    let uncertain = rows_with(&folder, "uncertain");
-    assert!(uncertain.len() > 450, "{}", uncertain.len());
-    let made: BTreeMap<String, String> = leads(&service)
-        .into_iter()
-        .filter(|(number, _)| uncertain.contains(number) && !before.contains_key(number))
-        .collect();
-    assert!((180..320).contains(&made.len()), "{}", made.len());
-    let older: BTreeSet<&String> = before.keys().filter(|n| uncertain.contains(*n)).collect();
-    assert!(older.len() > 20, "{}", older.len());
-    // The list shows the last ones of the run late.
-    let early = counts(&folder, &service, 1);
-    assert_eq!(early["duplicate"], older.len() as u64);
-    std::thread::sleep(Duration::from_secs(4));
-    let late = counts(&folder, &service, 1);
-    assert!(late["created"] > 0, "everything was listed early");
-    assert_eq!(early["created"] + late["created"], made.len() as u64);
-    let none = uncertain.len() - made.len() - older.len();
-    assert_eq!((late["uncertain"], late["failed"]), (none as u64, 0));
-    let known = known(&folder);
-    for number in &uncertain {
-        let (status, id) = &known[number];
-        let expected = match (before.get(number), made.get(number)) {
-            (Some(id), _) => ("duplicate", id.as_str()),
-            (None, Some(id)) => ("created", id.as_str()),
-            (None, None) => ("uncertain", ""),
-        };
-        assert_eq!((status.as_str(), id.as_str()), expected, "{number}");
-    }
-    // Undoing the run removes what it has made, and not what was there before.
-    undo(&folder, &service, "1", &[]).expect(1);
-    assert_eq!(leads(&service), before);
-}
-
-/// Makes leads of these numbers, with another ledger; their ids.
-fn made_before(service: &Sandbox, numbers: &[String]) -> BTreeMap<String, String> {
-    let folder = Folder::with_leads(&format!("phone\n{}\n", numbers.join("\n")));
-    // The faults hit these people too, until they are leads.
-    folder
-        .import_leads(service, &["--concurrency", "1"])
-        .output();
-    let made = leads(service);
-    numbers
-        .iter()
-        .filter_map(|number| Some((number.clone(), made.get(number)?.clone())))
-        .collect()
-}
-
-/// The numbers of the rows with this status.
-fn rows_with(folder: &Folder, status: &str) -> BTreeSet<String> {
-    let rows = folder.records("leads.results.csv").into_iter();
-    rows.filter(|row| row["status"] == status)
-        .map(|row| row["phone_number"].clone())
-        .collect()
 }
 
 fn leads(service: &Sandbox) -> BTreeMap<String, String> {
@@ -352,41 +272,6 @@ fn pages_are_followed_to_the_end_in_every_form() {
         };
         assert_eq!(service.stats().list_requests, pages, "{form}");
     }
-}
-
-#[test]
-fn a_row_of_a_run_that_was_killed_is_looked_up_too() {
-    let folder = Folder::with_leads(&contacts(30));
-    let service = scenario("latency_ms = 50");
-    let process = folder
-        .import_leads(&service, &["--concurrency", "1"])
-        .start();
-    wait_for_requests(&service, 5);
-    kill(process);
-    let counts = counts_of_any_code(&folder, &service);
-    assert!(counts["created"] >= 1, "{counts:?}");
-    assert_eq!(counts["duplicate"], 0);
-    let made = leads(&service);
-    for (number, (status, id)) in known(&folder) {
-        match made.get(&number) {
-            Some(made) => assert_eq!((status.as_str(), &id), ("created", made)),
-            None => assert_eq!(status, "uncertain"),
-        }
-    }
-    folder.import_leads(&service, &[]).expect(0);
-    assert_eq!(
-        folder.column("leads.results.csv", "status"),
-        ["created"; 30]
-    );
-}
-
-fn counts_of_any_code(folder: &Folder, service: &Sandbox) -> BTreeMap<String, u64> {
-    let told = reconcile(folder, service, &[]).output().json();
-    let counts = told["counts"].as_object().unwrap().clone();
-    counts
-        .into_iter()
-        .map(|(status, rows)| (status, rows.as_u64().unwrap()))
-        .collect()
 }
 
 /// The first answer about these rows is lost, so the next one is that the campaign has them.

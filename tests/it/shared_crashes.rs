@@ -17,7 +17,7 @@ const CONCURRENCY: usize = 4;
 
 fn rounds() -> usize {
     let rounds = std::env::var("LEADLOAD_CRASH_ROUNDS").ok();
-    rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
+    rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
 }
 
 /// A list with its sender, which is started again whenever it was killed.

@@ -10,7 +10,7 @@ use crate::corpus::gzip;
 use crate::page_runs::Page;
 use crate::sheets::xlsx;
 use crate::util::{
-    Folder, Output, Run, contacts, kill, number, scenario, seen, service, signal, wait_for_requests,
+    Folder, Output, Run, contacts, number, scenario, seen, service, wait_for_requests,
 };
 
 /// The person who asked not to be called, …
@@ -148,43 +148,6 @@ fn rejects_that_are_given_back_leave_it_out() {
     is_not_called(&service, before);
 }
 
-#[cfg(unix)]
-#[test]
-fn a_run_that_goes_on_leaves_it_out_and_what_may_have_been_taken_stays_uncertain() {
-    for (fault, after) in [("drop", "uncertain"), ("answer", "suppressed")] {
-        let folder = Folder::with_leads(LIST);
-        // The second row gets no answer, or one that says that the service is busy.
-        let reply =
-            format!("{{ status = 503, headers = {{ retry-after = \"600\" }}, then = '{fault}' }}");
-        let service = scenario(&format!(
-            "{KEEPS_BODIES}\n[[rule]]\nphone_number = '{STOP}'\nreply = {reply}"
-        ));
-        let run = folder.import_leads(&service, &["--concurrency", "1"]);
-        let process = run.start();
-        wait_for_requests(&service, 2);
-        if after == "uncertain" {
-            kill(process);
-        } else {
-            signal(&process, "-TERM");
-            assert_eq!(Output::of(process).code, 4);
-        }
-        let before = numbers(&service).len();
-        stop(&folder);
-        let calm = crate::util::replaced(service, KEEPS_BODIES);
-        // A wait that the service has asked for outlives the process, so it is taken away here.
-        let no_wait = "UPDATE services SET pause_until_ms = NULL";
-        rusqlite::Connection::open(folder.ledger())
-            .unwrap()
-            .execute_batch(no_wait)
-            .unwrap();
-        let code = i32::from(after == "uncertain");
-        folder.import_leads(&calm, &[]).expect(code);
-        is_not_called(&calm, 0);
-        assert_eq!(status(&folder), after);
-        assert!(before >= 2);
-    }
-}
-
 #[test]
 fn an_import_under_way_leaves_out_rows_that_it_has_already_claimed() {
     let folder = Folder::with_leads(&contacts(60));
@@ -224,25 +187,6 @@ fn an_import_under_way_leaves_out_rows_that_it_has_already_claimed() {
     assert!(
         why.starts_with("on the do-not-call list that leadload keeps, since 20"),
         "{why}"
-    );
-}
-
-#[test]
-fn a_row_that_waits_for_another_attempt_is_not_sent_again() {
-    let folder = Folder::with_leads("phone\n+447911000666\n");
-    let service = scenario(&format!(
-        "{KEEPS_BODIES}\n[[rule]]\nattempts = [1]\nreply = {{ status = 429, headers = {{ retry-after = \"2\" }} }}"
-    ));
-    let process = folder.import_leads(&service, &[]).start();
-    wait_for_requests(&service, 1);
-    stop(&folder);
-    let output = Output::of(process);
-    assert_eq!(output.code, 0, "{}", output.stderr);
-    assert_eq!(numbers(&service).len(), 1);
-    let rows = folder.records("leads.results.csv");
-    assert_eq!(
-        (&*rows[0]["status"], &*rows[0]["attempts"]),
-        ("suppressed", "1")
     );
 }
 

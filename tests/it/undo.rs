@@ -1139,53 +1139,6 @@ fn a_signal_stops_it_and_the_same_command_goes_on() {
     assert_eq!(statuses(&folder), ["undone"; 100]);
 }
 
-/// The wrong list of 2,000 leads, while the service has its troubles and the program is killed. Each
-/// 429 is a wait, so there are 2 % of them only if `LEADLOAD_CRASH_ROUNDS` asks for more than the test
-/// suite has time for.
-#[test]
-fn two_thousand_leads_are_removed_through_faults_and_kills_and_nobody_else_s() {
-    let folder = Folder::with_leads(&contacts(2_000));
-    folder.write(
-        "others.csv",
-        "phone\n+447922000001\n+447922000002\n+447922000003\n",
-    );
-    let refused = match std::env::var_os("LEADLOAD_CRASH_ROUNDS") {
-        Some(_) => 0.02,
-        None => 0.001,
-    };
-    let faults = format!(
-        "seed = 5\n[call_faults]\nstatus_429 = {refused}\nstatus_500_before = 0.01\n\
-         status_500_after = 0.01\ndrop_before = 0.01\ndrop_after = 0.01\n"
-    );
-    let service = scenario(&format!("retry_after_s = 0\n{faults}"));
-    folder
-        .import(&service, &["others.csv", "--campaign", "101"])
-        .expect(0);
-    folder.import_leads(&service, &[]).expect(0);
-    let others: BTreeSet<String> = ["1", "2", "3"].map(ToOwned::to_owned).into();
-    let ours: BTreeSet<String> = ids(&service).difference(&others).cloned().collect();
-    assert_eq!(ours.len(), 2_000);
-    for deleted in [300, 800, 1_300] {
-        let process = undo(&folder, &service, "2", &[]).start();
-        wait_until("removing", || service.stats().deleted >= deleted);
-        kill(process);
-    }
-    let undone = json(&undo(&folder, &service, "2", &["--format", "json"]).expect(0));
-    assert_eq!(ids(&service), others);
-    let by_status = file(&folder, "leads.undo.csv");
-    let empty = BTreeSet::new();
-    let of = |status: &str| by_status.get(status).unwrap_or(&empty);
-    let removed: BTreeSet<String> = of("undone").union(of("gone")).cloned().collect();
-    assert_eq!(removed, ours);
-    assert_eq!(folder.records("leads.undo.csv").len(), 2_000);
-    assert_eq!(of("kept").len() + of("unknown").len(), 0);
-    // Gone are those whose answers were lost, with the program or on the way.
-    assert!(of("gone").len() < 200, "{}", of("gone").len());
-    assert_eq!(undone["counts"]["undone"], of("undone").len());
-    assert_eq!(undone["counts"]["gone"], of("gone").len());
-    assert_eq!(service.stats().deleted, 2_000);
-}
-
 #[test]
 fn its_requests_keep_the_limit_together_with_those_of_the_import() {
     let folder = Folder::with_leads(&contacts(15));

@@ -394,8 +394,6 @@ pub fn scenario_at(address: SocketAddr, toml: &str) -> Sandbox {
 
 /// A request for a lead, as the service has seen it.
 pub struct Seen {
-    /// Microseconds since the start of the service.
-    pub at_us: u64,
     pub campaign: u64,
     pub phone: String,
 }
@@ -406,7 +404,6 @@ pub fn seen(service: &Sandbox) -> Vec<Seen> {
     let of = |request: &RecordedRequest| {
         let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         Seen {
-            at_us: request.arrival_us,
             campaign: body["campaign_id"].as_u64().unwrap(),
             phone: body["phone_number"].as_str().unwrap().to_owned(),
         }

@@ -6,7 +6,7 @@ use crate::ledger::on_server::OnServer;
 use crate::ledger::sqlite::samples::{
     RUN, claim, claims, created, number, rejected, releases, settlements, uncertain,
 };
-use crate::ledger::{ClaimScope, Group, Ledger, Record, Refusal, Reply, Scope, SenderId};
+use crate::ledger::{ClaimScope, Group, Ledger, Record, Refusal, Reply, SenderId};
 
 /// A ledger on a server with one run; `None` where there is no server.
 fn server() -> Option<OnServer> {
@@ -42,68 +42,6 @@ fn claim_by(ledger: &mut Ledger, run: RunId, row: u64, resends: bool) -> Reply {
     let mut group = claims([row]);
     group.claims[0].resends = resends;
     ledger.commit(run, &group).unwrap()
-}
-
-#[test]
-fn a_claim_without_outcome_is_uncertain_when_its_sender_cannot_be_sending() {
-    let Some(mut server) = server() else { return };
-    let sender = server.commit(RUN, claims([1, 2])).sender;
-    settle(&mut server, sender, 1, &created());
-    server.kill();
-    assert_eq!(server.recover(), 1);
-    assert_eq!(status(&server, 1), Some(Status::Created));
-    assert_eq!(found(&server, 2).unwrap().outcome, uncertain());
-}
-
-#[test]
-fn a_settled_row_is_read_back_as_it_was_settled() {
-    let Some(mut server) = server() else { return };
-    for (row, outcome) in [(1, created()), (2, rejected()), (3, uncertain())] {
-        let sender = server.commit(RUN, claims([row])).sender;
-        settle(&mut server, sender, row, &outcome);
-        assert_eq!(found(&server, row).unwrap().outcome, outcome);
-    }
-}
-
-#[test]
-fn a_released_row_is_as_if_it_had_never_been_claimed() {
-    let Some(mut server) = server() else { return };
-    server.commit(RUN, claims([1]));
-    server.commit(RUN, releases([1]));
-    assert_eq!(found(&server, 1), None);
-    // A claim that is taken back before it was written is none.
-    let group = Group {
-        releases: vec![RowId(2)],
-        ..claims([2])
-    };
-    server.commit(RUN, group);
-    assert_eq!(found(&server, 2), None);
-}
-
-#[test]
-fn a_row_that_is_released_after_a_lost_answer_stays_uncertain() {
-    let Some(mut server) = server() else { return };
-    let sender = server.commit(RUN, claims([1])).sender;
-    settle(&mut server, sender, 1, &uncertain());
-    let mut again = claims([1]);
-    again.claims[0].resends = true;
-    assert_eq!(server.commit(RUN, again).refused, []);
-    server.commit(RUN, releases([1]));
-    assert_eq!(status(&server, 1), Some(Status::Uncertain));
-}
-
-#[test]
-fn a_row_that_is_claimed_again_after_a_kill_and_released_stays_uncertain() {
-    let Some(mut server) = server() else { return };
-    server.commit(RUN, claims([1]));
-    server.kill();
-    server.expire();
-    assert_eq!(server.go_on(2_000_000_000), RUN);
-    let mut again = claims([1]);
-    again.claims[0].resends = true;
-    assert_eq!(server.commit(RUN, again).refused, []);
-    server.commit(RUN, releases([1]));
-    assert_eq!(found(&server, 1).unwrap().outcome, uncertain());
 }
 
 #[test]
@@ -227,41 +165,6 @@ fn a_sender_whose_run_was_taken_over_is_told_so() {
     let late = of_sender(SenderId(1), settlements([1], &created()));
     other.commit(RUN, late);
     assert_eq!(status(&other, 1), Some(Status::Created));
-}
-
-#[test]
-fn the_earliest_lead_is_the_one_that_settles_a_number() {
-    if Cluster::shared().is_none() {
-        return;
-    }
-    let mut server = OnServer::start(ClaimScope::Row);
-    let at = |status, seconds| RowOutcome {
-        status,
-        settled_at: jiff::Timestamp::from_second(seconds).ok(),
-        ..created()
-    };
-    let outcomes = [
-        at(Status::Duplicate, 10),
-        at(Status::Created, 30),
-        at(Status::Created, 20),
-        uncertain(),
-        rejected(),
-    ];
-    for (row, outcome) in (1..).zip(outcomes) {
-        let mut group = claims([row]);
-        group.claims[0].number = number(1);
-        let sender = server.commit(RUN, group).sender;
-        settle(&mut server, sender, row, &outcome);
-    }
-    let mut look = server.look_at(vec![number(1)], Vec::new(), false);
-    let known = look
-        .find(server.service, number(1), Scope::Service)
-        .unwrap();
-    let rows = [known.settled, known.uncertain, known.rejected];
-    assert_eq!(
-        rows.map(|record| record.map(|record| record.row.0)),
-        [Some(3), Some(4), Some(5)]
-    );
 }
 
 #[test]

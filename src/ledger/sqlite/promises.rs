@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::journal::{Replay, follow};
 use super::samples::{
-    BEGAN_AT, CAMPAIGN, RUN, Sample, claim, claims, created, invalid_row, number, rejected,
-    releases, run_of, settlements, uncertain,
+    BEGAN_AT, RUN, Sample, claim, claims, created, invalid_row, number, rejected, run_of,
+    settlements,
 };
-use super::{CellsDigest, Group, Pruned, Record, Scope, Settlement, SqliteLedger};
-use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId, Status};
+use super::{CellsDigest, Group, Pruned, Scope, Settlement, SqliteLedger};
+use crate::lead::{Counts, RunId, Status};
 
 /// Counts the open claims, the outcomes in the journal, and the filed rows.
 fn places(sample: &Sample) -> (usize, usize, i64) {
@@ -20,98 +20,6 @@ fn places(sample: &Sample) -> (usize, usize, i64) {
     read.unwrap();
     let filed = sample.number("SELECT count(*) FROM sent");
     (replay.open.len(), outcomes, filed)
-}
-
-#[test]
-fn a_committed_claim_is_on_disk() {
-    let mut sample = Sample::new();
-    sample.commit(RUN, claims([1]));
-    let killed = sample.killed();
-    assert_eq!(places(&killed), (1, 0, 0));
-    assert_eq!(killed.number("SELECT reached FROM runs"), 1);
-}
-
-#[test]
-fn of_outcomes_that_are_filed_together_the_last_of_a_row_counts() {
-    let mut sample = Sample::new();
-    for outcome in [uncertain(), rejected(), created()] {
-        sample.commit(RUN, claims(1..=100));
-        sample.commit(RUN, settlements(1..=100, &outcome));
-    }
-    let service = sample.service;
-    sample.ledger.file_service(service).unwrap();
-    assert_eq!(places(&sample), (0, 0, 100));
-    for row in 1..=100 {
-        let known = sample.find(number(row), Scope::Service);
-        assert!(known.settled.is_some(), "row {row}: {known:?}");
-    }
-}
-
-#[test]
-fn a_claim_without_outcome_is_uncertain_after_recovery() {
-    let mut sample = Sample::new();
-    sample.commit(RUN, claims([1, 2]));
-    sample.commit(RUN, settlements([1], &created()));
-    let mut killed = sample.killed();
-    assert_eq!(killed.recover(), 1);
-    assert_eq!(killed.status(1), Some(Status::Created));
-    assert_eq!(
-        killed.row(RUN, 2),
-        Some(Record {
-            run: RUN,
-            row: RowId(2),
-            campaign: CAMPAIGN,
-            number: number(2),
-            file: 0,
-            line: 3,
-            outcome: uncertain(),
-        })
-    );
-    assert_eq!(places(&killed), (0, 0, 2));
-}
-
-#[test]
-fn a_settled_row_is_read_back_as_it_was_settled() {
-    let mut sample = Sample::new();
-    for (row, outcome) in [(1, created()), (2, rejected()), (3, uncertain())] {
-        sample.commit(RUN, claims([row]));
-        sample.commit(RUN, settlements([row], &outcome));
-        sample.recover();
-        assert_eq!(sample.row(RUN, row).unwrap().outcome, outcome);
-    }
-}
-
-#[test]
-fn a_released_row_is_as_if_it_had_never_been_claimed() {
-    let mut sample = Sample::new();
-    sample.commit(RUN, claims([1]));
-    sample.commit(RUN, releases([1]));
-    assert_eq!(sample.recover(), 0);
-    assert_eq!(places(&sample), (0, 0, 0));
-}
-
-#[test]
-fn a_row_can_be_claimed_again() {
-    let mut sample = Sample::new();
-    sample.commit(RUN, claims([1]));
-    sample.commit(RUN, claims([1]));
-    sample.recover();
-    sample.commit(RUN, claims([1]));
-    sample.commit(RUN, settlements([1], &created()));
-    sample.recover();
-    assert_eq!(sample.status(1), Some(Status::Created));
-    assert_eq!(places(&sample), (0, 0, 1));
-}
-
-#[test]
-fn a_row_that_is_released_after_a_lost_answer_stays_uncertain() {
-    let mut sample = Sample::new();
-    sample.commit(RUN, claims([1]));
-    sample.recover();
-    sample.commit(RUN, claims([1]));
-    sample.commit(RUN, releases([1]));
-    sample.recover();
-    assert_eq!(sample.status(1), Some(Status::Uncertain));
 }
 
 #[test]
@@ -138,27 +46,6 @@ fn nothing_is_committed_for_a_missing_run() {
 }
 
 #[test]
-fn after_a_kill_during_filing_recovery_files_every_row() {
-    let mut sample = Sample::new();
-    sample.file_in_small_slices();
-    sample.commit(RUN, claims(1..=20));
-    sample.commit(RUN, settlements(1..=19, &created()));
-    loop {
-        let more = sample.ledger.file_some().unwrap();
-        let mut killed = sample.killed();
-        assert_eq!(killed.recover(), 1);
-        assert_eq!(places(&killed), (0, 0, 20));
-        assert!((1..=19).all(|row| killed.status(row) == Some(Status::Created)));
-        assert_eq!(killed.status(20), Some(Status::Uncertain));
-        if !more {
-            break;
-        }
-    }
-    let (_, outcomes, sent) = places(&sample);
-    assert!(outcomes < 3 && sent > 16, "{outcomes} left, {sent} filed");
-}
-
-#[test]
 fn filing_again_after_an_error_loses_nothing() {
     let mut sample = Sample::new();
     sample.file_in_small_slices();
@@ -174,22 +61,6 @@ fn filing_again_after_an_error_loses_nothing() {
     sample.ledger.db.execute_batch("DROP TRIGGER full").unwrap();
     sample.ledger.file_all().unwrap();
     assert_eq!(places(&sample), (0, 0, 6));
-}
-
-#[test]
-fn groups_go_in_between_the_slices_of_filing() {
-    let mut sample = Sample::new();
-    sample.file_in_small_slices();
-    sample.commit(RUN, claims(1..=6));
-    sample.commit(RUN, settlements(1..=6, &created()));
-    let mut row = 7;
-    while sample.ledger.file_some().unwrap() && row < 100 {
-        sample.commit(RUN, claims([row]));
-        sample.commit(RUN, settlements([row], &created()));
-        row += 1;
-    }
-    sample.ledger.file_all().unwrap();
-    assert_eq!(places(&sample), (0, 0, row as i64 - 1));
 }
 
 #[test]
@@ -262,47 +133,6 @@ fn a_run_that_counts_from_the_beginning_again_does_not_lose_its_counts() {
         sample.commit(RUN, group(counted));
         assert_eq!(sample.number(created), known);
     }
-}
-
-#[test]
-fn the_earliest_lead_is_the_one_that_settles_a_number() {
-    let mut sample = Sample::new();
-    let at = |status, seconds| RowOutcome {
-        status,
-        settled_at: Timestamp::from_second(seconds).ok(),
-        ..created()
-    };
-    let outcomes = [
-        at(Status::Duplicate, 10),
-        at(Status::Created, 30),
-        at(Status::Created, 20),
-        uncertain(),
-        uncertain(),
-        rejected(),
-    ];
-    for (row, outcome) in (1..).zip(outcomes) {
-        let mut claim = claim(row);
-        (claim.number, claim.campaign) = (number(1), CampaignId(row as i64 % 2));
-        let mut group = settlements([row], &outcome);
-        group.settlements[0].claim = claim;
-        group.claims.push(claim);
-        sample.commit(RUN, group);
-    }
-    sample.recover();
-    let rows = |scope| {
-        let known = sample.find(number(1), scope);
-        [known.settled, known.uncertain, known.rejected].map(|record| record.map(|r| r.row.0))
-    };
-    assert_eq!(rows(Scope::Service), [Some(3), Some(5), Some(6)]);
-    assert_eq!(
-        rows(Scope::Campaign(CampaignId(0))),
-        [Some(2), Some(4), Some(6)]
-    );
-    assert_eq!(
-        rows(Scope::Campaign(CampaignId(1))),
-        [Some(3), Some(5), None]
-    );
-    assert_eq!(rows(Scope::Campaign(CampaignId(2))), [None; 3]);
 }
 
 #[test]
@@ -408,29 +238,6 @@ fn a_forgotten_run_is_nowhere_in_the_files() {
     assert_eq!(places(&sample), (0, 0, 1));
     assert!(!sample.is_known_bad(CellsDigest([3; 16]), kept));
     assert_eq!(sample.run(), RunId(3));
-}
-
-#[test]
-fn a_forgotten_number_counts_as_new() {
-    let mut sample = with_texts();
-    let written = format!("0044 {}", &number(1).to_string()[3..]);
-    let group = Group {
-        invalid: vec![invalid_row(5, &written)],
-        ..Group::default()
-    };
-    sample.commit(RUN, group);
-    assert!(sample.holds(&written));
-    let later = sample.run();
-    sample.commit(later, claims([1]));
-    sample.commit(later, settlements([1], &created()));
-    assert_eq!(sample.ledger.forget_number(number(1)).unwrap(), 1);
-    assert_eq!(sample.ledger.forget_number(number(4)).unwrap(), 0);
-    assert!(!sample.holds(&written));
-    assert!(sample.holds("Grace Hopper"));
-    assert_eq!(sample.recover(), 0);
-    assert_eq!(sample.find(number(1), Scope::Service).rejected, None);
-    assert_eq!(sample.status(2), Some(Status::Rejected));
-    assert_eq!(places(&sample), (0, 0, 1));
 }
 
 #[test]

@@ -7,10 +7,8 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{
-    CellsDigest, Claim, FilePlace, Group, InvalidRow, Known, Record, SqliteLedger, SqliteRecall,
-};
-use super::{Scope, ServiceId, Settlement};
+use super::{CellsDigest, Claim, FilePlace, Group, InvalidRow, Record, SqliteLedger, SqliteRecall};
+use super::{ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::SenderId;
 use crate::phone::PhoneNumber;
@@ -90,12 +88,6 @@ impl Sample {
 
     pub(in crate::ledger) fn recall(&self) -> SqliteRecall {
         self.ledger.recall().unwrap()
-    }
-
-    pub(in crate::ledger) fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
-        let mut recall = self.recall();
-        let mut look = recall.look().unwrap();
-        look.find(self.service, number, scope).unwrap()
     }
 
     /// The filed record of the row's [`claim`].

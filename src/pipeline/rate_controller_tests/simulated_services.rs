@@ -4,63 +4,12 @@ use super::simulation::*;
 use super::*;
 
 #[test]
-fn without_a_limit_of_its_own_it_finds_a_hundred_a_second_within_seconds() {
-    for in_flight in [1, 16, 64] {
-        for window in WINDOWS {
-            let service = Service::new("100/s", window);
-            let end = send(
-                &RateChoice::Unlimited,
-                None,
-                service,
-                in_flight,
-                60.0,
-                usize::MAX,
-            );
-            tell(
-                format!("none, 100/s {window:?}, {in_flight} in flight"),
-                &end,
-                100.0,
-            );
-            assert!(end.share_refused(0.0) <= 0.05);
-            assert!(end.throughput(0.0) >= 92.0);
-        }
-    }
-}
-
-#[test]
 fn nothing_is_limited_before_the_first_refusal() {
     let mut service = Service::new("1000000/s", Window::Sliding);
     service.headers = Headers::All;
     let end = send(&RateChoice::Unlimited, None, service, 4, 5.0, usize::MAX);
     assert_eq!(end.controller.pace(), None);
     assert!(end.throughput(0.0) >= 790.0);
-}
-
-#[test]
-fn auto_gets_close_to_any_limit_whatever_the_service_states() {
-    for limit in ["60/min", "300/min", "20/s"] {
-        for window in WINDOWS {
-            for headers in [Headers::None, Headers::Counts, Headers::All] {
-                for has_hint in [true, false] {
-                    let mut service = Service::new(limit, window);
-                    service.headers = headers;
-                    service.has_hint = has_hint;
-                    let (best, share) = match headers {
-                        Headers::None => (service.pace().min(MOST), 0.95),
-                        // The span is known to within a start or so.
-                        Headers::Counts => (service.pace(), 0.96),
-                        Headers::All => (service.pace(), 0.98),
-                    };
-                    let end = send(&RateChoice::Auto, None, service, 16, 1500.0, usize::MAX);
-                    let what =
-                        format!("auto, {limit} {window:?}, headers {headers:?}, hints {has_hint}");
-                    tell(what.clone(), &end, best);
-                    assert!(end.share_refused(300.0) <= 0.03, "{what}");
-                    assert!(end.throughput(600.0) >= share * best, "{what}");
-                }
-            }
-        }
-    }
 }
 
 /// The service changes its limit of 60 a minute after ten minutes.
@@ -93,11 +42,6 @@ fn change_to(to: usize, from: f64, shares: [f64; 2]) {
             }
         }
     }
-}
-
-#[test]
-fn a_limit_that_is_halved_is_followed_at_once() {
-    change_to(30, 900.0, [0.95, 0.98]);
 }
 
 #[test]

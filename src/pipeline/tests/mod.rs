@@ -1,7 +1,7 @@
 //! The loop against a service in memory, under a stopped clock.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -17,9 +17,8 @@ use crate::rate::RateChoice;
 use crate::source::FormChoice;
 use crate::source::Input;
 
-mod nights;
-mod properties;
 mod stops;
+mod turns;
 mod waiting;
 
 /// What the service does with one attempt: how long it takes, and what it says.
@@ -39,15 +38,10 @@ struct State {
     script: HashMap<String, Vec<Reply>>,
     /// When each attempt came, and for which number.
     attempts: Vec<(Instant, String)>,
-    in_flight: Vec<String>,
-    peak_in_flight: usize,
-    same_number_at_once: bool,
     leads: HashSet<String>,
     allow_duplicates: bool,
     /// Campaigns that say the same to all attempts after the first few.
     from_then_on: HashMap<i64, (usize, Verdict)>,
-    /// Whether it does not even list its campaigns.
-    is_away: bool,
     /// When the token file has another token, if there is a token file.
     token_comes_at: Option<Instant>,
 }
@@ -68,23 +62,19 @@ impl Service {
 impl State {
     fn arrive(&mut self, number: &str, campaign: i64) -> Reply {
         self.attempts.push((Instant::now(), number.to_owned()));
-        self.same_number_at_once |= self.in_flight.iter().any(|other| other == number);
-        self.in_flight.push(number.to_owned());
-        self.peak_in_flight = self.peak_in_flight.max(self.in_flight.len());
         let scripted = self
             .script
             .get_mut(number)
             .filter(|replies| !replies.is_empty());
-        let mut answer = match scripted {
+        let mut reply = match scripted {
             Some(replies) => replies.remove(0),
             None => reply(10, created(), true),
         };
         match self.from_then_on.get_mut(&campaign) {
-            Some((0, verdict)) => answer = reply(10, verdict.clone(), false),
+            Some((0, verdict)) => reply = self::reply(10, verdict.clone(), false),
             Some((left, _)) => *left -= 1,
             None => {}
         }
-        let mut reply = answer;
         if reply.stores && !self.leads.insert(number.to_owned()) && !self.allow_duplicates {
             reply.verdict = Verdict::Duplicate {
                 lead_id: None,
@@ -92,12 +82,6 @@ impl State {
             };
         }
         reply
-    }
-
-    fn leave(&mut self, number: &str) {
-        if let Some(at) = self.in_flight.iter().position(|other| other == number) {
-            self.in_flight.swap_remove(at);
-        }
     }
 }
 
@@ -110,7 +94,6 @@ impl LeadSender for Service {
             let campaign = json["campaign_id"].as_i64().unwrap();
             let reply = state.borrow_mut().arrive(&number, campaign);
             tokio::time::sleep(reply.takes).await;
-            state.borrow_mut().leave(&number);
             Answer {
                 http_status: None,
                 verdict: reply.verdict,
@@ -123,8 +106,7 @@ impl LeadSender for Service {
     }
 
     fn lists_campaigns(&self) -> impl Future<Output = bool> + 'static {
-        let is_away = self.0.borrow().is_away;
-        async move { !is_away }
+        std::future::ready(true)
     }
 
     fn token_is_replaced(&self, _refused: &str) -> Option<bool> {
@@ -205,17 +187,28 @@ pub(super) fn policy() -> Policy {
     }
 }
 
+/// Stops after this many seconds without an answer.
+fn impatient(seconds: u64) -> Policy {
+    Policy {
+        max_outage: Duration::from_secs(seconds),
+        ..policy()
+    }
+}
+
 /// Rows, their inputs, and a runtime with a paused clock.
 pub(super) type Prepared = (Batches, Arc<[PlannedInput]>, tokio::runtime::Runtime);
 
 /// Rows with these numbers (`+4479110NNNNN`), all read before the clock starts: it
 /// moves on whenever nothing is to be done, also while a file is read.
-pub(super) fn prepare(policy: Policy, numbers: &[u32]) -> Prepared {
-    let numbers = numbers.iter().map(|n| format!("+4479110{n:05}\n"));
-    let list: String = std::iter::once("phone\n".to_owned())
+fn prepare(policy: Policy, numbers: &[u32]) -> Prepared {
+    prepare_list(policy, &list_of(numbers), 1, None)
+}
+
+fn list_of(numbers: &[u32]) -> String {
+    let numbers = numbers.iter().map(|n| number(*n) + "\n");
+    std::iter::once("phone\n".to_owned())
         .chain(numbers)
-        .collect();
-    prepare_list(policy, &list, 1, None)
+        .collect()
 }
 
 /// The same for the rows of a list.

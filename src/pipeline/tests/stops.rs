@@ -27,26 +27,6 @@ fn statuses(ran: &Ran) -> Vec<Option<Status>> {
 }
 
 #[test]
-fn refused_rows_side_by_side_keep_no_others_from_being_sent_wherever_they_stand() {
-    for (from, to) in [(0, 1), (0, 3), (0, 30), (20, 50), (61, 66), (65, 66)] {
-        for most in [1, 8] {
-            let policy = Policy {
-                concurrency: in_flight(most),
-                ..policy()
-            };
-            let ran = run_refusing(policy, 66, from..to);
-            assert_eq!(ran.end.stop, None, "{from}..{to}");
-            let expected = (0..66).map(|n| match (from..to).contains(&n) {
-                true => Some(Status::Rejected),
-                false => Some(Status::Created),
-            });
-            assert_eq!(statuses(&ran), expected.collect::<Vec<_>>(), "{from}..{to}");
-            assert_eq!(ran.end.requests, 66);
-        }
-    }
-}
-
-#[test]
 fn when_all_are_refused_a_handful_shows_it_and_these_have_no_outcome() {
     for rows in [1, 3, 6, 66] {
         let ran = run_refusing(policy(), rows, 0..rows);
@@ -55,30 +35,6 @@ fn when_all_are_refused_a_handful_shows_it_and_these_have_no_outcome() {
         assert_eq!(ran.end.stopped_at.len(), rows.min(6) as usize);
         assert!(ran.rows.iter().all(|(_, outcome)| outcome.is_none()));
     }
-}
-
-#[test]
-fn when_all_are_refused_from_some_time_on_a_handful_shows_it() {
-    let ran = run_refusing(one_by_one(), 66, 30..66);
-    assert_eq!(ran.end.stop.unwrap().by(), StoppedBy::Campaign);
-    // Six that were refused, and those from elsewhere that were still taken.
-    assert!(ran.end.requests < 66, "{}", ran.end.requests);
-}
-
-#[test]
-fn one_or_two_refusals_at_the_end_of_a_run_concern_only_their_rows() {
-    let service = Service::default();
-    let fatal = Verdict::Fatal {
-        cause: FatalCause::Campaign,
-        code: ErrorCode::Http(404),
-        text: "HTTP 404".into(),
-    };
-    service.says(&number(8), vec![reply(10, fatal.clone(), false)]);
-    service.says(&number(9), vec![reply(10, fatal, false)]);
-    let ran = run(&service, 10);
-    assert!(ran.end.stop.is_none());
-    let rejected = Some((Status::Rejected, 1));
-    assert_eq!((ran.rows[8].1, ran.rows[9].1), (rejected, rejected));
 }
 
 /// Postponed rows count among the held rows, of which only a few are allowed.

@@ -1,46 +1,6 @@
-//! Waits, refusals for now, and attempts that are made again.
+//! Waits for the service, and for another token.
 
 use super::*;
-
-#[test]
-fn a_row_in_a_long_backoff_holds_up_no_other_and_is_written_in_order() {
-    let service = Service::default();
-    // A minute for each of three answers that are lost.
-    service.says(&number(2), vec![reply(60_000, lost(), false); 3]);
-    let ran = run(&service, 3000);
-    let order: Vec<u64> = ran.rows.iter().map(|(row, _)| *row).collect();
-    assert_eq!(order, (1..=3000).collect::<Vec<_>>());
-    assert_eq!(ran.rows[2].1, Some((Status::Created, 4)));
-    // 2,999 rows at seven a time and 10 ms each are through in 4.3 s.
-    let state = service.0.borrow();
-    let began = state.attempts[0].0;
-    let others = state.attempts.iter().filter(|(_, n)| *n != number(2));
-    let last = others.map(|(at, _)| *at - began).max().unwrap();
-    assert!(last < Duration::from_secs(5), "{last:?}");
-    assert!(ran.took >= Duration::from_secs(180));
-}
-
-#[test]
-fn a_refusal_with_a_wait_holds_the_whole_pipeline() {
-    let service = Service::default();
-    service.says(&number(20), vec![reply(5, refused(Some(37)), false)]);
-    let ran = run(&service, 100);
-    assert!(
-        ran.rows
-            .iter()
-            .all(|(_, o)| o.is_some_and(|(s, _)| s == Status::Created))
-    );
-    assert_eq!(ran.end.requests, 101);
-    let at = service.attempts_at();
-    let pauses: Vec<Duration> = at
-        .windows(2)
-        .map(|pair| pair[1] - pair[0])
-        // Afterwards the rest is sent at the pace that was taken.
-        .filter(|pause| *pause > Duration::from_secs(5))
-        .collect();
-    assert_eq!(pauses.len(), 1);
-    assert!(pauses[0] >= Duration::from_millis(36_990), "{pauses:?}");
-}
 
 #[test]
 fn a_wait_that_the_service_asks_for_goes_on_while_the_computer_sleeps() {
@@ -101,28 +61,6 @@ fn refusals_without_a_wait_for_too_long_are_reported_as_no_answers() {
     assert!((60..=61).contains(&took), "{took}");
 }
 
-/// Stops after this many seconds without an answer.
-fn impatient(seconds: u64) -> Policy {
-    Policy {
-        max_outage: Duration::from_secs(seconds),
-        ..policy()
-    }
-}
-
-#[test]
-fn refusals_without_a_hint_wait_longer_each_time() {
-    let service = Service::default();
-    service.says(&number(3), vec![reply(5, refused(None), false); 5]);
-    let one_by_one = Policy {
-        concurrency: in_flight(1),
-        ..policy()
-    };
-    let ran = run_with(&service, one_by_one, &[0, 1, 2, 3], &[]);
-    assert_eq!(ran.end.requests, 9);
-    // At least half of 1, 1.3, 1.7, 2.2 and 2.9 seconds.
-    assert!(ran.took >= Duration::from_millis(4_500), "{:?}", ran.took);
-}
-
 #[test]
 fn a_row_that_may_have_been_taken_waits_a_second_before_it_is_sent_again() {
     let service = Service::default();
@@ -130,66 +68,6 @@ fn a_row_that_may_have_been_taken_waits_a_second_before_it_is_sent_again() {
     let ran = run(&service, 1);
     assert_eq!(ran.rows, [(1, Some((Status::Duplicate, 2)))]);
     assert!(ran.took >= Duration::from_secs(1));
-}
-
-#[test]
-fn attempts_that_were_never_taken_end_in_failed_and_others_in_uncertain() {
-    let service = Service::default();
-    service.says(&number(1), vec![reply(1, never_taken(), false); 9]);
-    service.says(
-        &number(2),
-        vec![
-            reply(1, lost(), false),
-            reply(1, never_taken(), false),
-            reply(1, never_taken(), false),
-            reply(1, never_taken(), false),
-        ],
-    );
-    // Others are answered all the while: it is not the service that is away.
-    let numbers: Vec<u32> = (0..2000).collect();
-    let ran = run_with(&service, policy(), &numbers, &["100/s"]);
-    let first = ran.rows.iter().take(3);
-    let outcomes: Vec<_> = first.map(|(_, outcome)| outcome.unwrap()).collect();
-    assert_eq!(
-        outcomes,
-        [
-            (Status::Created, 1),
-            (Status::Failed, 4),
-            (Status::Uncertain, 4)
-        ]
-    );
-}
-
-#[test]
-fn requests_in_flight_refused_together_count_as_one_refusal() {
-    let service = Service::default();
-    for n in 1..9 {
-        service.says(&number(n), vec![reply(5, refused(None), false)]);
-    }
-    let ran = run(&service, 9);
-    assert_eq!(ran.end.requests, 17);
-    assert!(ran.took < Duration::from_secs(2), "{:?}", ran.took);
-}
-
-#[test]
-fn every_attempt_keeps_the_rate() {
-    let service = Service::default();
-    for n in 0..50 {
-        service.says(&number(2 * n + 1), vec![reply(1, lost(), false)]);
-    }
-    let numbers: Vec<u32> = (0..100).collect();
-    let ran = run_with(&service, policy(), &numbers, &["10/s"]);
-    assert_eq!(ran.end.requests, 150);
-    let at = service.attempts_at();
-    let most = (0..at.len())
-        .map(|i| {
-            at[i..]
-                .iter()
-                .take_while(|t| **t < at[i] + Duration::from_secs(1))
-                .count()
-        })
-        .max();
-    assert!(most <= Some(10), "{most:?}");
 }
 
 /// Sends six rows, of which the fourth meets a refused token at first; another token is in the file

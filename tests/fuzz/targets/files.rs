@@ -109,6 +109,12 @@ pub fn csv(input: &[u8]) -> bool {
         Ok(read) => read,
         Err(error) => return refused(&error.message.to_string()),
     };
+    let is_packed = [&b"\x1F\x8B"[..], b"\x28\xB5"]
+        .iter()
+        .any(|magic| text.starts_with(magic));
+    // A byte that cannot be read takes three, and no character takes more than four.
+    let cells = read.rows.iter().flat_map(|(.., cells)| cells);
+    assert!(is_packed || cells.map(Vec::len).sum::<usize>() <= 4 * text.len());
     // Each row comes once, in the order of the file.
     assert!((1..).zip(&read.rows).all(|(nth, (id, ..))| *id == nth));
     assert!(read.rows.is_sorted_by(|one, next| one.1 < next.1));
