@@ -69,12 +69,6 @@ impl<'b> Page<'b> {
         self.must(async |driver| driver.refresh().await);
     }
 
-    /// The browser's own way back.
-    #[track_caller]
-    pub fn back(&self) {
-        self.must(async |driver| driver.back().await);
-    }
-
     /// Closes the tab.
     #[track_caller]
     pub fn close(&self) {
@@ -162,18 +156,8 @@ impl Page<'_> {
     /// Ticks a checkbox or a radio button.
     #[track_caller]
     pub fn tick(&self, label: &str) {
-        self.set_ticked(label, true);
-    }
-
-    #[track_caller]
-    pub fn untick(&self, label: &str) {
-        self.set_ticked(label, false);
-    }
-
-    #[track_caller]
-    fn set_ticked(&self, label: &str, ticked: bool) {
         self.on("CONTROLS", label, async |control| {
-            match control.is_selected().await? == ticked {
+            match control.is_selected().await? {
                 true => Ok(()),
                 false => control.click().await,
             }

@@ -37,7 +37,6 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
     let path = first.split(['?', ' ']).nth(1).unwrap_or_default();
     let (status, kind, body) = match path {
         "/" => ("200 OK", "text/html", include_str!("site/index.html")),
-        "/next" => ("200 OK", "text/html", include_str!("site/next.html")),
         "/faulty" => ("200 OK", "text/html", include_str!("site/faulty.html")),
         "/page.css" => ("200 OK", "text/css", include_str!("site/page.css")),
         "/page.js" => ("200 OK", "text/javascript", include_str!("site/page.js")),

@@ -1,4 +1,3 @@
-document.getElementById('script').textContent = 'With JavaScript.';
 setInterval(() => { document.getElementById('clock').textContent = performance.now(); }, 20);
 document.getElementById('count').addEventListener('click', () => {
   const status = document.querySelector('[role=status]');
