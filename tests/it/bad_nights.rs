@@ -25,6 +25,9 @@ fn rules(rows: impl IntoIterator<Item = usize>, reply: &str) -> String {
     rules
 }
 
+const LATER: &str =
+    "{ status = 423, headers = { Retry-After = '1' }, body = '{\"message\":\"locked\"}' }";
+
 fn night(folder: &Folder, service: &Sandbox, code: i32) -> Value {
     let flags = ["--known-bad", "skip", "--format", "json"];
     folder.import_leads(service, &flags).expect(code).json()
@@ -60,9 +63,7 @@ fn a_night_that_refuses_all_costs_a_handful_and_its_rows_are_sent_when_another_o
 #[test]
 fn a_row_that_is_asked_to_come_back_for_ever_keeps_nobody_waiting_for_long() {
     let folder = Folder::with_leads(&contacts(20));
-    let later =
-        "{ status = 423, headers = { Retry-After = '1' }, body = '{\"message\":\"locked\"}' }";
-    let service = scenario(&rules([0], later));
+    let service = scenario(&rules([0], LATER));
     let flags = [
         "--max-attempts",
         "3",
@@ -131,4 +132,27 @@ fn on_a_shared_ledger_too_what_met_a_stop_is_sent_and_only_bad_rows_are_known_ba
         assert_eq!(service.stats().created, people as u64);
         assert_eq!(summary["known_bad"], 0);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_shared_ledger_too_rows_that_are_put_off_keep_nobody_waiting() {
+    let Some(database) = Cluster::database() else {
+        return;
+    };
+    let folder = Folder::with_leads(&contacts(12));
+    let mut service = scenario(&rules(0..2, LATER));
+    let night = |service: &Sandbox, code: i32| {
+        let flags = "--concurrency 1 --on-uncertain hold --max-outage 20s --max-attempts 3 \
+            --known-bad skip --format json";
+        let run = folder.import_leads(service, &[]).args(flags);
+        with_ledger(run, &database).expect(code).json()
+    };
+    for created in [10, 0] {
+        let summary = night(&service, 1);
+        assert_eq!(count(&summary, "created"), created);
+        assert_eq!(count(&summary, "rejected"), 2);
+    }
+    service = replaced(service, "");
+    assert_eq!(count(&night(&service, 0), "created"), 2);
 }

@@ -162,6 +162,15 @@ pub enum Fate {
     Known,
 }
 
+impl Fate {
+    pub fn is_never_taken(self) -> bool {
+        matches!(
+            self,
+            Fate::Rejected | Fate::RefusedLikeAll | Fate::ComesBack
+        )
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub enum Act {
     /// The command is started.

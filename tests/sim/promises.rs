@@ -437,10 +437,8 @@ pub fn missing(world: &World, last: &Start, ledger: &[ExportedRow]) -> Vec<Targe
     let rows = last.rows.iter().enumerate();
     for (at, row) in rows.filter(|(_, row)| row.kind == RowKind::Good) {
         let target = target(world, row);
-        let is_never_taken = matches!(
-            world.plan.service.fate(row.person),
-            Some(Fate::Rejected | Fate::RefusedLikeAll | Fate::ComesBack)
-        );
+        let fate = world.plan.service.fate(row.person);
+        let is_never_taken = fate.is_some_and(Fate::is_never_taken);
         // Of a run that comes to no end, since the only ones left are always put off, or refused as all
         // would be.
         let line = lines.get(&(at + 1));

@@ -266,12 +266,8 @@ fn judge(
     let mut service = world.service.borrow_mut();
     let weather = &world.plan.service;
     let fate = weather.fate(person(&target.1));
-    let never = matches!(
-        fate,
-        Some(Fate::Rejected | Fate::RefusedLikeAll | Fate::ComesBack)
-    );
     if let Some(trouble) = trouble {
-        if is_taken(Some(trouble)) && !never {
+        if is_taken(Some(trouble)) && !fate.is_some_and(Fate::is_never_taken) {
             let is_there = service.leads_of(target).next().is_some();
             if allows || !weather.refuses_duplicates || !is_there {
                 service.make(target.clone(), Some(by), world.time_of_day());
