@@ -437,12 +437,12 @@ fn the_first_ten_are_sent_and_those_that_were_on_their_way() {
 #[test]
 fn one_list_is_sent_at_a_time_and_the_same_list_is_sent_once() {
     let folder = Folder::with_leads(&contacts(300));
-    let service = scenario(SLOW);
+    let service = scenario("latency_ms = 50");
     let page = Page::start(&folder, &service);
     let first = page.prepare(&folder);
+    let lists: Vec<String> = (0..3).map(|_| page.prepare(&folder)).collect();
     page.send(&first, &[]);
     wait_for_requests(&service, 1);
-    let lists: Vec<String> = (0..3).map(|_| page.prepare(&folder)).collect();
     for list in &lists {
         page.send(list, &[]);
     }
