@@ -37,7 +37,7 @@ const FLAGS: [&str; 12] = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/// A browser with an empty profile.
+/// A browser with an empty profile, which the driver makes below [`Browser::folder`].
 pub struct Browser {
     driver: Option<WebDriver>,
     runtime: Runtime,
@@ -55,9 +55,6 @@ impl Browser {
 
     fn of(installed: &Installed) -> Browser {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["profile", "downloads"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
-        }
         let log = folder.path().join("log");
         let (process, port) = Process::start(&installed.driver, folder.path(), &log);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -87,9 +84,9 @@ impl Browser {
         Page::new(self, tab.unwrap())
     }
 
-    /// Where downloads are put.
-    pub fn downloads(&self) -> PathBuf {
-        self.folder.path().join("downloads")
+    /// An empty folder, for a download.
+    pub fn new_folder(&self) -> PathBuf {
+        tempfile::tempdir_in(&self.folder).unwrap().keep()
     }
 
     /// Runs a command in a tab.
@@ -132,16 +129,9 @@ async fn connect(browser: &Path, folder: &Path, port: u16) -> WebDriverResult<We
     for flag in FLAGS {
         options.add_arg(flag)?;
     }
-    let profile = folder.join("profile");
-    options.add_arg(&format!("--user-data-dir={}", profile.display()))?;
     if is_root(folder) {
         options.add_arg("--no-sandbox")?;
     }
-    let downloads = serde_json::json!({
-        "download.default_directory": folder.join("downloads"),
-        "download.prompt_for_download": false,
-    });
-    options.add_experimental_option("prefs", downloads)?;
     options.set_browser_log_level(LoggingPrefsLogLevel::All)?;
     // The client asks for a provider of TLS, though the driver speaks none.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -183,6 +173,8 @@ impl Process {
         let child = Command::new(driver)
             .args(["--port=0", "--log-level=WARNING", "--enable-chrome-logs"])
             .env("HOME", home)
+            .env("TMPDIR", home)
+            .env("TMP", home)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(log).unwrap())

@@ -198,21 +198,18 @@ impl Page<'_> {
     /// Clicks a link or a button and waits for the file that comes.
     #[track_caller]
     pub fn download(&self, name: &str) -> PathBuf {
-        let folder = self.browser.downloads();
-        let files = || -> Vec<PathBuf> {
-            let entries = fs::read_dir(&folder).unwrap();
-            entries.map(|entry| entry.unwrap().path()).collect()
-        };
-        let before = files();
+        let folder = self.browser.new_folder();
+        let place = json!({ "behavior": "allow", "downloadPath": folder });
+        self.devtools("Browser.setDownloadBehavior", place);
         self.click(name);
         self.until(|| {
-            let now = files();
-            let new: Vec<&PathBuf> = now.iter().filter(|file| !before.contains(file)).collect();
+            let entries = fs::read_dir(&folder).unwrap();
+            let new: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
             let is_whole = |file: &Path| {
                 let name = file.file_name().unwrap().to_string_lossy();
                 !name.starts_with('.') && !name.ends_with(".crdownload")
             };
-            match new[..] {
+            match &new[..] {
                 [file] if is_whole(file) => Ok(file.clone()),
                 _ => Err(format!("no download has finished: {new:?}")),
             }
