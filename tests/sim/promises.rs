@@ -10,6 +10,7 @@ use std::time::Duration;
 use leadload::exit::ExitCode;
 use leadload::lead::{RunId, Status};
 use leadload::ledger::ExportedRow;
+use tokio::time::Instant;
 
 use crate::history::Start;
 use crate::plan::{Fate, Rate, Row, RowKind, Until};
@@ -394,16 +395,26 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
         return;
     }
     for target in missing(world, last, ledger) {
-        if !(options.skips_known_bad && is_known_bad(world, &target)) {
+        if !(options.skips_known_bad && is_known_bad(world, last, &target)) {
             world.violated(format!("promise 2: {target:?} is lost"));
         }
     }
 }
 
 /// Whether a start has refused the row while it took others of its campaign, or refused them for other
-/// reasons.
-fn is_known_bad(world: &World, target: &Target) -> bool {
+/// reasons. Where a number is sent once whatever the campaign, its other rows are repetitions of that one.
+fn is_known_bad(world: &World, last: &Start, target: &Target) -> bool {
     let arrivals = &world.service.borrow().arrivals;
+    let is_same = |of: &Target| match world.plan.options.once_for_all {
+        true => of.1 == target.1,
+        false => of == target,
+    };
+    let all = last.rows.iter().map(|row| self::target(world, row));
+    all.filter(is_same)
+        .any(|of| is_refused_alone(arrivals, &of))
+}
+
+fn is_refused_alone(arrivals: &[Arrival], target: &Target) -> bool {
     let is_refused = |of: &&Arrival| matches!(of.sense, Sense::Refused(_));
     let mut refusals = arrivals
         .iter()
@@ -531,10 +542,18 @@ fn may_be_of_both(world: &World, starts: &[Start], lead: &Lead, run: Option<RunI
     let service = world.service.borrow();
     let arrivals = service.arrivals.iter();
     let asked: Vec<&Arrival> = arrivals.filter(|a| a.target == lead.target).collect();
-    let of_maker = asked.iter().filter(|a| Some(a.by) == lead.by);
+    let mut of_maker = asked.iter().filter(|a| Some(a.by) == lead.by);
     let of_run = |a: &&&Arrival| is_unclear(a) && starts[a.by].told.run == run;
-    let mut both = of_maker.flat_map(|made| asked.iter().filter(of_run).map(move |a| (made, a)));
-    both.any(|(made, a)| a.at <= made.at && made.at < a.at + within)
+    let asked_at = asked.iter().filter(of_run).map(|a| a.at);
+    // A start that was cut off may have been about to ask.
+    let cut_off = starts
+        .iter()
+        .filter(|start| start.told.run == run && start.is_cut_short());
+    let times: Vec<Instant> = asked_at.chain(cut_off.map(|start| start.ended)).collect();
+    of_maker.any(|made| {
+        let is_soon_after = |at: &Instant| *at <= made.at && made.at < *at + within;
+        times.iter().any(is_soon_after)
+    })
 }
 
 /// What holds of requests, whatever came of them.
