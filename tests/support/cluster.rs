@@ -139,8 +139,10 @@ impl Cluster {
 
     /// Starts the server. Its data survives a crash of the server, not one of the computer.
     pub fn up(&self) {
+        // With a database for each test its vacuum would hardly end.
         let options = format!(
-            "-p {} -k {} -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync={}",
+            "-p {} -k {} -c listen_addresses=127.0.0.1 -c max_connections=200 -c autovacuum=off \
+             -c fsync={}",
             self.port,
             self.folder.display(),
             if self.is_durable { "on" } else { "off" }
