@@ -85,6 +85,8 @@ pub struct Service {
     pub is_well: bool,
     counted: HashMap<Target, u64>,
     taken_at: Vec<Instant>,
+    /// Calls that are not about a new lead.
+    calls: u64,
     next_id: u64,
 }
 
@@ -164,14 +166,27 @@ pub fn receive(world: &Rc<World>, by: usize, request: &Request, answer: oneshot:
             request.url().clone(),
         );
         tokio::task::spawn_local(async move {
-            sleep(Duration::from_millis(20)).await;
-            let said = troubled(&world).unwrap_or_else(|| match (method, url.path()) {
+            let is_of_campaigns = url.path() == "/api/user/campaigns";
+            let trouble = foreseen_of_call(&world, is_of_campaigns);
+            let took = trouble.and_then(|trouble| lateness(&world, trouble));
+            let took = took.unwrap_or(Duration::from_millis(40));
+            sleep(took / 2).await;
+            let done = || match (method, url.path()) {
                 (Method::GET, "/api/user/campaigns") => campaigns(),
                 (Method::GET, "/api/user/leads") => leads(&world, &url),
                 (Method::DELETE, path) => remove(&world, by, path.rsplit('/').next().unwrap()),
                 (method, path) => panic!("{method} {path}"),
-            });
-            sleep(Duration::from_millis(20)).await;
+            };
+            let said = match trouble {
+                None => refused_call(&world, is_of_campaigns).unwrap_or_else(done),
+                Some(trouble) => {
+                    if is_taken(Some(trouble)) {
+                        let _ = done();
+                    }
+                    said_of(&world, trouble).1
+                }
+            };
+            sleep(took / 2).await;
             let _ = answer.send(said);
         });
         return;
@@ -186,12 +201,8 @@ pub fn receive(world: &Rc<World>, by: usize, request: &Request, answer: oneshot:
     let world = Rc::clone(world);
     tokio::task::spawn_local(async move {
         let (latency, trouble) = foreseen(&world, &target);
-        let took = match trouble {
-            Some(Trouble::Late { .. }) => {
-                Duration::from_secs(u64::from(world.plan.options.timeout_s) + 3)
-            }
-            _ => latency,
-        };
+        let took = trouble.and_then(|trouble| lateness(&world, trouble));
+        let took = took.unwrap_or(latency);
         // It is done half-way through.
         sleep(took / 2).await;
         let (sense, said) = judge(&world, by, &target, allows, trouble);
@@ -201,6 +212,12 @@ pub fn receive(world: &Rc<World>, by: usize, request: &Request, answer: oneshot:
             world.answered(index);
         }
     });
+}
+
+/// How long a request takes whose answer comes too late.
+fn lateness(world: &World, trouble: Trouble) -> Option<Duration> {
+    let timeout = u64::from(world.plan.options.timeout_s);
+    matches!(trouble, Trouble::Late { .. }).then(|| Duration::from_secs(timeout + 3))
 }
 
 /// Whether a request with this trouble does what it asks for, though the answer does not say so.
@@ -279,16 +296,8 @@ fn judge(
         if let Some((sense, said)) = refused_by_spell(world, target) {
             return (sense, said);
         }
-        if let Some(limit) = weather.limit {
-            let (now, window) = (Instant::now(), Duration::from_secs(limit.seconds.into()));
-            service.taken_at.retain(|at| now < *at + window);
-            if service.taken_at.len() >= limit.requests.into() {
-                let free = service.taken_at[0] + window - now;
-                let seconds = free.as_millis().div_ceil(1000) as u64;
-                let hint = limit.hint.then_some(Hint::Seconds(seconds as u8));
-                return later(world, 429, hint.unwrap_or(Hint::None));
-            }
-            service.taken_at.push(now);
+        if let Some(refused) = limited(world, &mut service) {
+            return refused;
         }
     }
     match fate {
@@ -327,6 +336,21 @@ fn judge(
         _ => (200, json!({"lead_id": id})),
     };
     (Sense::Created, reply(status, &[], said.to_string()))
+}
+
+/// Counts a request, or refuses it since there were too many.
+fn limited(world: &World, service: &mut Service) -> Option<(Sense, Answered)> {
+    let limit = world.plan.service.limit?;
+    let (now, window) = (Instant::now(), Duration::from_secs(limit.seconds.into()));
+    service.taken_at.retain(|at| now < *at + window);
+    if service.taken_at.len() >= limit.requests.into() {
+        let free = service.taken_at[0] + window - now;
+        let seconds = free.as_millis().div_ceil(1000) as u64;
+        let hint = limit.hint.then_some(Hint::Seconds(seconds as u8));
+        return Some(later(world, 429, hint.unwrap_or(Hint::None)));
+    }
+    service.taken_at.push(now);
+    None
 }
 
 fn refused_by_spell(world: &World, target: &Target) -> Option<(Sense, Answered)> {
@@ -406,15 +430,36 @@ fn later(world: &World, status: u16, hint: Hint) -> (Sense, Answered) {
 }
 
 /// What goes wrong with a call that is not about a new lead.
-fn troubled(world: &World) -> Option<Answered> {
-    if world.service.borrow().is_well {
+fn foreseen_of_call(world: &World, is_of_campaigns: bool) -> Option<Trouble> {
+    let mut service = world.service.borrow_mut();
+    if service.is_well {
         return None;
     }
-    world.spells().find_map(|spell| match spell {
-        SpellKind::All(trouble) => Some(said_of(world, trouble).1),
+    let spell = world.spells().find_map(|spell| match spell {
+        SpellKind::All(trouble) => Some(trouble),
+        _ => None,
+    });
+    let weather = &world.plan.service;
+    service.calls += 1;
+    let of = [world.plan.seed, service.calls];
+    let is_faulty = !is_of_campaigns && chance(&of) % 100 < u64::from(weather.faulty_percent);
+    let which = || weather.faults[chance(&[of[1], of[0]]) as usize % weather.faults.len()];
+    spell.or_else(|| is_faulty.then(which))
+}
+
+fn refused_call(world: &World, is_of_campaigns: bool) -> Option<Answered> {
+    let mut service = world.service.borrow_mut();
+    if service.is_well {
+        return None;
+    }
+    let spell = world.spells().find_map(|spell| match spell {
         SpellKind::Refused(status) => Some(reply(status, &[], "{}".to_owned())),
-        SpellKind::Campaign(..) => None,
-    })
+        _ => None,
+    });
+    if spell.is_some() || is_of_campaigns {
+        return spell;
+    }
+    limited(world, &mut service).map(|(_, said)| said)
 }
 
 fn leads(world: &World, url: &reqwest::Url) -> Answered {
