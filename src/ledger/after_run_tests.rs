@@ -313,13 +313,16 @@ fn a_file_that_is_put_aside_is_known_under_both_names_unless_its_run_is_pruned()
             rows: Some(2),
             state: None,
         };
-        let record = |subject: &mut Subject, by: RunId, path: &str| {
-            let recorded = subject.ledger.record_outputs(by, &[output(path)]);
-            recorded.unwrap();
+        let known = |subject: &Subject| {
             let runs = subject.ledger.runs().unwrap();
             let outputs = runs.into_iter().flat_map(|run| run.outputs);
             let names = outputs.map(|output| output.path.map(|path| path.display().to_string()));
             names.collect::<Vec<Option<String>>>()
+        };
+        let record = |subject: &mut Subject, by: RunId, path: &str| {
+            let recorded = subject.ledger.record_outputs(by, &[output(path)]);
+            recorded.unwrap();
+            known(subject)
         };
         record(&mut subject, RUN, "a");
         subject.end(RUN);
@@ -327,8 +330,13 @@ fn a_file_that_is_put_aside_is_known_under_both_names_unless_its_run_is_pruned()
         let both = ["a", "b"].map(|name| Some(name.to_owned()));
         assert_eq!(record(&mut subject, later, "b"), both);
         subject.end(later);
+        // Nothing is that old.
+        subject.ledger.prune(at(-1)).unwrap();
+        assert_eq!(known(&subject), both);
         subject.ledger.prune(Timestamp::MAX).unwrap();
         assert_eq!(record(&mut subject, later, "c"), [None, None, None]);
+        let found = subject.ledger.outputs_at(&["a".into()]).unwrap();
+        assert_eq!(found, [output("a")]);
         subject.ledger.forget_run(RUN).unwrap();
         assert!(record(&mut subject, later, "d").is_empty());
     });

@@ -405,6 +405,16 @@ mod tests {
     }
 
     #[test]
+    fn starts_are_counted_by_the_second() {
+        let mut group = Group::default();
+        for second in [7, 7, 8, 8, 8, 7] {
+            group.count_start(second);
+        }
+        let counts = group.starts.iter().map(|all| (all.second, all.requests));
+        assert_eq!(counts.collect::<Vec<_>>(), [(7, 2), (8, 3), (7, 1)]);
+    }
+
+    #[test]
     fn a_learned_rate_alone_does_not_send_a_group() {
         assert!(learned(Some(1)).is_empty());
     }

@@ -56,3 +56,74 @@ fn earliness(record: &Record) -> impl Ord + use<> {
         record.row,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::lead::{ErrorCode, RowId, RowOutcome, RunId};
+    use crate::phone::PhoneNumber;
+
+    fn record(run: u64, status: Status, second: i64) -> Record {
+        let code = (status == Status::Failed).then_some(ErrorCode::Http(423));
+        let mut outcome = RowOutcome::not_sent(status, code, None);
+        outcome.settled_at = Timestamp::from_second(second).ok();
+        Record {
+            run: RunId(run),
+            row: RowId(1),
+            campaign: CampaignId(1),
+            number: PhoneNumber::from_key(447_911_123_456).unwrap(),
+            file: 0,
+            line: 2,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn the_earliest_lead_counts_and_of_what_was_refused_or_is_open_the_latest() {
+        use Status::{Created, Duplicate, Failed, Rejected, Uncertain};
+        for (records, settled, uncertain, rejected) in [
+            (vec![(1, Created, 5), (2, Created, 4)], Some(2), None, None),
+            (
+                vec![(1, Duplicate, 3), (2, Created, 4)],
+                Some(2),
+                None,
+                None,
+            ),
+            (
+                vec![(1, Duplicate, 3), (2, Duplicate, 4)],
+                Some(1),
+                None,
+                None,
+            ),
+            (
+                vec![(1, Uncertain, 9), (2, Uncertain, 8)],
+                None,
+                Some(2),
+                None,
+            ),
+            (vec![(1, Rejected, 9), (2, Failed, 8)], None, None, Some(2)),
+            (
+                vec![(1, Created, 1), (2, Rejected, 2)],
+                Some(1),
+                None,
+                Some(2),
+            ),
+        ] {
+            for turned in [false, true] {
+                let mut records = records.clone();
+                if turned {
+                    records.reverse();
+                }
+                let mut known = Known::default();
+                for (run, status, second) in &records {
+                    known.add(record(*run, *status, *second));
+                }
+                let runs = [&known.settled, &known.uncertain, &known.rejected]
+                    .map(|kept| kept.as_ref().map(|record| record.run.0));
+                assert_eq!(runs, [settled, uncertain, rejected], "{records:?}");
+            }
+        }
+    }
+}

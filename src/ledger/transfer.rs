@@ -211,3 +211,38 @@ impl Ledger {
 
 /// Takes rows to write, table by table.
 pub(super) type Write<'a> = dyn FnMut(&'static Table, Cells) -> Result<(), LedgerError> + 'a;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(rows: &[Cells]) -> BTreeMap<&'static str, (u64, [u8; 32])> {
+        let mut tally = Tally::default();
+        rows.iter().for_each(|cells| tally.add(&TABLES[0], cells));
+        tally.finish()
+    }
+
+    #[test]
+    fn copies_are_alike_only_if_every_cell_is_there_once_and_in_its_place() {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let row = || vec![Cell::Whole(1), text("ab"), Cell::Empty];
+        let whole = tally(&[row()]);
+        assert_eq!(whole, tally(&[row()]));
+        assert_eq!(whole["services"].0, 1);
+        for other in [
+            vec![],
+            vec![row(), row()],
+            vec![vec![Cell::Whole(2), text("ab"), Cell::Empty]],
+            vec![vec![Cell::Whole(1), text("a"), text("b"), Cell::Empty]],
+            vec![vec![Cell::Whole(1), text("ab"), text("")]],
+            vec![vec![
+                Cell::Whole(1),
+                Cell::Bytes(b"ab".to_vec()),
+                Cell::Empty,
+            ]],
+            vec![vec![text("ab"), Cell::Whole(1), Cell::Empty]],
+        ] {
+            assert_ne!(whole, tally(&other));
+        }
+    }
+}

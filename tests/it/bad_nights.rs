@@ -156,3 +156,20 @@ fn on_a_shared_ledger_too_rows_that_are_put_off_keep_nobody_waiting() {
     service = replaced(service, "");
     assert_eq!(count(&night(&service, 0), "created"), 2);
 }
+
+#[test]
+fn a_start_that_ends_remembers_which_rows_were_put_off() {
+    let folder = Folder::with_leads(&contacts(2));
+    let service = scenario(&rules(0..2, LATER));
+    let flags = "--concurrency 1 --max-outage 6s --max-attempts 2 --format json";
+    let night = |code| {
+        let run = folder.import_leads(&service, &[]);
+        run.args(flags).expect(code).json()
+    };
+    // The service may be busy, and take nobody.
+    let first = night(3);
+    assert_eq!(first["stopped_by"], "outage");
+    assert_eq!(count(&first, "rejected"), 0);
+    // That two of them were asked to wait in two nights is about them.
+    assert_eq!(count(&night(1), "rejected"), 2);
+}

@@ -156,6 +156,14 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_foreign_unless_it_is_of_somebody_who_is_known_or_of_root() {
+        for (user, is_of_another) in [(0, false), (7, false), (8, false), (9, true)] {
+            assert_eq!(super::is_of_another(user, &[7, 8]), is_of_another, "{user}");
+        }
+    }
+
     #[test]
     fn a_file_is_mounted_where_it_is_a_mount_point_and_not_only_below_one() {
         let mounts = b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
