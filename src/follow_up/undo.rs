@@ -279,11 +279,19 @@ impl Undo {
     ) -> Result<UndoOutcome, Stopped> {
         let (run, at) = (self.target.run.run, row.row);
         let lead_id = row.lead_id.as_deref().unwrap_or_default();
+        // An attempt whose answer is lost may have removed it, though a later one is refused.
+        let lost = Cell::new(false);
         let called = self
             .target
             .calls
             .make(
-                async |client| client.delete_lead(lead_id).await,
+                async |client| {
+                    let called = client.delete_lead(lead_id).await;
+                    let is_lost =
+                        matches!(called.result, Err(NotDone::NoAnswer { was_sent: true, .. }));
+                    lost.set(lost.get() || is_lost);
+                    called
+                },
                 move |ledger| ledger.ask_to_undo(run, at, clock::now()),
             )
             .await?;
@@ -309,12 +317,12 @@ impl Undo {
                 cause: FatalCause::Forbidden,
                 text,
             }),
-            NotDone::NoAnswer { text, .. } => {
+            other if lost.get() || matches!(other, NotDone::NoAnswer { .. }) => {
                 progress.set(Progress {
                     may_be_removed: true,
                     ..progress.get()
                 });
-                Ok(outcome(UndoStatus::Unknown, http_status, &text))
+                Ok(outcome(UndoStatus::Unknown, http_status, other.text()))
             }
             other => Ok(outcome(UndoStatus::Kept, http_status, other.text())),
         }

@@ -37,14 +37,15 @@ const FLAGS: [&str; 12] = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/// A browser with an empty profile, which the driver makes below [`Browser::folder`].
+/// A browser with an empty profile.
 pub struct Browser {
     driver: Option<WebDriver>,
     runtime: Runtime,
     /// The tab that commands go to.
     current: RefCell<WindowHandle>,
-    folder: tempfile::TempDir,
+    /// Ended before its folder is removed.
     _process: Process,
+    folder: tempfile::TempDir,
 }
 
 impl Browser {
@@ -69,8 +70,8 @@ impl Browser {
             driver: Some(driver),
             runtime,
             current,
-            folder,
             _process: process,
+            folder,
         }
     }
 
@@ -173,6 +174,7 @@ impl Process {
         let child = Command::new(driver)
             .args(["--port=0", "--log-level=WARNING", "--enable-chrome-logs"])
             .env("HOME", home)
+            // Where the driver puts the profile, on Linux and Windows.
             .env("TMPDIR", home)
             .env("TMP", home)
             .stdin(Stdio::null())

@@ -204,14 +204,14 @@ impl Page<'_> {
         self.click(name);
         self.until(|| {
             let entries = fs::read_dir(&folder).unwrap();
-            let new: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+            let files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
             let is_whole = |file: &Path| {
                 let name = file.file_name().unwrap().to_string_lossy();
                 !name.starts_with('.') && !name.ends_with(".crdownload")
             };
-            match &new[..] {
+            match &files[..] {
                 [file] if is_whole(file) => Ok(file.clone()),
-                _ => Err(format!("no download has finished: {new:?}")),
+                _ => Err(format!("no download has finished: {files:?}")),
             }
         })
     }

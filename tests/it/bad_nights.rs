@@ -170,6 +170,6 @@ fn a_start_that_ends_remembers_which_rows_were_put_off() {
     let first = night(3);
     assert_eq!(first["stopped_by"], "outage");
     assert_eq!(count(&first, "rejected"), 0);
-    // That two of them were asked to wait in two nights is about them.
+    // Both were put off in two nights, so it is about them.
     assert_eq!(count(&night(1), "rejected"), 2);
 }

@@ -405,13 +405,11 @@ pub fn check_end(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
 /// reasons. Where a number is sent once whatever the campaign, its other rows are repetitions of that one.
 fn is_known_bad(world: &World, last: &Start, target: &Target) -> bool {
     let arrivals = &world.service.borrow().arrivals;
-    let is_same = |of: &Target| match world.plan.options.once_for_all {
-        true => of.1 == target.1,
-        false => of == target,
-    };
-    let all = last.rows.iter().map(|row| self::target(world, row));
-    all.filter(is_same)
-        .any(|of| is_refused_alone(arrivals, &of))
+    let is_number = |of: &Target| world.plan.options.once_for_all && of.1 == target.1;
+    let good = last.rows.iter().filter(|row| row.kind == RowKind::Good);
+    let mut targets = good.map(|row| self::target(world, row));
+    let first = targets.find(|of| of == target || is_number(of));
+    first.is_some_and(|of| is_refused_alone(arrivals, &of))
 }
 
 fn is_refused_alone(arrivals: &[Arrival], target: &Target) -> bool {
@@ -545,11 +543,14 @@ fn may_be_of_both(world: &World, starts: &[Start], lead: &Lead, run: Option<RunI
     let mut of_maker = asked.iter().filter(|a| Some(a.by) == lead.by);
     let of_run = |a: &&&Arrival| is_unclear(a) && starts[a.by].told.run == run;
     let asked_at = asked.iter().filter(of_run).map(|a| a.at);
-    // A start that was cut off may have been about to ask.
-    let cut_off = starts
-        .iter()
-        .filter(|start| start.told.run == run && start.is_cut_short());
-    let times: Vec<Instant> = asked_at.chain(cut_off.map(|start| start.ended)).collect();
+    // A start that was killed may have been about to ask.
+    let may_ask = |start: &&Start| {
+        let mut rows = start.rows.iter();
+        let is_killed = start.told.run == run && start.code.is_none();
+        is_killed && rows.any(|row| target(world, row) == lead.target)
+    };
+    let killed = starts.iter().filter(may_ask);
+    let times: Vec<Instant> = asked_at.chain(killed.map(|start| start.ended)).collect();
     of_maker.any(|made| {
         let is_soon_after = |at: &Instant| *at <= made.at && made.at < *at + within;
         times.iter().any(is_soon_after)

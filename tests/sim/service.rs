@@ -180,7 +180,7 @@ pub fn receive(world: &Rc<World>, by: usize, request: &Request, answer: oneshot:
             let said = match trouble {
                 None => refused_call(&world, is_of_campaigns).unwrap_or_else(done),
                 Some(trouble) => {
-                    if is_taken(Some(trouble)) {
+                    if is_taken(trouble) {
                         let _ = done();
                     }
                     said_of(&world, trouble).1
@@ -221,16 +221,22 @@ fn lateness(world: &World, trouble: Trouble) -> Option<Duration> {
 }
 
 /// Whether a request with this trouble does what it asks for, though the answer does not say so.
-fn is_taken(trouble: Option<Trouble>) -> bool {
+fn is_taken(trouble: Trouble) -> bool {
     matches!(
         trouble,
-        Some(
-            Trouble::Broken { taken: true }
-                | Trouble::Late { taken: true }
-                | Trouble::Status { taken: true, .. }
-                | Trouble::Unreadable { taken: true }
-        )
+        Trouble::Broken { taken: true }
+            | Trouble::Late { taken: true }
+            | Trouble::Status { taken: true, .. }
+            | Trouble::Unreadable { taken: true }
     )
+}
+
+/// What goes wrong with all requests now.
+fn trouble_of_all(world: &World) -> Option<Trouble> {
+    world.spells().find_map(|spell| match spell {
+        SpellKind::All(trouble) => Some(trouble),
+        _ => None,
+    })
 }
 
 fn foreseen(world: &World, target: &Target) -> (Duration, Option<Trouble>) {
@@ -250,10 +256,7 @@ fn foreseen(world: &World, target: &Target) -> (Duration, Option<Trouble>) {
     if service.is_well {
         return (latency, None);
     }
-    let spell = world.spells().find_map(|spell| match spell {
-        SpellKind::All(trouble) => Some(trouble),
-        _ => None,
-    });
+    let spell = trouble_of_all(world);
     let fate = weather.fate(person(&target.1));
     let trouble = if let Some(trouble) = spell {
         Some(trouble)
@@ -284,7 +287,7 @@ fn judge(
     let weather = &world.plan.service;
     let fate = weather.fate(person(&target.1));
     if let Some(trouble) = trouble {
-        if is_taken(Some(trouble)) && !fate.is_some_and(Fate::is_never_taken) {
+        if is_taken(trouble) && !fate.is_some_and(Fate::is_never_taken) {
             let is_there = service.leads_of(target).next().is_some();
             if allows || !weather.refuses_duplicates || !is_there {
                 service.make(target.clone(), Some(by), world.time_of_day());
@@ -293,11 +296,9 @@ fn judge(
         return said_of(world, trouble);
     }
     if !service.is_well {
-        if let Some((sense, said)) = refused_by_spell(world, target) {
-            return (sense, said);
-        }
-        if let Some(refused) = limited(world, &mut service) {
-            return refused;
+        let refused = refused_by_spell(world, target);
+        if let Some(answer) = refused.or_else(|| limited(world, &mut service)) {
+            return answer;
         }
     }
     match fate {
@@ -429,31 +430,33 @@ fn later(world: &World, status: u16, hint: Hint) -> (Sense, Answered) {
     }
 }
 
-/// What goes wrong with a call that is not about a new lead.
+/// What goes wrong with a call that is not about a new lead. The list of campaigns, which each start asks
+/// for, meets only what all requests meet.
 fn foreseen_of_call(world: &World, is_of_campaigns: bool) -> Option<Trouble> {
     let mut service = world.service.borrow_mut();
     if service.is_well {
         return None;
     }
-    let spell = world.spells().find_map(|spell| match spell {
-        SpellKind::All(trouble) => Some(trouble),
-        _ => None,
-    });
+    let spell = trouble_of_all(world);
+    if spell.is_some() || is_of_campaigns {
+        return spell;
+    }
     let weather = &world.plan.service;
     service.calls += 1;
     let of = [world.plan.seed, service.calls];
-    let is_faulty = !is_of_campaigns && chance(&of) % 100 < u64::from(weather.faulty_percent);
+    let is_faulty = chance(&of) % 100 < u64::from(weather.faulty_percent);
     let which = || weather.faults[chance(&[of[1], of[0]]) as usize % weather.faults.len()];
-    spell.or_else(|| is_faulty.then(which))
+    is_faulty.then(which)
 }
 
+/// The refusal of such a call, if there is one.
 fn refused_call(world: &World, is_of_campaigns: bool) -> Option<Answered> {
     let mut service = world.service.borrow_mut();
     if service.is_well {
         return None;
     }
     let spell = world.spells().find_map(|spell| match spell {
-        SpellKind::Refused(status) => Some(reply(status, &[], "{}".to_owned())),
+        SpellKind::Refused(status) => Some(refused(status)),
         _ => None,
     });
     if spell.is_some() || is_of_campaigns {

@@ -159,8 +159,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_file_is_foreign_unless_it_is_of_somebody_who_is_known_or_of_root() {
-        for (user, is_of_another) in [(0, false), (7, false), (8, false), (9, true)] {
-            assert_eq!(super::is_of_another(user, &[7, 8]), is_of_another, "{user}");
+        for (user, is_refused) in [(0, false), (7, false), (8, false), (9, true)] {
+            assert_eq!(is_of_another(user, &[7, 8]), is_refused, "{user}");
         }
     }
 
