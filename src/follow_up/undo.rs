@@ -227,10 +227,7 @@ impl Undo {
             None => self.asked_to_remove(&row, progress).await?,
         };
         if outcome.status.is_removed() {
-            progress.set(Progress {
-                may_be_removed: true,
-                ..progress.get()
-            });
+            may_be_removed(progress);
         }
         let run = self.target.run.run;
         let ledger = &self.target.calls.ledger;
@@ -279,17 +276,19 @@ impl Undo {
     ) -> Result<UndoOutcome, Stopped> {
         let (run, at) = (self.target.run.run, row.row);
         let lead_id = row.lead_id.as_deref().unwrap_or_default();
-        // An attempt whose answer is lost may have removed it, though a later one is refused.
-        let lost = Cell::new(false);
+        // An attempt whose answer is lost may have removed it, though a later one is refused; by an earlier
+        // start too.
+        let lost = Cell::new(row.was_asked);
         let called = self
             .target
             .calls
             .make(
                 async |client| {
                     let called = client.delete_lead(lead_id).await;
-                    let is_lost =
-                        matches!(called.result, Err(NotDone::NoAnswer { was_sent: true, .. }));
-                    lost.set(lost.get() || is_lost);
+                    if let Err(NotDone::NoAnswer { was_sent: true, .. }) = called.result {
+                        lost.set(true);
+                        may_be_removed(progress);
+                    }
                     called
                 },
                 move |ledger| ledger.ask_to_undo(run, at, clock::now()),
@@ -298,66 +297,63 @@ impl Undo {
         let http_status = called.http_status;
         let not_done = match called.result {
             Ok(()) => {
+                may_be_removed(progress);
                 progress.set(Progress {
                     has_removed: true,
-                    may_be_removed: true,
                     ..progress.get()
                 });
                 return Ok(outcome(UndoStatus::Undone, http_status, ""));
             }
             Err(not_done) => not_done,
         };
-        match not_done {
-            NotDone::NotFound { text } => self.not_found(row, progress, text).await,
-            NotDone::NotOffered { text } if self.refuses_all(progress) => Err(not_offered(text)),
-            NotDone::Refused {
-                code: ErrorCode::Http(403),
-                text,
-            } if self.refuses_all(progress) => Err(Stopped::Fatal {
-                cause: FatalCause::Forbidden,
-                text,
-            }),
-            other if lost.get() || matches!(other, NotDone::NoAnswer { .. }) => {
-                progress.set(Progress {
-                    may_be_removed: true,
-                    ..progress.get()
-                });
-                Ok(outcome(UndoStatus::Unknown, http_status, other.text()))
-            }
-            other => Ok(outcome(UndoStatus::Kept, http_status, other.text())),
+        let mut why = not_done.text().to_owned();
+        let is_unknown = |why: &str| {
+            may_be_removed(progress);
+            Ok(outcome(UndoStatus::Unknown, http_status, why))
+        };
+        if matches!(not_done, NotDone::NoAnswer { .. }) {
+            return is_unknown(&why);
         }
+        // 404 may say that there is no such lead, or no such call: the list says which.
+        if lost.get() || matches!(not_done, NotDone::NotFound { .. }) {
+            match self.is_listed(row).await? {
+                Ok(true) => why += "; but the list of leads still has it",
+                Ok(false) => {
+                    let gone = "it was not there any more";
+                    return Ok(outcome(UndoStatus::Gone, http_status, gone));
+                }
+                Err(not_done) => {
+                    why += &format!("; and it cannot be looked up: {}", not_done.text());
+                    return is_unknown(&why);
+                }
+            }
+        }
+        if self.refuses_all(progress) {
+            match not_done {
+                NotDone::NotFound { text } | NotDone::NotOffered { text } => {
+                    return Err(not_offered(text));
+                }
+                NotDone::Refused {
+                    code: ErrorCode::Http(403),
+                    text,
+                } => {
+                    return Err(Stopped::Fatal {
+                        cause: FatalCause::Forbidden,
+                        text,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(outcome(UndoStatus::Kept, http_status, &why))
     }
 
-    /// The service says that there is no such lead, or no such call: the list says which.
-    async fn not_found(
-        &self,
-        row: &UndoRow,
-        progress: &Cell<Progress>,
-        text: String,
-    ) -> Result<UndoOutcome, Stopped> {
-        let status = Some(404);
+    /// Whether the service lists the lead of a row.
+    async fn is_listed(&self, row: &UndoRow) -> Result<Result<bool, NotDone>, Stopped> {
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
         let calls = &self.target.calls;
         let listed = listed_for(calls, row.campaign, row.number, has_its_id).await?;
-        let is_there = match &listed {
-            Ok(listed) => !listed.is_empty(),
-            Err(not_done) => {
-                let why = format!("{text}; and it cannot be looked up: {}", not_done.text());
-                return Ok(outcome(UndoStatus::Unknown, status, &why));
-            }
-        };
-        if !is_there {
-            return Ok(outcome(
-                UndoStatus::Gone,
-                status,
-                "it was not there any more",
-            ));
-        }
-        if self.refuses_all(progress) {
-            return Err(not_offered(text));
-        }
-        let why = format!("{text}; but the list of leads still has it");
-        Ok(outcome(UndoStatus::Kept, status, &why))
+        Ok(listed.map(|listed| !listed.is_empty()))
     }
 
     /// Counts a refusal. Returns whether the service seems to refuse all leads: it has removed none, and
@@ -405,6 +401,13 @@ impl Progress {
             refused: 0,
         }
     }
+}
+
+fn may_be_removed(progress: &Cell<Progress>) {
+    progress.set(Progress {
+        may_be_removed: true,
+        ..progress.get()
+    });
 }
 
 fn not_offered(text: String) -> Stopped {

@@ -54,40 +54,78 @@ pub fn address_of(service: &Sandbox) -> SocketAddr {
 
 /// The address of the service, but requests that begin with these words are refused.
 pub fn refusing(service: &Sandbox, words: &'static str, status: u16) -> String {
+    lost_and_refused(service, words, None, status)
+}
+
+/// Like [`refusing`], but the first such request gets no answer if it is lost.
+pub fn lost_and_refused(
+    service: &Sandbox,
+    words: &'static str,
+    lost: Option<Lost>,
+    status: u16,
+) -> String {
     let place = address_of(service);
-    let address = listen(move |connection| async move {
-        let mut connection = BufReader::new(connection);
-        let (mut head, mut length) = (String::new(), 0);
-        // One request for each connection, so that each is looked at.
-        loop {
-            let mut line = String::new();
-            connection.read_line(&mut line).await?;
-            let lower = line.to_ascii_lowercase();
-            if let Some(bytes) = lower.strip_prefix("content-length:") {
-                length = bytes.trim().parse().unwrap();
-            }
-            if line.trim().is_empty() {
-                break;
-            }
-            if !lower.starts_with("connection:") {
-                head.push_str(&line);
-            }
-        }
-        let mut body = vec![0; length];
-        connection.read_exact(&mut body).await?;
-        if head.starts_with(words) {
-            let answer = format!(
-                "HTTP/1.1 {status} No\r\ncontent-length: 16\r\nconnection: close\r\n\r\n{{\"message\":\"no\"}}"
-            );
-            return connection.write_all(answer.as_bytes()).await;
-        }
-        let mut to = TcpStream::connect(place).await?;
-        to.write_all(format!("{head}connection: close\r\n\r\n").as_bytes())
-            .await?;
-        to.write_all(&body).await?;
-        copy_bidirectional(&mut to, &mut connection).await.map(drop)
+    let lost = Arc::new(Mutex::new(lost));
+    let address = listen(move |connection| {
+        let lost = Arc::clone(&lost);
+        relayed(place, connection, words, lost, status)
     });
     format!("http://{address}")
+}
+
+/// Passes one request on, unless it is to be lost or refused.
+async fn relayed(
+    place: SocketAddr,
+    connection: TcpStream,
+    words: &str,
+    lost: Arc<Mutex<Option<Lost>>>,
+    status: u16,
+) -> io::Result<()> {
+    let mut connection = BufReader::new(connection);
+    let (mut head, mut length) = (String::new(), 0);
+    // One request for each connection, so that each is looked at.
+    loop {
+        let mut line = String::new();
+        connection.read_line(&mut line).await?;
+        let lower = line.to_ascii_lowercase();
+        if let Some(bytes) = lower.strip_prefix("content-length:") {
+            length = bytes.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        if !lower.starts_with("connection:") {
+            head.push_str(&line);
+        }
+    }
+    let mut body = vec![0; length];
+    connection.read_exact(&mut body).await?;
+    let is_meant = head.starts_with(words);
+    let lost = lost.lock().unwrap().take_if(|_| is_meant);
+    if let Some(Lost::BeforeTheService) = lost {
+        return Ok(());
+    }
+    if is_meant && lost.is_none() {
+        let answer = format!(
+            "HTTP/1.1 {status} No\r\ncontent-length: 16\r\nconnection: close\r\n\r\n{{\"message\":\"no\"}}"
+        );
+        return connection.write_all(answer.as_bytes()).await;
+    }
+    let mut to = TcpStream::connect(place).await?;
+    to.write_all(format!("{head}connection: close\r\n\r\n").as_bytes())
+        .await?;
+    to.write_all(&body).await?;
+    if lost.is_some() {
+        return to.read_to_end(&mut Vec::new()).await.map(drop);
+    }
+    copy_bidirectional(&mut to, &mut connection).await.map(drop)
+}
+
+/// Where a request or its answer is lost.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Lost {
+    BeforeTheService,
+    AfterTheService,
 }
 
 /// A self-signed certificate authority for one test.

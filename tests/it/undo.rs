@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 #[cfg(unix)]
 use crate::cluster::Cluster;
-use crate::relay::refusing;
+use crate::relay::{Lost, lost_and_refused, refusing};
 #[cfg(unix)]
 use crate::terminal::Terminal;
 use crate::util::{
@@ -1284,5 +1284,34 @@ fn a_lead_that_is_refused_first_keeps_no_other_from_being_removed() {
         let by_status = file(&folder, "leads.undo.csv");
         assert_eq!(by_status["kept"].len(), 1, "{status}");
         assert_eq!(service.leads().len(), 1, "{status}");
+    }
+}
+
+#[test]
+fn a_removal_that_is_refused_after_its_answer_was_lost_is_looked_up() {
+    use Lost::{AfterTheService, BeforeTheService};
+    for (status, lost, is_killed) in [
+        (403, AfterTheService, false),
+        (405, AfterTheService, true),
+        (409, BeforeTheService, false),
+        (422, AfterTheService, true),
+    ] {
+        let folder = Folder::with_leads(&contacts(2));
+        let service = scenario("");
+        let address = lost_and_refused(&service, "DELETE /api/user/leads/1 ", Some(lost), status);
+        let at = |run: Run| run.env("LEADLOAD_BASE_URL", &address);
+        at(folder.import_leads(&service, &["--concurrency", "1"])).expect(0);
+        let undo = || at(undo(&folder, &service, "1", &[]));
+        if is_killed {
+            let process = undo().start();
+            wait_until("removed", || service.stats().deleted == 1);
+            kill(process);
+        }
+        let is_there = lost == BeforeTheService;
+        undo().expect(i32::from(is_there));
+        let first = if is_there { "kept" } else { "gone" };
+        assert_eq!(statuses(&folder), [first, "undone"], "{status}");
+        at(folder.import_leads(&service, &["--again"])).expect(0);
+        assert_eq!(service.leads().len(), 2, "{status}");
     }
 }
