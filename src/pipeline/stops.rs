@@ -573,6 +573,51 @@ mod tests {
         taken.refusals_before = stops.refusals;
         stops.observe(&taken, false, &created());
         assert!(!stops.is_probing(campaign));
+        assert!(stops.takes_others(&[]));
+        let of_it = (
+            campaign,
+            stop(StopReason::Refused(FatalCause::Forbidden), "x"),
+        );
+        assert!(!stops.takes_others(&[of_it]));
+    }
+
+    #[test]
+    fn refusals_that_were_the_rows_own_are_probed_only_if_many_follow_each_other() {
+        let mut stops = stops();
+        let mut observe = |answer| {
+            let mut row = row(0, 1, false);
+            row.refusals_before = stops.refusals;
+            let _ = stops.observe(&row, false, &answer);
+            stops.is_probing(row.claim.campaign)
+        };
+        let refused = || fatal(FatalCause::Forbidden);
+        for _ in 0..EXPECTED {
+            assert!(observe(refused()));
+            assert!(!observe(created()));
+        }
+        let probing: Vec<bool> = (0..7).map(|_| observe(refused())).collect();
+        assert_eq!(probing, [false, false, false, false, false, true, true]);
+    }
+
+    #[test]
+    fn refusals_that_are_settled_in_another_way_do_not_count_any_more() {
+        let mut stops = stops();
+        let refused = fatal(FatalCause::Campaign);
+        for times in [4, 6] {
+            for index in 0..times {
+                let mut row = row(index, 1, false);
+                row.refusals_before = stops.refusals;
+                let consequence = stops.observe(&row, false, &refused);
+                let is_last = index == 5;
+                assert_eq!(
+                    is_last,
+                    matches!(consequence, Consequence::Stop(Scope::Campaign, _))
+                );
+            }
+            assert!(stops.is_probing(CampaignId(1)));
+            stops.forget_refusals(CampaignId(1));
+            assert!(!stops.is_probing(CampaignId(1)));
+        }
     }
 
     #[test]
@@ -616,6 +661,11 @@ mod tests {
         assert_eq!(
             ends_after(&answers),
             Some((10, Scope::Campaign, StoppedBy::Token))
+        );
+        let alone = vec![(2, fatal(FatalCause::Forbidden)); 6];
+        assert_eq!(
+            ends_after(&alone),
+            Some((5, Scope::Campaign, StoppedBy::Token))
         );
     }
 

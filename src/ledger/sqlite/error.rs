@@ -187,3 +187,45 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
             | Error::InvalidColumnType(..)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn what_keeps_the_file_from_being_used_is_named_with_what_helps() {
+        let place = FilePlace::file("/leads/ledger.sqlite3");
+        for (code, what, helps) in [
+            (
+                ffi::SQLITE_FULL,
+                "cannot grow: the disk is full",
+                "free space on that disk",
+            ),
+            (
+                ffi::SQLITE_BUSY,
+                "is locked by another program",
+                "close the program",
+            ),
+            (
+                ffi::SQLITE_READONLY,
+                "it, or its folder, is read-only",
+                "fix that, or name",
+            ),
+            (
+                ffi::SQLITE_NOTADB,
+                "is not a ledger of leadload",
+                "name another file",
+            ),
+            (ffi::SQLITE_CORRUPT, "is damaged", "backup"),
+            (ffi::SQLITE_IOERR, "cannot be used: ", "fix that, then run"),
+        ] {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let LedgerError(message) = LedgerError::of(&place, error);
+            assert!(message.what.contains(what), "{}", message.what);
+            let hint = message.hint.unwrap_or_default();
+            assert!(hint.contains(helps), "{hint}");
+        }
+    }
+}
