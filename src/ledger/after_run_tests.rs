@@ -1,6 +1,8 @@
 //! What both kinds of ledger promise about the time after a run: the do-not-call list, undoing,
 //! and looking uncertain rows up.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -14,12 +16,14 @@ use super::sqlite::samples::{
     CAMPAIGN, RUN, claim, claims, created, invalid_row, number, rejected, settlements, uncertain,
 };
 use super::{
-    Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
-    OutputKind, OutputRecord, Record, Scope, Selection, Sending, ServiceId, Settlement, TokenUsed,
-    UndoOutcome, UndoRow, UndoStatus, Wanted, this_user_here,
+    AskedPause, Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition,
+    NewRun, OutputKind, OutputRecord, RecentUse, Record, Scope, Selection, Sending, ServiceId,
+    Settlement, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, Wanted,
+    this_user_here,
 };
 use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
+use crate::rate::KnownRate;
 
 /// A ledger of either kind, with one run.
 struct Subject {
@@ -471,6 +475,44 @@ fn created_leads_with_an_id_are_removed_and_nothing_else_is_known_to_be_ours() {
             super::undo::NO_LEAD_ID,
         ];
         assert_eq!(why.collect::<Vec<_>>(), expected);
+        let looked_up = rows.iter().filter(|row| row.may_be_looked_up());
+        let looked_up: Vec<u64> = looked_up.map(|row| row.row.0).collect();
+        assert_eq!(looked_up, [3, 4]);
+    });
+}
+
+#[test]
+fn a_later_start_knows_the_pace_that_was_learned_what_was_used_of_it_and_a_wait() {
+    each(|mut subject| {
+        let learned = Some(KnownRate {
+            rate: "100/min".parse().unwrap(),
+            is_stated: true,
+        });
+        let group = Group {
+            learned,
+            ..Group::default()
+        };
+        subject.commit(RUN, group);
+        let Subject {
+            ledger, service, ..
+        } = &mut subject;
+        assert_eq!(ledger.known_rate(*service).unwrap(), learned);
+        let sent = StartsInSecond {
+            second: Timestamp::now().as_second(),
+            requests: 3,
+        };
+        let wait = AskedPause::asked_now(Duration::from_secs(3600), 429);
+        let more = RecentUse {
+            starts: vec![sent],
+            pause: Some(wait),
+        };
+        ledger.record_use(*service, more).unwrap();
+        let recent = ledger.recent_use(*service, Timestamp::now()).unwrap();
+        let requests = recent.starts.iter().map(|start| start.requests);
+        assert_eq!(requests.sum::<u32>(), 3);
+        let left = recent.pause.and_then(|wait| wait.left(Timestamp::now()));
+        let left = left.unwrap().as_secs();
+        assert!((3000..=3600).contains(&left), "{left}");
     });
 }
 

@@ -76,22 +76,19 @@ fn a_ledger_with_a_hard_link_is_refused_by_either_name() {
     folder.import_leads(&service, &again).expect(0);
 }
 
-/// Whoever may write into the folder can put one there.
+fn make_pipe(place: &Path) {
+    let made = Command::new("mkfifo").arg(place).status().unwrap();
+    assert!(made.success());
+}
+
+/// Anybody who may write into the folder can put one there.
 #[test]
-fn a_pipe_or_a_link_beside_the_ledger_is_refused_and_nobody_waits_for_it() {
+fn a_pipe_or_a_link_in_place_of_the_ledger_or_beside_it_is_refused_and_nobody_waits_for_it() {
     let (folder, service) = sent();
     folder.write("precious", "mine");
     for ending in ["-wal", "-shm", "-journal", ".sender-1"] {
         let place = folder.path(&format!("ledger.db{ending}"));
-        let make_pipe = || {
-            assert!(
-                Command::new("mkfifo")
-                    .arg(&place)
-                    .status()
-                    .unwrap()
-                    .success()
-            )
-        };
+        let make_pipe = || make_pipe(&place);
         let make_link = || symlink(folder.path("precious"), &place).unwrap();
         let make_hard_link = || fs::hard_link(folder.path("precious"), &place).unwrap();
         let made: [&dyn Fn(); 3] = [&make_pipe, &make_link, &make_hard_link];
@@ -112,6 +109,13 @@ fn a_pipe_or_a_link_beside_the_ledger_is_refused_and_nobody_waits_for_it() {
         fs::remove_file(&place).unwrap();
     }
     assert_eq!(folder.read("precious"), "mine");
+    fs::remove_file(folder.path("ledger.db")).unwrap();
+    make_pipe(&folder.path("ledger.db"));
+    for command in COMMANDS {
+        let refused = folder.leadload(command).at(&service);
+        let refused = refused.env("LEADLOAD_LEDGER", "ledger.db").expect(5);
+        refused.tells("ledger.db` is not a regular file");
+    }
     assert_eq!(service.stats().lead_requests, 2);
 }
 

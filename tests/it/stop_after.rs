@@ -50,6 +50,17 @@ fn equal_rejections_stop_the_run_and_are_in_results_and_rejects() {
 }
 
 #[test]
+fn rows_that_are_rejected_alike_at_the_end_of_the_list_stop_nothing() {
+    let folder = Folder::with_leads(&contacts(7));
+    let summary = import(&folder, &rejects(3..7), "4", 1).json();
+    assert_eq!(
+        (&summary["stopped_by"], &summary["complete"]),
+        (&serde_json::Value::Null, &true.into())
+    );
+    assert_eq!(summary["rows"], 7);
+}
+
+#[test]
 fn the_same_command_goes_on_after_equal_rejections() {
     let folder = Folder::with_leads(&contacts(12));
     let service = rejects(3..12);

@@ -133,7 +133,11 @@ fn what_was_undone_is_told_to_programs() {
         text,
         "would remove 3 leads of run 1 from campaign 101 (Spring promo)\nnothing was removed\n"
     );
+    let before = service.stats();
     let undone = json(&undo(&folder, &service, "last", &["--format", "json"]).expect(0));
+    let stats = service.stats();
+    let listed = stats.list_requests - before.list_requests;
+    assert_eq!(undone["requests"], stats.delete_requests + listed);
     assert_eq!(undone["run"], 1);
     assert_eq!(undone["complete"], true);
     assert_eq!(

@@ -74,7 +74,6 @@ impl SqliteLedger {
         if !place.path().try_exists().map_err(unusable)? {
             return Ok(None);
         }
-        refuse_other_kinds(place.path()).map_err(unusable)?;
         refuse_strange_files(place)?;
         if place.is_only_read {
             privacy::warn_of_writers(place);
@@ -292,16 +291,8 @@ fn refuse_lost(place: &FilePlace) -> Result<(), LedgerError> {
 fn make(path: &Path) -> io::Result<()> {
     private_file::folders().create(folder_of(path))?;
     match private_file::create(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => refuse_other_kinds(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         created => created.map(drop),
-    }
-}
-
-/// Checked before the file is opened: opening a pipe would wait forever.
-fn refuse_other_kinds(path: &Path) -> io::Result<()> {
-    match path.metadata() {
-        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
-        _ => Ok(()),
     }
 }
 

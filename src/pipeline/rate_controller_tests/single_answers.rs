@@ -27,6 +27,21 @@ async fn two_stated_limits_are_both_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_got_no_answer_does_not_count_in_the_span_of_a_limit() {
+    let mut controller = RateController::new(&RateChoice::Auto, None);
+    let unanswered = controller.try_start().unwrap();
+    tokio::time::advance(Duration::from_secs(20)).await;
+    controller.lost(unanswered);
+    let quota = Quota {
+        limit: NonZeroU32::new(10),
+        remaining: Some(9),
+        reset: Some(Duration::from_secs(10)),
+    };
+    answer(&mut controller, quota).await;
+    assert_eq!(controller.rates[0].to_string(), "10/10s");
+}
+
+#[tokio::test(start_paused = true)]
 async fn where_a_limit_is_stated_no_longer_its_pace_is_kept() {
     let mut controller = RateController::new(&RateChoice::Auto, None);
     let stated = Quota {

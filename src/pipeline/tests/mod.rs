@@ -54,6 +54,12 @@ impl Service {
             .insert(number.to_owned(), replies);
     }
 
+    /// The numbers of all attempts, in their order.
+    fn attempted(&self) -> Vec<String> {
+        let attempts = &self.0.borrow().attempts;
+        attempts.iter().map(|(_, number)| number.clone()).collect()
+    }
+
     fn attempts_at(&self) -> Vec<Instant> {
         self.0.borrow().attempts.iter().map(|(at, _)| *at).collect()
     }

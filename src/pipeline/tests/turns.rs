@@ -100,6 +100,24 @@ fn rows_that_were_refused_before_leave_one_whose_answer_was_lost_its_turn() {
     }
 }
 
+/// With 429, which is about a limit for all.
+#[test]
+fn a_row_that_is_refused_for_now_is_next_again_but_after_the_second_time_another_goes_first() {
+    let service = Service::default();
+    let mut replies = vec![reply(50, refused(Some(1)), false); 2];
+    replies.push(reply(50, created(), true));
+    service.says(&number(0), replies);
+    let policy = Policy {
+        concurrency: in_flight(1),
+        ..policy()
+    };
+    let ran = run_known(&service, policy, 3, |_| None);
+    let attempted = service.attempted();
+    assert_eq!(attempted[..2], [number(0), number(0)]);
+    assert_ne!(attempted[2], number(0));
+    assert!((0..3).all(|n| has_created(&ran, n)));
+}
+
 /// Asked to come back with 423: that is about the row. 429 would be a limit for all.
 #[test]
 fn rows_that_are_put_off_keep_no_others_waiting_wherever_they_stand() {
