@@ -48,10 +48,12 @@ pub enum NotDone {
     NotOffered { text: String },
     /// There is no such lead, as far as the service says; or it does not have this call.
     NotFound { text: String },
-    /// Not done: to be tried again after a wait.
+    /// To be tried again after a wait.
     Later {
         /// How long, where the service says so.
         wait: Option<Duration>,
+        /// Whether it may be done: a gateway has not waited for the service.
+        may_be_done: bool,
         code: ErrorCode,
         text: String,
     },
@@ -78,6 +80,15 @@ impl NotDone {
             text: text.into(),
             was_sent: true,
             is_lasting: false,
+        }
+    }
+
+    /// Whether the service may have done it all the same.
+    pub fn may_be_done(&self) -> bool {
+        match self {
+            NotDone::Later { may_be_done, .. } => *may_be_done,
+            NotDone::NoAnswer { was_sent, .. } => *was_sent,
+            _ => false,
         }
     }
 
@@ -212,8 +223,16 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             },
         },
         Verdict::RetryLater {
-            wait, code, text, ..
-        } => NotDone::Later { wait, code, text },
+            wait,
+            may_be_taken,
+            code,
+            text,
+        } => NotDone::Later {
+            wait,
+            may_be_done: may_be_taken,
+            code,
+            text,
+        },
         Verdict::PerhapsTaken { text, .. } if answer.http_status == Some(501) => {
             NotDone::NotOffered { text }
         }
@@ -233,6 +252,9 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             was_sent: false,
             is_lasting,
         },
+        Verdict::Rejected { text, .. } if answer.http_status == Some(410) => {
+            NotDone::NotFound { text }
+        }
         Verdict::Rejected { code, text } => NotDone::Refused { code, text },
         Verdict::Duplicate { text, .. } => NotDone::Refused {
             code: ErrorCode::Http(answer.http_status.unwrap_or_default()),

@@ -227,7 +227,7 @@ impl Undo {
             None => self.asked_to_remove(&row, progress).await?,
         };
         if outcome.status.is_removed() {
-            may_be_removed(progress);
+            note_perhaps_removed(progress);
         }
         let run = self.target.run.run;
         let ledger = &self.target.calls.ledger;
@@ -285,9 +285,9 @@ impl Undo {
             .make(
                 async |client| {
                     let called = client.delete_lead(lead_id).await;
-                    if let Err(NotDone::NoAnswer { was_sent: true, .. }) = called.result {
+                    if called.result.as_ref().is_err_and(NotDone::may_be_done) {
                         lost.set(true);
-                        may_be_removed(progress);
+                        note_perhaps_removed(progress);
                     }
                     called
                 },
@@ -297,7 +297,6 @@ impl Undo {
         let http_status = called.http_status;
         let not_done = match called.result {
             Ok(()) => {
-                may_be_removed(progress);
                 progress.set(Progress {
                     has_removed: true,
                     ..progress.get()
@@ -307,45 +306,48 @@ impl Undo {
             Err(not_done) => not_done,
         };
         let mut why = not_done.text().to_owned();
-        let is_unknown = |why: &str| {
-            may_be_removed(progress);
+        let unknown = |why: &str| {
+            note_perhaps_removed(progress);
             Ok(outcome(UndoStatus::Unknown, http_status, why))
         };
         if matches!(not_done, NotDone::NoAnswer { .. }) {
-            return is_unknown(&why);
+            return unknown(&why);
         }
         // 404 may say that there is no such lead, or no such call: the list says which.
-        if lost.get() || matches!(not_done, NotDone::NotFound { .. }) {
+        let is_missing = matches!(not_done, NotDone::NotFound { .. });
+        if lost.get() || is_missing {
             match self.is_listed(row).await? {
                 Ok(true) => why += "; but the list of leads still has it",
-                Ok(false) => {
+                // A list may leave a lead out that was changed or is in a call.
+                Ok(false) if is_missing || self.listed.all.contains(&row.row) => {
                     let gone = "it was not there any more";
                     return Ok(outcome(UndoStatus::Gone, http_status, gone));
                 }
-                Err(not_done) => {
-                    why += &format!("; and it cannot be looked up: {}", not_done.text());
-                    return is_unknown(&why);
+                Ok(false) => {
+                    why += "; and the list of leads does not have it";
+                    return unknown(&why);
+                }
+                Err(unlisted) => {
+                    why += &format!("; and it cannot be looked up: {}", unlisted.text());
+                    return unknown(&why);
                 }
             }
         }
-        if self.refuses_all(progress) {
-            match not_done {
-                NotDone::NotFound { text } | NotDone::NotOffered { text } => {
-                    return Err(not_offered(text));
-                }
-                NotDone::Refused {
-                    code: ErrorCode::Http(403),
-                    text,
-                } => {
-                    return Err(Stopped::Fatal {
-                        cause: FatalCause::Forbidden,
-                        text,
-                    });
-                }
-                _ => {}
+        match not_done {
+            NotDone::NotFound { text } | NotDone::NotOffered { text }
+                if self.refuses_all(progress) =>
+            {
+                Err(not_offered(text))
             }
+            NotDone::Refused {
+                code: ErrorCode::Http(403),
+                text,
+            } if self.refuses_all(progress) => Err(Stopped::Fatal {
+                cause: FatalCause::Forbidden,
+                text,
+            }),
+            _ => Ok(outcome(UndoStatus::Kept, http_status, &why)),
         }
-        Ok(outcome(UndoStatus::Kept, http_status, &why))
     }
 
     /// Whether the service lists the lead of a row.
@@ -371,12 +373,17 @@ impl Undo {
 impl ListedRows {
     /// Why the lead of a row is not removed, by the lists that were read.
     fn objection(&self, row: &UndoRow) -> Option<UndoOutcome> {
-        let why = match row.row {
-            row if self.others.contains(&row) => CHANGED,
-            row if self.older.contains(&row) => OLDER,
+        // Where it may be removed, its id may be that of a later lead.
+        let changed = match row.was_asked {
+            true => UndoStatus::Unknown,
+            false => UndoStatus::Kept,
+        };
+        let (status, why) = match row.row {
+            row if self.others.contains(&row) => (changed, CHANGED),
+            row if self.older.contains(&row) => (UndoStatus::Kept, OLDER),
             _ => return None,
         };
-        Some(outcome(UndoStatus::Kept, None, why))
+        Some(outcome(status, None, why))
     }
 }
 
@@ -403,7 +410,7 @@ impl Progress {
     }
 }
 
-fn may_be_removed(progress: &Cell<Progress>) {
+fn note_perhaps_removed(progress: &Cell<Progress>) {
     progress.set(Progress {
         may_be_removed: true,
         ..progress.get()

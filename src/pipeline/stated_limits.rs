@@ -193,7 +193,7 @@ impl StatedLimits {
         }
         let started_within = |span| self.started_within(span, start).saturating_sub(place);
         let own = started_within(limit.rate.per + (now - start)) + in_flight;
-        if used as f64 > MANY_MORE * own as f64 {
+        if used as f64 > MANY_MORE * own as f64 + 1.0 {
             limit.rate.per = limit.rate.per.saturating_mul(2).min(LONGEST);
             limit.refill = None;
             return;

@@ -313,6 +313,95 @@ mod tests {
         }
     }
 
+    #[test]
+    fn three_international_numbers_count_where_none_is_of_the_region() {
+        let region = |code: &str| Region::parse(code).unwrap().calling_code().unwrap();
+        let with = |codes: &[(&str, u64)], with_own_code| Evidence {
+            international: codes.iter().map(|(of, n)| (region(of), *n)).collect(),
+            with_own_code,
+            ..list(30, 3, 0)
+        };
+        for (evidence, found) in [
+            (with(&[("US", 2)], 0), None),
+            (
+                with(&[("US", 2), ("DE", 1)], 0),
+                Some(Against::International(3)),
+            ),
+            (with(&[("US", 3), ("GB", 1)], 0), None),
+            (with(&[("US", 3)], 1), None),
+        ] {
+            assert_eq!(against(britain(), &evidence), found, "{evidence:?}");
+        }
+    }
+
+    #[test]
+    fn ten_numbers_of_a_wrong_length_count_where_they_are_four_times_as_many_as_fit() {
+        for (impossible, fitting, counts) in [
+            (9, 0, false),
+            (10, 0, true),
+            (10, 3, false),
+            (12, 3, true),
+            (39, 10, false),
+            (40, 10, true),
+        ] {
+            let evidence = Evidence {
+                impossible,
+                ..list(60, fitting, 0)
+            };
+            let found = against(britain(), &evidence);
+            let expected = counts.then_some(Against::Impossible(impossible));
+            assert_eq!(found, expected, "{impossible} {fitting}");
+        }
+    }
+
+    #[test]
+    fn the_likely_country_is_the_only_one_that_fits_or_that_is_named() {
+        let likely = |named: &[bool]| {
+            let countries = ["US", "MX", "CO"].map(|code| Region::parse(code).unwrap());
+            let fitting = countries.into_iter().zip(named);
+            let fitting = fitting.map(|(country, is_named)| Fitting {
+                country,
+                numbers: 5,
+                is_named: *is_named,
+            });
+            let doubt = Doubt {
+                fitting: fitting.collect(),
+                ..Doubt::of(britain(), &[])
+            };
+            doubt.likely().map(|country| country.to_string())
+        };
+        for named in [&[false][..], &[true], &[true, false], &[true, false, false]] {
+            assert_eq!(likely(named).as_deref(), Some("US"), "{named:?}");
+        }
+        for named in [&[][..], &[false, false], &[true, true]] {
+            assert_eq!(likely(named), None, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn countries_are_offered_that_four_of_five_numbers_fit_those_of_most_lists_first() {
+        let offered = |of_america: usize| {
+            let mut cells = vec!["(203) 555-0132".to_owned(); of_america];
+            cells.resize(5, "12".to_owned());
+            fitting(britain(), &cells, &[])
+        };
+        assert_eq!(offered(3), []);
+        for of_america in [4, 5] {
+            let found = offered(of_america);
+            assert_eq!(found[0].country, Region::parse("US").unwrap());
+            assert!(found.iter().all(|of| of.numbers == of_america));
+        }
+        // Bare digits fit many.
+        let cells = vec!["301234567".to_owned(); 5];
+        let found = fitting(britain(), &cells, &[]);
+        let place = |of: &Fitting| {
+            let code = of.country.to_string();
+            COUNTRIES_WITH_MANY_LISTS.iter().position(|of| *of == code)
+        };
+        let places: Vec<usize> = found.iter().filter_map(place).collect();
+        assert!(places.len() > 1 && places.is_sorted(), "{found:?}");
+    }
+
     proptest! {
         #[test]
         fn another_list_never_removes_a_doubt(

@@ -52,34 +52,39 @@ pub fn address_of(service: &Sandbox) -> SocketAddr {
     base_url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// The address of the service, but requests that begin with these words are refused.
-pub fn refusing(service: &Sandbox, words: &'static str, status: u16) -> String {
-    lost_and_refused(service, words, None, status)
+/// What becomes of a request that the service would have answered.
+#[derive(Clone, Copy)]
+pub enum Instead {
+    /// It does not reach the service.
+    Lose,
+    /// The service does it, but its answer is lost.
+    LoseTheAnswer,
+    /// The service does it, but a gateway says this and `Retry-After`.
+    AskForLater(u16),
+    Refuse(u16),
 }
 
-/// Like [`refusing`], but the first such request gets no answer if it is lost.
-pub fn lost_and_refused(
-    service: &Sandbox,
-    words: &'static str,
-    lost: Option<Lost>,
-    status: u16,
-) -> String {
+/// The address of the service, but requests that begin with these words are refused.
+pub fn refusing(service: &Sandbox, words: &'static str, status: u16) -> String {
+    changing(service, &[(words, &[Instead::Refuse(status)])])
+}
+
+/// The address of the service, but with requests that begin with these words this happens instead, one
+/// after the other; the last is what happens from then on.
+pub fn changing(service: &Sandbox, script: &[(&'static str, &[Instead])]) -> String {
     let place = address_of(service);
-    let lost = Arc::new(Mutex::new(lost));
-    let address = listen(move |connection| {
-        let lost = Arc::clone(&lost);
-        relayed(place, connection, words, lost, status)
-    });
+    let of_words = |(words, steps): &(&'static str, &[Instead])| (*words, steps.to_vec());
+    let script = Arc::new(Mutex::new(script.iter().map(of_words).collect()));
+    let address = listen(move |connection| relayed(place, connection, Arc::clone(&script)));
     format!("http://{address}")
 }
 
-/// Passes one request on, unless it is to be lost or refused.
+type Script = Vec<(&'static str, Vec<Instead>)>;
+
 async fn relayed(
     place: SocketAddr,
     connection: TcpStream,
-    words: &str,
-    lost: Arc<Mutex<Option<Lost>>>,
-    status: u16,
+    script: Arc<Mutex<Script>>,
 ) -> io::Result<()> {
     let mut connection = BufReader::new(connection);
     let (mut head, mut length) = (String::new(), 0);
@@ -100,32 +105,42 @@ async fn relayed(
     }
     let mut body = vec![0; length];
     connection.read_exact(&mut body).await?;
-    let is_meant = head.starts_with(words);
-    let lost = lost.lock().unwrap().take_if(|_| is_meant);
-    if let Some(Lost::BeforeTheService) = lost {
-        return Ok(());
-    }
-    if is_meant && lost.is_none() {
-        let answer = format!(
-            "HTTP/1.1 {status} No\r\ncontent-length: 16\r\nconnection: close\r\n\r\n{{\"message\":\"no\"}}"
-        );
-        return connection.write_all(answer.as_bytes()).await;
+    let instead = next_step(&mut script.lock().unwrap(), &head);
+    let answer = |status, more| {
+        format!(
+            "HTTP/1.1 {status} No\r\ncontent-length: 16\r\nconnection: close\r\n{more}\r\n{{\"message\":\"no\"}}"
+        )
+    };
+    match instead {
+        Some(Instead::Lose) => return Ok(()),
+        Some(Instead::Refuse(status)) => {
+            return connection.write_all(answer(status, "").as_bytes()).await;
+        }
+        Some(Instead::LoseTheAnswer | Instead::AskForLater(_)) | None => {}
     }
     let mut to = TcpStream::connect(place).await?;
     to.write_all(format!("{head}connection: close\r\n\r\n").as_bytes())
         .await?;
     to.write_all(&body).await?;
-    if lost.is_some() {
-        return to.read_to_end(&mut Vec::new()).await.map(drop);
+    if instead.is_none() {
+        return copy_bidirectional(&mut to, &mut connection).await.map(drop);
     }
-    copy_bidirectional(&mut to, &mut connection).await.map(drop)
+    to.read_to_end(&mut Vec::new()).await?;
+    if let Some(Instead::AskForLater(status)) = instead {
+        let answer = answer(status, "retry-after: 1\r\n");
+        connection.write_all(answer.as_bytes()).await?;
+    }
+    Ok(())
 }
 
-/// Where a request or its answer is lost.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Lost {
-    BeforeTheService,
-    AfterTheService,
+/// What happens to a request with this head.
+fn next_step(script: &mut Script, head: &str) -> Option<Instead> {
+    let steps = script.iter_mut().find(|(words, _)| head.starts_with(words));
+    let (_, steps) = steps?;
+    match steps.len() {
+        1 => steps.first().copied(),
+        _ => Some(steps.remove(0)),
+    }
 }
 
 /// A self-signed certificate authority for one test.

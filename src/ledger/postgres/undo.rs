@@ -79,7 +79,7 @@ UPDATE leadload.sent AS s SET status = 0 FROM leadload.undo_rows AS u
 WHERE s.run = $1 AND u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
     AND s.row = coalesce($2, s.row) AND s.status = $3 AND NOT s.is_open";
 
-/// Whether a lead was removed, or its removal was asked for without an answer.
+/// Whether a lead was removed, or may be as far as its outcome says.
 const MAY_BE_REMOVED: &str = "
 SELECT EXISTS (
     SELECT 1 FROM leadload.undo_rows WHERE run = $1
@@ -115,7 +115,8 @@ impl PostgresLedger {
             SELECT $1, {COLUMNS} FROM ({planned}) AS planned
             ON CONFLICT (run, row) DO UPDATE
             SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
-                http_status = NULL, settled_at = NULL
+                http_status = NULL, settled_at = NULL,
+                asked_at = CASE WHEN undo_rows.status = $4 THEN NULL ELSE undo_rows.asked_at END
             WHERE undo_rows.status IS NULL OR undo_rows.status >= $4"
         );
         self.session.transact_within(LONG_ANSWER, async |client| {

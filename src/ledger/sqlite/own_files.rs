@@ -25,7 +25,6 @@ const MOUNT: [&str; 2] = [
     "mount the folder that it is in, at every place where it is used",
 ];
 
-/// Before any of them is opened: opening a pipe would wait forever.
 pub(super) fn refuse_strange_files(place: &FilePlace) -> Result<(), LedgerError> {
     let unusable = |error| LedgerError::unusable(place, error);
     let ledger = metadata(&place.real()).map_err(unusable)?;

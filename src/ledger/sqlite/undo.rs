@@ -59,7 +59,7 @@ UPDATE sent SET status = 0 WHERE status = ?3 AND (number, service, campaign, run
     WHERE run = ?1 AND asked_at IS NOT NULL AND row = coalesce(?2, row)
 )";
 
-/// Whether a lead was removed, or its removal was asked for without an answer.
+/// Whether a lead was removed, or may be as far as its outcome says.
 const MAY_BE_REMOVED: &str = "
 SELECT EXISTS (
     SELECT 1 FROM undo_rows WHERE run = ?1
@@ -68,7 +68,8 @@ SELECT EXISTS (
 
 impl SqliteLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
-    /// be removed. What was not removed before is tried once more.
+    /// be removed. What was not removed before is tried once more; what was kept was not removed, so it is
+    /// as if nobody had asked.
     pub fn begin_undo(&mut self, run: RunId, now: Timestamp) -> Result<(), LedgerError> {
         self.changing(|change| {
             let begin = "UPDATE runs SET undone_at = coalesce(undone_at, ?2),
@@ -81,7 +82,8 @@ impl SqliteLedger {
                 "INSERT INTO undo_rows (run, {COLUMNS}) SELECT ?1, {COLUMNS} FROM ({PLANNED}) AS planned
                 WHERE true ON CONFLICT DO UPDATE
                 SET lead_id = excluded.lead_id, status = excluded.status, error = excluded.error,
-                    http_status = NULL, settled_at = NULL
+                    http_status = NULL, settled_at = NULL,
+                    asked_at = CASE WHEN undo_rows.status = ?5 THEN NULL ELSE undo_rows.asked_at END
                 WHERE undo_rows.status IS NULL OR undo_rows.status >= ?5"
             );
             change.execute(&plan, plan_values(run))?;

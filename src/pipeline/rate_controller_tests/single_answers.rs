@@ -41,6 +41,26 @@ async fn a_request_that_got_no_answer_does_not_count_in_the_span_of_a_limit() {
     assert_eq!(controller.rates[0].to_string(), "10/10s");
 }
 
+/// One more is used than was started: that of a request that is forgotten here.
+#[tokio::test(start_paused = true)]
+async fn one_request_more_does_not_show_that_a_limit_has_a_longer_span() {
+    let mut controller = RateController::new(&RateChoice::Unlimited, None);
+    for used in [[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]] {
+        for used in used {
+            let quota = Quota {
+                limit: NonZeroU32::new(60),
+                remaining: Some(60 - used),
+                reset: None,
+            };
+            start(&mut controller, 1).await;
+            controller.accepted(Instant::now(), Some(&quota));
+            tokio::time::advance(Duration::from_millis(10)).await;
+        }
+        assert_eq!(controller.stated.rates()[0].to_string(), "60/min");
+        tokio::time::advance(Duration::from_secs(70)).await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn where_a_limit_is_stated_no_longer_its_pace_is_kept() {
     let mut controller = RateController::new(&RateChoice::Auto, None);
