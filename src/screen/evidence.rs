@@ -259,6 +259,17 @@ mod tests {
         evidence
     }
 
+    #[test]
+    fn of_many_unknown_countries_ten_are_counted() {
+        let mut evidence = Evidence::default();
+        for n in (0..12).chain([0, 11]) {
+            evidence.record_unknown_country(&format!("Land {n}"), 2);
+        }
+        let counts = &evidence.unknown_countries;
+        assert_eq!((counts.len(), counts["Land 0"]), (10, 4));
+        assert!(!counts.contains_key("Land 10"));
+    }
+
     proptest! {
         #[test]
         fn every_number_is_counted_once_by_what_completed_it(
@@ -271,6 +282,16 @@ mod tests {
             prop_assert_eq!(by_row + international + found.by_region.numbers, found.numbers);
             prop_assert!(found.doubtful <= found.by_region.numbers);
             prop_assert!(found.by_region.foreign <= found.doubtful);
+
+            let of_region = || numbers.iter().filter(|(_, by, _)| by % 3 == 2);
+            let with_code = of_region().filter(|(last, _, is_foreign)| last % 2 == 0 && !is_foreign);
+            prop_assert_eq!(found.with_own_code, with_code.count() as u64);
+            let contradicted = of_region().filter(|(last, ..)| last % 5 == 0);
+            prop_assert_eq!(found.contradicted, contradicted.count() as u64);
+            let named: u64 = found.unknown_countries.values().sum();
+            prop_assert_eq!(named, found.numbers);
+            let lines = of_region().count().min(MAX_LINES);
+            prop_assert_eq!(found.first_by_region.lines.len(), lines);
         }
 
         #[test]
