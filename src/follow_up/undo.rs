@@ -276,9 +276,8 @@ impl Undo {
     ) -> Result<UndoOutcome, Stopped> {
         let (run, at) = (self.target.run.run, row.row);
         let lead_id = row.lead_id.as_deref().unwrap_or_default();
-        // An attempt whose answer is lost may have removed it, though a later one is refused; by an earlier
-        // start too.
-        let lost = Cell::new(row.was_asked);
+        // An attempt whose answer is lost may have removed it, though a later one is refused.
+        let is_lost = Cell::new(false);
         let called = self
             .target
             .calls
@@ -286,7 +285,7 @@ impl Undo {
                 async |client| {
                     let called = client.delete_lead(lead_id).await;
                     if called.result.as_ref().is_err_and(NotDone::may_be_done) {
-                        lost.set(true);
+                        is_lost.set(true);
                         note_perhaps_removed(progress);
                     }
                     called
@@ -305,48 +304,87 @@ impl Undo {
             }
             Err(not_done) => not_done,
         };
-        let mut why = not_done.text().to_owned();
-        let unknown = |why: &str| {
-            note_perhaps_removed(progress);
-            Ok(outcome(UndoStatus::Unknown, http_status, why))
+        let (status, why) = match not_done {
+            NotDone::NoAnswer { text, .. } => {
+                note_perhaps_removed(progress);
+                (UndoStatus::Unknown, text)
+            }
+            // No request was sent: its id is none.
+            NotDone::Refused { text, .. } if http_status.is_none() => (UndoStatus::Kept, text),
+            refusal => {
+                let is_lost = is_lost.get();
+                self.refused(row, progress, refusal, is_lost).await?
+            }
         };
-        if matches!(not_done, NotDone::NoAnswer { .. }) {
-            return unknown(&why);
-        }
-        // 404 may say that there is no such lead, or no such call: the list says which.
+        Ok(outcome(status, http_status, &why))
+    }
+
+    /// The service refuses to remove a lead. The list of leads says whether it is there, if that is not
+    /// known. With `is_lost` an attempt before may have removed it, or still does.
+    ///
+    /// A lead in doubt is sent again on demand, which the service refuses if it is there. One that counts
+    /// as kept never is, so that has to be certain.
+    async fn refused(
+        &self,
+        row: &UndoRow,
+        progress: &Cell<Progress>,
+        not_done: NotDone,
+        is_lost: bool,
+    ) -> Result<(UndoStatus, String), Stopped> {
+        let why = not_done.text().to_owned();
+        // It may say that there is no such lead, or no such call.
         let is_missing = matches!(not_done, NotDone::NotFound { .. });
-        if lost.get() || is_missing {
-            match self.is_listed(row).await? {
-                Ok(true) => why += "; but the list of leads still has it",
-                // A list may leave a lead out that was changed or is in a call.
-                Ok(false) if is_missing || self.listed.all.contains(&row.row) => {
-                    let gone = "it was not there any more";
-                    return Ok(outcome(UndoStatus::Gone, http_status, gone));
-                }
-                Ok(false) => {
-                    why += "; and the list of leads does not have it";
-                    return unknown(&why);
-                }
-                Err(unlisted) => {
-                    why += &format!("; and it cannot be looked up: {}", unlisted.text());
-                    return unknown(&why);
-                }
+        let was_listed = self.listed.all.contains(&row.row);
+        let may_be_gone = is_lost || row.was_asked || is_missing;
+        if !may_be_gone {
+            self.stop_if_all_are_refused(&not_done, progress)?;
+            if was_listed {
+                return Ok((UndoStatus::Kept, why));
             }
         }
-        match not_done {
-            NotDone::NotFound { text } | NotDone::NotOffered { text }
-                if self.refuses_all(progress) =>
-            {
-                Err(not_offered(text))
+        let is_listed = self.is_listed(row).await?;
+        match is_listed {
+            Ok(true) if !is_lost => {
+                if may_be_gone {
+                    self.stop_if_all_are_refused(&not_done, progress)?;
+                }
+                let why = format!("{why}; but the list of leads still has it");
+                return Ok((UndoStatus::Kept, why));
             }
+            // A list may leave out a lead that is new, or was changed.
+            Ok(false) if is_missing || was_listed => {
+                return Ok((UndoStatus::Gone, "it was not there any more".to_owned()));
+            }
+            _ => note_perhaps_removed(progress),
+        }
+        let also = match is_listed {
+            Ok(true) => "the list of leads still has it".to_owned(),
+            Ok(false) => "the list of leads does not have it".to_owned(),
+            Err(not_done) => format!("it cannot be looked up: {}", not_done.text()),
+        };
+        Ok((UndoStatus::Unknown, format!("{why}; and {also}")))
+    }
+
+    /// Stops where a refusal is about all leads: the service does not have the call, or does not allow it.
+    fn stop_if_all_are_refused(
+        &self,
+        not_done: &NotDone,
+        progress: &Cell<Progress>,
+    ) -> Result<(), Stopped> {
+        let stopped = match not_done {
+            NotDone::NotFound { text } | NotDone::NotOffered { text } => not_offered(text.clone()),
             NotDone::Refused {
                 code: ErrorCode::Http(403),
                 text,
-            } if self.refuses_all(progress) => Err(Stopped::Fatal {
+            } => Stopped::Fatal {
                 cause: FatalCause::Forbidden,
-                text,
-            }),
-            _ => Ok(outcome(UndoStatus::Kept, http_status, &why)),
+                text: text.clone(),
+            },
+            _ => return Ok(()),
+        };
+        match self.refuses_all(progress) {
+            true => Err(stopped),
+            false => Ok(()),
         }
     }
 

@@ -596,6 +596,63 @@ fn a_lead_whose_removal_was_asked_for_is_in_doubt_until_it_is_known_what_became_
 }
 
 #[test]
+fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobody() {
+    each(|mut subject| {
+        subject.send(RUN, &[1, 2, 3, 4].map(|row| (row, uncertain())));
+        subject.end(RUN);
+        let later = subject.begin(2);
+        let mut again = claims(1..=4);
+        again
+            .claims
+            .iter_mut()
+            .for_each(|claim| claim.resends = true);
+        subject.commit(later, again);
+        let with_id = |row| RowOutcome {
+            lead_id: id(row).lead_id,
+            ..lost_duplicate()
+        };
+        // The last two are not about the lead that is removed, or its lead is not removed.
+        let rows = [
+            (1, lost_duplicate()),
+            (2, with_id(2)),
+            (3, with_id(77)),
+            (4, lost_duplicate()),
+        ];
+        for (row, outcome) in rows {
+            subject.commit(later, settlements([row], &outcome));
+        }
+        subject.end(later);
+        for (record, _) in subject.ledger.rows_to_look_up(RUN).unwrap() {
+            let found = id(record.row.0);
+            subject.ledger.reconcile(&record, &found).unwrap();
+        }
+        subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        for row in subject.ledger.undo_rows(RUN).unwrap() {
+            let status = match row.row {
+                RowId(4) => UndoStatus::Kept,
+                _ => UndoStatus::Undone,
+            };
+            subject
+                .ledger
+                .settle_undo(RUN, &row, &done(status))
+                .unwrap();
+        }
+        let settled = [1, 2, 3, 4].map(|row| subject.known(number(row)).settled.is_some());
+        assert_eq!(settled, [false, false, true, true]);
+        let (undone, lost) = (Some(ErrorCode::Undone), Some(ErrorCode::AnswerLost));
+        let duplicates = [undone, undone, lost, lost].map(|code| (Status::Duplicate, code));
+        let exported = subject.rows(later).into_iter();
+        let exported: Vec<_> = exported.map(|(_, status, code)| (status, code)).collect();
+        assert_eq!(exported, duplicates);
+        // Another run may claim these people.
+        let third = subject.begin(3);
+        subject.send(third, &[(1, id(5)), (2, id(6))]);
+        subject.end(third);
+        assert!(subject.known(number(1)).settled.is_some());
+    });
+}
+
+#[test]
 fn a_person_whose_lead_was_removed_is_claimed_by_another_run() {
     each(|mut subject| {
         subject.send(RUN, &[(1, id(1))]);

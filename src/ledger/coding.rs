@@ -63,12 +63,16 @@ pub(super) const fn status_code(status: Status) -> i64 {
 /// count as settled any more.
 pub(super) const REMOVED: i64 = Status::ALL.len() as i64;
 
+/// What is stored for another row that the service has refused as a duplicate of such a lead: nothing
+/// keeps its person from being sent any more.
+pub(super) const OF_REMOVED: i64 = REMOVED + 1;
+
 pub(super) fn status_of(code: i64) -> Option<Status> {
-    if code == REMOVED {
-        return Some(Status::Created);
+    match code {
+        REMOVED => Some(Status::Created),
+        OF_REMOVED => Some(Status::Duplicate),
+        _ => Status::ALL.get(usize::try_from(code).ok()?).copied(),
     }
-    let place = usize::try_from(code).ok()?;
-    Status::ALL.get(place).copied()
 }
 
 /// The fewest digits that a number has.

@@ -13,7 +13,7 @@ use super::sender::lease_of;
 use super::session::{LONG_ANSWER, Value, int2, int8, text, typed};
 use super::statements::NOTE_TOKEN;
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
-use crate::ledger::coding::{REMOVED, status_code};
+use crate::ledger::coding::{OF_REMOVED, REMOVED, status_code};
 use crate::ledger::record::REMOVED_AGAIN;
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 use crate::ledger::{
@@ -99,6 +99,14 @@ const REMOVE: &str = "
 UPDATE leadload.sent SET status = $3, error_code = $4, error = $5, holds = NULL,
     holds_service = NULL
 WHERE run = $1 AND row = $2 AND status IN (0, $6)";
+
+const FREE: &str = "
+UPDATE leadload.sent AS s SET status = $3, error_code = $4, error = $5, holds = NULL,
+    holds_service = NULL
+FROM leadload.sent AS removed
+WHERE removed.run = $1 AND removed.row = $2 AND s.number = removed.number
+    AND s.service = removed.service AND s.campaign = removed.campaign
+    AND s.status = 1 AND NOT s.is_open AND (s.lead_id IS NULL OR s.lead_id = removed.lead_id)";
 
 impl PostgresLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
@@ -194,7 +202,8 @@ impl PostgresLedger {
         })
     }
 
-    /// Records what became of a lead. One that is removed is not settled any more.
+    /// Records what became of a lead. One that is removed is not settled any more, and neither are rows that
+    /// the service has refused as duplicates of it.
     pub fn settle_undo(
         &mut self,
         run: RunId,
@@ -286,6 +295,15 @@ async fn settle(
             int2(&uncertain),
         ];
         client.execute_typed(REMOVE, &values).await?;
+        let status = OF_REMOVED as i16;
+        let values = [
+            int8(&run),
+            int8(&row),
+            int2(&status),
+            text(&code),
+            text(&REMOVED_AGAIN),
+        ];
+        client.execute_typed(FREE, &values).await?;
     } else if outcome.status == UndoStatus::Kept {
         let uncertain = uncertain();
         let values = [int8(&run), int8(&row), int2(&uncertain)];

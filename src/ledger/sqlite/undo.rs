@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row, params};
 
-use super::coding::{REMOVED, status_code};
+use super::coding::{OF_REMOVED, REMOVED, status_code};
 use super::columns::{Seconds, all};
-use super::lead_id::StoredLeadId;
+use super::lead_id::{StoredLeadId, stored};
 use super::{
     Attempted, LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
     unfiled,
@@ -135,7 +135,8 @@ impl SqliteLedger {
         })
     }
 
-    /// Records what became of a lead. One that is removed is not settled any more.
+    /// Records what became of a lead. One that is removed is not settled any more, and neither are rows that
+    /// the service has refused as duplicates of it.
     pub fn settle_undo(
         &mut self,
         run: RunId,
@@ -156,6 +157,10 @@ impl SqliteLedger {
         let remove = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
             WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4
                 AND service = (SELECT service FROM runs WHERE id = ?3) AND status IN (0, ?8)";
+        let free = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
+            WHERE number = ?1 AND campaign = ?2 AND status = 1
+                AND service = (SELECT service FROM runs WHERE id = ?3)
+                AND (lead_id IS NULL OR lead_id = ?4)";
         let removed = params![
             row.number.key().cast_signed(),
             row.campaign.0,
@@ -166,10 +171,20 @@ impl SqliteLedger {
             REMOVED_AGAIN,
             uncertain(),
         ];
+        let freed = params![
+            row.number.key().cast_signed(),
+            row.campaign.0,
+            run.0,
+            row.lead_id.as_deref().map(stored),
+            OF_REMOVED,
+            ErrorCode::Undone.to_string(),
+            REMOVED_AGAIN,
+        ];
         self.changing(|change| {
             change.execute(settle, values)?;
             if outcome.status.is_removed() {
                 change.execute(remove, removed)?;
+                change.execute(free, freed)?;
             } else if outcome.status == UndoStatus::Kept {
                 change.execute(IS_THERE, params![run.0, row.row.0, uncertain()])?;
             }
