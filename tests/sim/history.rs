@@ -129,6 +129,7 @@ pub fn carry_out(plan: &Plan, fault: Option<Fault>) -> Outcome {
             suppressed: BTreeSet::new(),
             in_ledger: Vec::new(),
             meanwhile: None,
+            has_undone: false,
             world: Rc::clone(&world),
         };
         history.carry_out().await;
@@ -164,6 +165,8 @@ struct History {
     /// What the ledger holds of all rows that were sent or refused.
     in_ledger: Vec<ExportedRow>,
     meanwhile: Option<Meanwhile>,
+    /// What was undone is sent again from then on.
+    has_undone: bool,
 }
 
 impl History {
@@ -208,11 +211,9 @@ impl History {
         promises::check_end(&world, &self.starts, &self.in_ledger);
     }
 
-    /// With duplicates allowed, a list that was sent is not sent once more by the same command; and
-    /// never one that was undone.
+    /// With duplicates allowed, a list that was sent is not sent once more by the same command.
     fn is_refused_again(&self, code: Option<ExitCode>) -> bool {
-        let was_undone = self.starts.iter().any(|start| start.list.is_none());
-        code == Some(ExitCode::Usage) && (self.world.plan.options.allow_duplicates || was_undone)
+        code == Some(ExitCode::Usage) && self.world.plan.options.allow_duplicates
     }
 
     async fn act(&mut self, act: Act) {
@@ -239,8 +240,13 @@ impl History {
                     self.import(REJECTS, rows, until).await;
                 }
             }
-            Act::Reconcile(until) => self.follow_up(Task::Reconcile, until).await,
-            Act::Undo(until) => self.follow_up(Task::Undo, until).await,
+            Act::Reconcile { before, until } => {
+                self.follow_up(Task::Reconcile, before, until).await;
+            }
+            Act::Undo { before, until } => {
+                self.has_undone = true;
+                self.follow_up(Task::Undo, before, until).await;
+            }
             Act::Suppress(person) => {
                 suppress(&self.world, person);
                 self.suppressed.insert(number(person));
@@ -269,6 +275,9 @@ impl History {
     fn args(&self, list: &str) -> Vec<String> {
         let mut args = vec![self.world.path(list).display().to_string()];
         args.extend(flags(&self.world, &self.world.plan.options));
+        if self.has_undone && !self.world.plan.options.allow_duplicates {
+            args.push("--again".to_owned());
+        }
         args
     }
 
@@ -359,10 +368,14 @@ impl History {
         self.check();
     }
 
-    /// Looks the last run of the list up, or undoes it.
-    async fn follow_up(&mut self, task: fn(RunId) -> Task, until: Until) {
-        let of_list = self.starts.iter().filter(|start| start.list == Some(LIST));
-        let Some(run) = of_list.rev().find_map(|start| start.told.run) else {
+    /// Looks a run up, or undoes it: so many before the last one.
+    async fn follow_up(&mut self, task: fn(RunId) -> Task, before: u8, until: Until) {
+        let runs: BTreeSet<RunId> = self
+            .starts
+            .iter()
+            .filter_map(|start| start.told.run)
+            .collect();
+        let Some(run) = runs.iter().rev().cycle().nth(before.into()).copied() else {
             return;
         };
         let (world, id) = (Rc::clone(&self.world), self.starts.len());

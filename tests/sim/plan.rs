@@ -193,9 +193,15 @@ pub enum Act {
     ChangeLater {
         after_ms: u32,
     },
-    /// The last run of the list is looked up, or undone.
-    Reconcile(Until),
-    Undo(Until),
+    /// A run is looked up, or undone: so many before the last one.
+    Reconcile {
+        before: u8,
+        until: Until,
+    },
+    Undo {
+        before: u8,
+        until: Until,
+    },
     /// A person comes on the do-not-call list.
     Suppress(u8),
     /// The same so long after the next start has begun, if it is still at work.
@@ -435,8 +441,8 @@ fn any_act() -> impl Strategy<Value = Act> {
             waits,
         }),
         1 => (0..60_000u32).prop_map(|after_ms| Act::ChangeLater { after_ms }),
-        2 => any_until().prop_map(Act::Reconcile),
-        1 => any_until().prop_map(Act::Undo),
+        2 => (0..3u8, any_until()).prop_map(|(before, until)| Act::Reconcile { before, until }),
+        1 => (0..3u8, any_until()).prop_map(|(before, until)| Act::Undo { before, until }),
         1 => (0..PEOPLE).prop_map(Act::Suppress),
         1 => (0..PEOPLE, 0..60_000u32).prop_map(|(person, after_ms)| Act::SuppressLater {
             person,
