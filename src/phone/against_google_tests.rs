@@ -10,6 +10,7 @@ use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumberFormat, Ph
 use super::dialling::{behind_zero, lost_plus};
 use super::plan::{CallingCode, National};
 use super::plans::{CALLING_CODES, NODES};
+use super::rules::is_valid;
 use super::*;
 
 const FIRST_NODE: u16 = 512;
@@ -111,7 +112,10 @@ fn begins_with_own_code(digits: &str, region: Region) -> bool {
         let code = plan.code.to_string();
         let rest = digits.strip_prefix(&code);
         let behind_prefix = plan.without_prefix(digits);
+        let twice = PhoneNumber::from_digits(&format!("{code}{digits}"));
+        let is_long = |number| is_valid(number) && !National::of(number).is_usual();
         rest.is_some_and(|rest| rest.starts_with(&code) || plan.without_prefix(rest).is_some())
+            || rest.is_some() && twice.is_some_and(is_long)
             || behind_prefix.is_some_and(|rest| rest.starts_with(&code))
     };
     lost_plus(digits, region).is_some() || is_decided(CallingCode::of(region))

@@ -104,7 +104,15 @@ impl PhoneRules {
             return with_or_without_code(as_written, self.after_plus(rest));
         }
         if behind.is_none_or(|rest| plan.without_prefix(rest).is_none()) {
-            return as_written;
+            let is_long = |number| is_valid(number) && !is_usual(number);
+            let repeats = |number| National::of(number).repeats_code();
+            // As behind a plus: the code may be that of a number with a digit too few.
+            return match as_written {
+                Ok(number) if behind.is_some() && is_long(number) && repeats(number) => {
+                    Err(PhoneProblem::CodeTwice)
+                }
+                _ => as_written,
+            };
         }
         let without = self.after_plus(digits);
         // Unless the prefix was taken off, nothing was too much.

@@ -403,6 +403,31 @@ fn a_zero_in_brackets_never_calls_somebody_else() {
     assert!(tally.cells > 2_000 && tally.refused * 100 < tally.cells);
 }
 
+/// Whether it has all its digits or one is missing, and whether its plus is there.
+#[test]
+fn a_number_behind_its_code_is_read_alike_with_and_without_the_plus() {
+    let mut read_as = 0;
+    for example in examples() {
+        let (code, digits) = (example.code(), example.digits());
+        for digits in [&digits[..], &digits[..digits.len() - 1]] {
+            for cell in [format!("{code} {digits}"), format!("{code}{digits}-")] {
+                let rules = rules(PhoneRule::Valid);
+                if let Ok(number) = rules.read(&cell, Some(example.region)) {
+                    let whole = rules.read(&number.to_string(), Some(example.region));
+                    assert_eq!(whole, Ok(number), "{cell} in {}", example.region);
+                    read_as += 1;
+                }
+            }
+        }
+    }
+    assert!(read_as > 1_000, "{read_as}");
+    let germany = Region::parse("DE");
+    for cell in ["49 151 2345678", "491512345678", "(49) 151 2345678-"] {
+        let read = rules(PhoneRule::Possible).read(cell, germany);
+        assert_eq!(read, Err(PhoneProblem::CodeTwice), "{cell}");
+    }
+}
+
 #[test]
 fn what_stands_behind_a_whole_number_never_makes_it_longer() {
     let mut tally = Tally::default();

@@ -116,7 +116,7 @@ fn a_pipe_or_a_link_in_place_of_the_ledger_or_beside_it_is_refused_and_nobody_wa
         for command in COMMANDS {
             let refused = folder.leadload(command).at(&service);
             let refused = refused.env("LEADLOAD_LEDGER", "ledger.db").expect(5);
-            refused.tells("ledger.db` is not a regular file");
+            refused.tells("ledger.db`: it is not a regular file");
         }
     }
     assert_eq!(service.stats().lead_requests, 2);

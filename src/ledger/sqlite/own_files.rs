@@ -33,7 +33,11 @@ pub(super) fn refuse_strange_files(place: &FilePlace) -> Result<(), LedgerError>
             continue;
         };
         if !found.is_file() {
-            let why = format!("`{}` is not a regular file", file.display());
+            let which = match file == place.real() {
+                true => "it".to_owned(),
+                false => format!("`{}`", file.display()),
+            };
+            let why = format!("{which} is not a regular file");
             return Err(unusable(io::Error::other(why)));
         }
         if let Some([how, hint]) = second_name(&file).map_err(unusable)? {
