@@ -270,8 +270,12 @@ fn refuse_lost(place: &FilePlace) -> Result<(), LedgerError> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
     let has_been_used = || place.lock_file(ServiceId(1)).exists();
     let began = Instant::now();
-    while bytes(place.path()) == 0 {
+    loop {
+        // The log first: of a ledger that is just created it is written later.
         let has_log = bytes(&place.log()) > 0;
+        if bytes(place.path()) > 0 {
+            return Ok(());
+        }
         let is_emptied = place.path().exists() && has_been_used();
         if !has_log && !is_emptied {
             return Ok(());
@@ -282,7 +286,6 @@ fn refuse_lost(place: &FilePlace) -> Result<(), LedgerError> {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    Ok(())
 }
 
 /// Creates an empty file if there is none. SQLite would create one that others
