@@ -149,7 +149,8 @@ fn without_a_ledger_the_command_for_the_rejects_says_all_that_is_needed() {
 #[test]
 fn after_a_stop_it_says_what_exists_already_and_how_to_go_on() {
     let folder = Folder::with_leads(&contacts(9));
-    let service = scenario("token_revoked_after = 4");
+    // Time to read the list to its end.
+    let service = scenario("token_revoked_after = 4\nlatency_ms = 100");
     let args = [
         "leads.csv",
         "--campaign",

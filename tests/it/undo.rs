@@ -1295,7 +1295,7 @@ fn a_lead_that_is_refused_first_keeps_no_other_from_being_removed() {
 #[test]
 fn a_duplicate_of_a_lead_that_was_removed_keeps_nobody_from_being_sent() {
     let folder = Folder::with_leads(&contacts(2));
-    folder.write("other.csv", &contacts(1));
+    folder.write("other.csv", contacts(1));
     let lost = format!(
         "[[rule]]
         phone_number = '{}'
