@@ -110,7 +110,8 @@ WHERE removed.run = $1 AND removed.row = $2 AND s.number = removed.number
 
 impl PostgresLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
-    /// be removed. If a process is sending the run, returns which one.
+    /// be removed. What was kept was not removed, so it is as if nobody had asked. If a process is sending
+    /// the run, returns which one.
     pub fn begin_undo(
         &mut self,
         run: RunId,
@@ -284,26 +285,22 @@ async fn settle(
     ];
     client.execute_typed(SETTLE, &values).await?;
     if outcome.status.is_removed() {
-        let (status, code) = (REMOVED as i16, ErrorCode::Undone.to_string());
-        let uncertain = uncertain();
-        let values = [
-            int8(&run),
-            int8(&row),
-            int2(&status),
-            text(&code),
-            text(&REMOVED_AGAIN),
-            int2(&uncertain),
-        ];
-        client.execute_typed(REMOVE, &values).await?;
-        let status = OF_REMOVED as i16;
-        let values = [
-            int8(&run),
-            int8(&row),
-            int2(&status),
-            text(&code),
-            text(&REMOVED_AGAIN),
-        ];
-        client.execute_typed(FREE, &values).await?;
+        let (code, uncertain) = (ErrorCode::Undone.to_string(), uncertain());
+        let (removed, of_removed) = (REMOVED as i16, OF_REMOVED as i16);
+        let values = |status| {
+            [
+                int8(&run),
+                int8(&row),
+                int2(status),
+                text(&code),
+                text(&REMOVED_AGAIN),
+                int2(&uncertain),
+            ]
+        };
+        client.execute_typed(REMOVE, &values(&removed)).await?;
+        client
+            .execute_typed(FREE, &values(&of_removed)[..5])
+            .await?;
     } else if outcome.status == UndoStatus::Kept {
         let uncertain = uncertain();
         let values = [int8(&run), int8(&row), int2(&uncertain)];
