@@ -1,7 +1,6 @@
 //! A real terminal of a given size, in which the program runs and keys are typed.
 
 use std::io::{Read, Write};
-use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -24,8 +23,37 @@ pub struct Terminal {
 
 /// What the terminal shows, and everything that was ever written to it.
 struct Screen {
-    parser: vt100::Parser,
+    emulator: avt::Terminal,
     written: Vec<u8>,
+    /// How many bytes of it the emulator has: a character may arrive in two parts.
+    fed: usize,
+}
+
+impl Screen {
+    fn write(&mut self, bytes: &[u8]) {
+        self.written.extend_from_slice(bytes);
+        let new = &self.written[self.fed..];
+        let whole = match std::str::from_utf8(new) {
+            Ok(text) => text,
+            Err(cut) => std::str::from_utf8(&new[..cut.valid_up_to()]).unwrap(),
+        };
+        self.emulator.feed(whole);
+        self.fed += whole.len();
+    }
+
+    /// What is shown. A line that was too long for the screen is one line.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for line in self.emulator.screen().visible_lines() {
+            if line.is_wrapped() {
+                text.push_str(&line.text());
+            } else {
+                text.push_str(line.text().trim_end());
+                text.push('\n');
+            }
+        }
+        text.trim_end().to_owned()
+    }
 }
 
 impl Terminal {
@@ -36,17 +64,16 @@ impl Terminal {
         let child = pair.slave.spawn_command(run.in_terminal()).unwrap();
         let mut output = pair.master.try_clone_reader().unwrap();
         let screen = Arc::new(Mutex::new(Screen {
-            parser: vt100::Parser::new(cells(lines), cells(columns), 1000),
+            emulator: avt::Terminal::new(columns.into(), lines.into()).unwrap(),
             written: Vec::new(),
+            fed: 0,
         }));
         let shown = Arc::clone(&screen);
         let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
             // Reading ends when the last program in the terminal ends; on Linux with an error.
             while let Ok(read @ 1..) = output.read(&mut bytes) {
-                let mut screen = shown.lock().unwrap();
-                screen.parser.process(&bytes[..read]);
-                screen.written.extend_from_slice(&bytes[..read]);
+                shown.lock().unwrap().write(&bytes[..read]);
             }
         });
         Terminal {
@@ -60,9 +87,7 @@ impl Terminal {
 
     /// The screen, without blanks at the ends of lines and without blank lines at the end.
     pub fn shown(&self) -> String {
-        let shown = self.screen.lock().unwrap().parser.screen().contents();
-        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
-        lines.join("\n").trim_end().to_owned()
+        self.screen.lock().unwrap().text()
     }
 
     /// Everything that was written to the terminal, including control sequences.
@@ -107,8 +132,7 @@ impl Terminal {
     /// Changes the size of the window.
     pub fn resize(&self, columns: u16, lines: u16) {
         let mut screen = self.screen.lock().unwrap();
-        let resized = screen.parser.screen_mut();
-        resized.set_size(cells(lines), cells(columns));
+        screen.emulator.resize(columns.into(), lines.into());
         self.master.resize(size(columns, lines)).unwrap();
     }
 
@@ -139,15 +163,9 @@ impl Terminal {
             thread::sleep(Duration::from_millis(10));
         }
         self.reader.join().unwrap();
-        let screen = self.screen.lock().unwrap();
-        let shown = screen.parser.screen().contents();
-        (code, shown.trim_end().to_owned())
+        let shown = self.screen.lock().unwrap().text();
+        (code, shown)
     }
-}
-
-/// A number of columns or lines, in the type of the parser.
-fn cells(count: u16) -> NonZeroU16 {
-    NonZeroU16::new(count).unwrap()
 }
 
 fn size(columns: u16, lines: u16) -> PtySize {
