@@ -213,6 +213,8 @@ impl Database {
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-U", user]);
         psql.arg("-h").arg(&self.folder);
         psql.args(["-p", &self.port.to_string(), "-d", &self.name, "-c", sql]);
+        // A test may have set a limit for the program that is tested.
+        psql.env("PGOPTIONS", "-c statement_timeout=0");
         let output = psql.output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{sql}: {error}");
