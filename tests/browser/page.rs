@@ -189,6 +189,10 @@ impl Page<'_> {
     /// Chooses a file in a file input.
     #[track_caller]
     pub fn upload(&self, label: &str, file: &Path) {
+        // Before its script runs, a page sends a list only at a click.
+        self.wait_until("a page that is loaded", |page| {
+            page.script("return document.readyState") == "complete"
+        });
         let file = file.canonicalize().unwrap().display().to_string();
         self.on("CONTROLS", label, async |input| {
             input.send_keys(file.as_str()).await

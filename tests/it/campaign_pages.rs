@@ -243,7 +243,7 @@ fn a_name_is_looked_up_for_as_long_as_an_outage_may_last() {
     assert_eq!((code, &*by, lists), (3, "outage", 1));
     assert!(error.contains("it asks to wait 90 s"), "{error}");
 
-    let (code, by, _, lists) = stopped((429, "Retry-After: 90"), "--max-duration 300ms");
+    let (code, by, _, lists) = stopped((429, "Retry-After: 90"), "--max-duration 2s");
     assert_eq!((code, &*by, lists), (4, "max_duration", 1));
 
     let (code, by, _, lists) = stopped((401, ""), "--yes");

@@ -151,7 +151,7 @@ fn a_run_of_the_command_line_that_goes_on_in_the_page_replaces_no_file_of_the_us
     folder.write("leads.results.xlsx", "the user's own");
     folder.write("leads.xlsx", "the user's list");
     let service = scenario(SLOW);
-    let some = ["--concurrency", "1", "--max-duration", "300ms"];
+    let some = ["--concurrency", "1", "--max-duration", "1500ms"];
     folder.import_leads(&service, &some).expect(4);
     let page = Page::start(&folder, &service);
     let run = page.session.post("history/1/resume", &[]).to.unwrap();

@@ -21,7 +21,7 @@ fn a_wait_of_a_year_is_bounded_by_the_time_that_is_left() {
         let folder = Folder::with_leads(&contacts(8));
         let header = format!("Retry-After = '{text}'");
         let service = scenario(&fourth_row_gets(429, &header, "{}"));
-        let args = ["--max-duration", "800ms", "--concurrency", "1", "-v"];
+        let args = ["--max-duration", "2s", "--concurrency", "1", "-v"];
         let output = folder
             .import_leads(&service, &[&args[..], &["--format", "json"]].concat())
             .expect(4);

@@ -22,8 +22,6 @@ pub struct Limits {
     /// One text field of a form with a file.
     pub field_bytes: usize,
     pub file_bytes: u64,
-    /// For the rest of a refused upload: a browser shows an answer only when it has sent all.
-    pub drain_time: Duration,
     /// For open connections when the program ends.
     pub end_time: Duration,
     /// For a browser to read the file that leads it to the page.
@@ -44,7 +42,6 @@ impl Default for Limits {
             parts: 5_000,
             field_bytes: 64 << 10,
             file_bytes: 2 << 30,
-            drain_time: Duration::from_secs(30),
             end_time: Duration::from_secs(3),
             redirect_time: Duration::from_secs(60),
         }

@@ -129,7 +129,8 @@ impl From<io::Error> for UploadError {
 }
 
 /// Receives the form of a request and writes its file into `folder`, for its owner only.
-/// After an error the rest of the form is read too, so that the browser shows the answer.
+/// After an error the rest of the form is read too, however long that takes: a browser shows an
+/// answer only when it has sent all.
 pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadError> {
     let extensions = request.extensions();
     let session = extensions.get::<Session>().cloned();
@@ -154,7 +155,7 @@ pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadEr
     };
     match &received {
         Ok(_) | Err(UploadError::TooSlow | UploadError::BrokenOff) => {}
-        Err(_) => body::drain(&mut chunks, limits.drain_time).await,
+        Err(_) => body::drain(&mut chunks).await,
     }
     received
 }

@@ -25,7 +25,7 @@ fn of_other_stops() {
         ("[faults]\nunreadable = 1.0", "--max-attempts 1"),
         ("[faults]\ndrop_after = 1.0", "--max-outage 400ms"),
         ("[faults]\nstatus_503_html = 1.0", "--max-outage 400ms"),
-        ("[faults]\nstatus_429 = 1.0\n", "--max-duration 200ms"),
+        ("[faults]\nstatus_429 = 1.0\n", "--max-duration 2s"),
         (
             "[[rule]]\nreply = { status = 422, body = '{\"message\":\"too short\"}' }",
             "--stop-after 3",
