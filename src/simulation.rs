@@ -84,6 +84,11 @@ pub enum Fault {
     SendAfterSignal,
     /// A number that stands twice is sent twice.
     SendRepeated,
+    /// That a lead is about to be removed is not in the ledger.
+    ForgetRemoval,
+    /// A row that the service has refused as a duplicate of a lead counts as settled when that lead was
+    /// removed.
+    KeepDuplicates,
 }
 
 /// Whether a simulation runs on this thread.

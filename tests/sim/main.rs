@@ -88,25 +88,27 @@ fn smallest(seed: u64) -> String {
 
 /// Each planted fault with a seed whose history shows it: the first one, unless plans have changed
 /// since. `LEADLOAD_FAULTS=1` looks for the first ones.
-const FAULTS: [(Fault, u64); 18] = [
-    (Fault::SendBeforeClaim, 262),
-    (Fault::ForgetClaim, 8),
-    (Fault::KeepClaim, 71),
-    (Fault::ForgetOpenClaims, 9),
+const FAULTS: [(Fault, u64); 20] = [
+    (Fault::SendBeforeClaim, 42),
+    (Fault::ForgetClaim, 12),
+    (Fault::KeepClaim, 76),
+    (Fault::ForgetOpenClaims, 4),
     (Fault::SettleBeforeAnswer, 0),
     (Fault::RefusalAsCreated, 8),
     (Fault::DuplicateAsRefused, 0),
     (Fault::PastThePace, 298),
-    (Fault::ForgetWait, 786),
-    (Fault::ResultsBeforeLedger, 9),
-    (Fault::NoSync, 3),
-    (Fault::RenameBeforeSync, 59),
-    (Fault::RenameBeforeRecord, 340),
-    (Fault::SameNumberAtOnce, 76),
+    (Fault::ForgetWait, 332),
+    (Fault::ResultsBeforeLedger, 149),
+    (Fault::NoSync, 4),
+    (Fault::RenameBeforeSync, 18),
+    (Fault::RenameBeforeRecord, 388),
+    (Fault::SameNumberAtOnce, 54),
     (Fault::ResendWhatIsHeld, 7),
-    (Fault::OldSuppression, 58),
-    (Fault::SendAfterSignal, 153),
+    (Fault::OldSuppression, 53),
+    (Fault::SendAfterSignal, 14),
     (Fault::SendRepeated, 0),
+    (Fault::ForgetRemoval, 7),
+    (Fault::KeepDuplicates, 48),
 ];
 
 /// How many seeds may pass before a fault is found.

@@ -241,7 +241,7 @@ pub fn any_plan() -> impl Strategy<Value = Plan> {
         vec(any_row(), 1..40),
         any_options(),
         any_weather(),
-        vec(any_act(), 1..6),
+        any_acts(),
     )
         .prop_map(|(seed, rows, options, service, acts)| Plan {
             seed,
@@ -417,7 +417,7 @@ fn any_until() -> impl Strategy<Value = Until> {
         2 => any_step().prop_map(Until::Killed),
         2 => any_step().prop_map(Until::PowerCut),
         1 => (any_step(), 1..40u16).prop_map(|(from, steps)| Until::DiskFull { from, steps }),
-        1 => (0..60_000u32).prop_map(|after_ms| Until::Signal { after_ms }),
+        2 => (0..60_000u32).prop_map(|after_ms| Until::Signal { after_ms }),
     ]
 }
 
@@ -426,14 +426,37 @@ fn any_step() -> impl Strategy<Value = u16> {
     prop_oneof![0..60u16, 0..300u16, 0..1500u16]
 }
 
+/// Anything; or two lists that share people, whose runs are looked up and undone again and again.
+fn any_acts() -> impl Strategy<Value = Vec<Act>> {
+    let of_two_lists = prop_oneof![
+        2 => any_until().prop_map(Act::Start),
+        2 => any_other(PEOPLE),
+        1 => any_reconcile(),
+        2 => any_undo(),
+    ];
+    prop_oneof![2 => vec(any_act(), 1..6), 1 => vec(of_two_lists, 3..8)]
+}
+
+fn any_other(most: u8) -> impl Strategy<Value = Act> {
+    (0..PEOPLE, 1..most, any_until()).prop_map(|(first, people, until)| Act::Other {
+        first,
+        people,
+        until,
+    })
+}
+
+fn any_reconcile() -> impl Strategy<Value = Act> {
+    (0..3u8, any_until()).prop_map(|(before, until)| Act::Reconcile { before, until })
+}
+
+fn any_undo() -> impl Strategy<Value = Act> {
+    (0..3u8, any_until()).prop_map(|(before, until)| Act::Undo { before, until })
+}
+
 fn any_act() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => any_until().prop_map(Act::Start),
-        2 => (0..PEOPLE, 1..8u8, any_until()).prop_map(|(first, people, until)| Act::Other {
-            first,
-            people,
-            until,
-        }),
+        2 => any_other(8),
         1 => any_until().prop_map(Act::Rejects),
         1 => (0..PEOPLE, 1..8u8, any::<bool>()).prop_map(|(first, people, waits)| Act::Both {
             first,
@@ -441,8 +464,8 @@ fn any_act() -> impl Strategy<Value = Act> {
             waits,
         }),
         1 => (0..60_000u32).prop_map(|after_ms| Act::ChangeLater { after_ms }),
-        2 => (0..3u8, any_until()).prop_map(|(before, until)| Act::Reconcile { before, until }),
-        1 => (0..3u8, any_until()).prop_map(|(before, until)| Act::Undo { before, until }),
+        2 => any_reconcile(),
+        1 => any_undo(),
         1 => (0..PEOPLE).prop_map(Act::Suppress),
         1 => (0..PEOPLE, 0..60_000u32).prop_map(|(person, after_ms)| Act::SuppressLater {
             person,

@@ -18,6 +18,7 @@ use super::{
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::record::REMOVED_AGAIN;
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
+use crate::simulation::{Fault, is_planted};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
 /// second request with the first one's lead. The rows of earlier runs are all filed. A lead whose removal
@@ -112,6 +113,9 @@ impl SqliteLedger {
     ) -> Result<(), LedgerError> {
         let ask = "UPDATE undo_rows SET asked_at = coalesce(asked_at, ?3)
             WHERE run = ?1 AND row = ?2";
+        if is_planted(Fault::ForgetRemoval) {
+            return Ok(());
+        }
         self.changing(|change| {
             change.execute(ask, params![run.0, row.0, Seconds(now)])?;
             change.execute(DOUBT, params![run.0, row.0, uncertain()])
@@ -184,7 +188,9 @@ impl SqliteLedger {
             change.execute(settle, values)?;
             if outcome.status.is_removed() {
                 change.execute(remove, removed)?;
-                change.execute(free, freed)?;
+                if !is_planted(Fault::KeepDuplicates) {
+                    change.execute(free, freed)?;
+                }
             } else if outcome.status == UndoStatus::Kept {
                 change.execute(IS_THERE, params![run.0, row.row.0, uncertain()])?;
             }
