@@ -86,8 +86,8 @@ pub enum Fault {
     SendRepeated,
     /// That a lead is about to be removed is not in the ledger.
     ForgetRemoval,
-    /// A row that the service has refused as a duplicate of a lead counts as settled when that lead was
-    /// removed.
+    /// A row that the service has refused as a duplicate of a lead still counts as settled after that
+    /// lead was removed.
     KeepDuplicates,
 }
 

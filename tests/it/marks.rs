@@ -100,6 +100,23 @@ fn another_word_is_refused_with_its_line() {
 }
 
 #[test]
+fn of_many_unknown_words_ten_are_named_each_with_how_often_it_stands_there() {
+    let long = "perhaps later, when the summer is over and all are back";
+    let words = [
+        "a b", long, "c?", "d?", "e?", "f?", "g?", "h?", "i?", "j?", "k?", "a b", "k?",
+    ];
+    let rows = (1..)
+        .zip(words)
+        .map(|(n, word)| format!("+4479110000{n:02},\"{word}\"\n"));
+    let list = rows.fold("phone,Do Not Call\n".to_owned(), |list, row| list + &row);
+    let (phones, output) = import(&Folder::with_leads(&list), "");
+    assert_eq!((phones.len(), output.code), (0, 2));
+    output.tells("`a b` (2 rows, the first in line 2), `perhaps later, when the summer is over an…` (1 row, the first in line 3), `c?` (1 row");
+    output.tells("`j?` (1 row, the first in line 11)\n");
+    assert!(!output.stderr.contains("k?"), "{}", output.stderr);
+}
+
+#[test]
 fn more_than_half_of_the_rows_are_left_out_only_if_a_flag_says_so() {
     let folder = Folder::with_leads(
         "phone,Blocked\n+447911000001,1\n+447911000002,1\n+447911000003,1\n+447911000004,0\n+447911000005,0\n",

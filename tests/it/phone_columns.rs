@@ -1,6 +1,9 @@
 //! A number in two columns, an extension in a column of its own, and a second phone column.
 
+use std::fs;
 use std::io::Write;
+
+use jiff::ToSpan;
 
 use crate::util::{Folder, scenario, seen, service};
 
@@ -86,7 +89,7 @@ fn a_saved_mapping_keeps_both_columns() {
         "split",
     ];
     folder.leadload(&args).at(&service).expect(1);
-    let config = std::fs::read_to_string(folder.config()).unwrap();
+    let config = fs::read_to_string(folder.config()).unwrap();
     assert!(config.contains("Vorwahl+Rufnummer"), "{config}");
     let args = [
         "leads.csv",
@@ -200,6 +203,24 @@ fn the_american_registry_is_read_as_it_is_delivered_whatever_the_region() {
         output.shows("do-not-call list, 2 numbers in the form of the American registry");
         let is_old = output.stderr.contains("must not be older than 31");
         assert_eq!(is_old, name.ends_with("zip"), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn a_copy_of_the_american_registry_may_be_31_days_old() {
+    for (days, is_told) in [(31, None), (32, Some("`registry.txt` is 32 days old"))] {
+        let folder = Folder::with_leads("phone\n+12035550131\n");
+        folder.write("registry.txt", REGISTRY);
+        let file = fs::File::options()
+            .write(true)
+            .open(folder.path("registry.txt"));
+        let copied = jiff::Zoned::now().checked_sub(days.days()).unwrap();
+        file.unwrap().set_modified(copied.into()).unwrap();
+        let check = ["check", "leads.csv", "--suppress", "registry.txt"];
+        let told = folder.leadload(&check).expect(0).stderr;
+        let is_as_told = is_told.is_none_or(|text| told.contains(text));
+        assert!(is_as_told, "{told}");
+        assert_eq!(told.contains("days old"), is_told.is_some(), "{told}");
     }
 }
 

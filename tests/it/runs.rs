@@ -194,9 +194,7 @@ fn a_run_is_at_work_while_its_process_holds_the_lock() {
     assert!(text.starts_with("Run 3: running\n"), "{text}");
     drop(lock);
     // A program that another test starts holds it too until its own code runs.
-    wait_until("the lock is free", || {
-        state("3") == (json!(false), json!(true))
-    });
+    wait_until("free", || state("3") == (json!(false), json!(true)));
 }
 
 #[test]
@@ -731,7 +729,8 @@ fn nothing_is_removed_while_a_run_is_sent() {
     runs(&folder, &["export", "--results", "x.csv"]).expect(0);
     assert_eq!(folder.records("x.csv").len(), 7);
     drop(lock);
-    wait_until("the lock is free", || {
+    // See above.
+    wait_until("free", || {
         runs(&folder, &["forget", "1", "--yes"]).output().code == 0
     });
 }

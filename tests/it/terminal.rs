@@ -35,7 +35,10 @@ impl Screen {
         let new = &self.written[self.fed..];
         let whole = match std::str::from_utf8(new) {
             Ok(text) => text,
-            Err(cut) => std::str::from_utf8(&new[..cut.valid_up_to()]).unwrap(),
+            Err(cut) => {
+                assert_eq!(cut.error_len(), None, "not UTF-8: {new:?}");
+                std::str::from_utf8(&new[..cut.valid_up_to()]).unwrap()
+            }
         };
         self.emulator.feed(whole);
         self.fed += whole.len();

@@ -174,9 +174,8 @@ fn check_lines(
     lines: &BTreeMap<usize, Line>,
     broken: &dyn Fn(String),
 ) {
-    // Whose rows are uncertain without a request: also what repeats such a row, of somebody who must not
-    // be called any more.
-    let mut unsent = BTreeSet::new();
+    // How many are uncertain without a request.
+    let mut unsent = 0;
     let options = &world.plan.options;
     let service = world.service.borrow();
     let mut earlier: BTreeSet<Target> = BTreeSet::new();
@@ -236,15 +235,17 @@ fn check_lines(
                 }
             }
             "rejected" | "failed" => {
-                // Another run may have made a lead of it since; and of two that it had made, undo knew one.
+                // Another run may have made a lead of it since; or it made two, was undone, and undo knew one.
                 let run = |id: usize| before.get(id).map_or(start.told.run, |of| of.told.run);
                 let is_of_run = |id: usize| run(id) == start.told.run;
                 let mut asked = service.arrivals.iter().filter(|a| a.target == target);
                 let first = asked.find(|a| is_of_run(a.by)).map(|a| a.by);
                 let made = service.leads_of(&target).filter_map(|lead| lead.by);
-                let mut removed = service.removed.iter().map(|(lead, _)| lead);
-                let is_undone = removed.any(|lead| lead.target == target);
-                let is_known = |by: usize| !is_undone && Some(by) < first;
+                let is_undone = |by: usize| {
+                    let mut removed = service.removed.iter();
+                    removed.any(|(lead, undo)| lead.target == target && run(*undo) == run(by))
+                };
+                let is_known = |by: usize| Some(by) < first && !is_undone(by);
                 let mut made = made.filter(|by| is_of_run(*by) || is_known(*by));
                 if made.any(|by| by <= start.id) && !options.allow_duplicates {
                     broken("section 3: there is a lead");
@@ -253,7 +254,9 @@ fn check_lines(
             "uncertain" => {
                 // After a kill it is not known what was answered last.
                 let sent = service.arrivals.iter().any(|a| is_same(&a.target));
-                unsent.extend((!sent).then_some(target.clone()));
+                // What repeats such a row is uncertain too if its person must not be called any more.
+                let repeats = earlier.contains(&target) && start.may_suppress(&target.1);
+                unsent += usize::from(!sent && !repeats);
             }
             _ => broken("section 3: there is no such status"),
         }
@@ -277,9 +280,9 @@ fn check_lines(
         _ if kills > 0 => usize::MAX,
         _ => 0,
     };
-    if unsent.len() > most {
+    if unsent > most {
         broken(format!(
-            "section 3: {unsent:?} are uncertain and were not sent"
+            "section 3: {unsent} rows are uncertain that were not sent"
         ));
     }
 }
@@ -447,15 +450,9 @@ pub fn missing(world: &World, last: &Start, ledger: &[ExportedRow]) -> Vec<Targe
         .and_then(|list| results(world, list))
         .unwrap_or_default();
     let mut missing = Vec::new();
-    let targets = last.rows.iter().map(|row| target(world, row));
-    let rejected: BTreeSet<Target> = targets
-        .enumerate()
-        .filter(|(at, _)| {
-            lines
-                .get(&(at + 1))
-                .is_some_and(|line| line.status == "rejected")
-        })
-        .map(|(_, target)| target)
+    let rejected = lines.iter().filter(|(_, line)| line.status == "rejected");
+    let rejected: BTreeSet<Target> = rejected
+        .filter_map(|(at, _)| Some(target(world, last.rows.get(at - 1)?)))
         .collect();
     for row in last.rows.iter().filter(|row| row.kind == RowKind::Good) {
         let target = target(world, row);
@@ -463,7 +460,8 @@ pub fn missing(world: &World, last: &Start, ledger: &[ExportedRow]) -> Vec<Targe
         let is_never_taken = fate.is_some_and(Fate::is_never_taken);
         // Of a run that comes to no end, since the only ones left are always put off, or refused as all
         // would be.
-        let is_refused = last.stopped_by().is_some() && rejected.contains(&target);
+        let is_same = |of: &Target| *of == target || options.once_for_all && of.1 == target.1;
+        let is_refused = last.stopped_by().is_some() && rejected.iter().any(is_same);
         if is_never_taken || is_refused || last.may_suppress(&target.1) {
             continue;
         }

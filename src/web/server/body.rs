@@ -1,4 +1,5 @@
-//! Reads what a browser sends, in bounded time and memory.
+//! Reads what a browser sends, in bounded memory. A form without a file has to come within a time; one
+//! with a file has to keep coming.
 
 use std::error::Error;
 use std::fmt;

@@ -129,7 +129,7 @@ impl From<io::Error> for UploadError {
 }
 
 /// Receives the form of a request and writes its file into `folder`, for its owner only.
-/// After an error the rest of the form is read too, however long that takes: a browser shows an
+/// After an error the rest of the form is read too, as long as it keeps coming: a browser shows an
 /// answer only when it has sent all.
 pub async fn receive(request: Request, folder: &Path) -> Result<Upload, UploadError> {
     let extensions = request.extensions();
