@@ -124,5 +124,12 @@ mod tests {
             assert!(parts.show_cut(number("+4917139"), "+4917139"));
             assert!(!parts.show_cut(number("+49171392"), "+49171392"));
         }
+        // Of two that are equally short none is cut, whichever part has which.
+        let numbers = [&["+4930139"], &FIVE[..], &["+4917139"]].concat();
+        for cut in 0..numbers.len() {
+            let mut parts = lengths(&numbers[..cut]);
+            parts.add(&lengths(&numbers[cut..]));
+            assert!(!parts.show_cut(number("+4917139"), "+4917139"));
+        }
     }
 }

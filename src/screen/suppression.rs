@@ -627,6 +627,16 @@ mod tests {
     use crate::phone::PhoneRules;
 
     #[test]
+    fn a_cell_with_seven_digits_or_with_digits_and_no_letter_is_no_header() {
+        for cell in ["Ada 7911001", "phone 4479110000", "7", "(12) -", "٧"] {
+            assert!(is_entry(cell), "{cell}");
+        }
+        for cell in ["Phone", "phone_number_2", "Ada 791100", "", " ", "-", "+"] {
+            assert!(!is_entry(cell), "{cell}");
+        }
+    }
+
+    #[test]
     fn a_list_is_recorded_by_its_name_its_bytes_and_its_distinct_numbers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dnc.csv");

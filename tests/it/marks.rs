@@ -103,7 +103,7 @@ fn another_word_is_refused_with_its_line() {
 fn of_many_unknown_words_ten_are_named_each_with_how_often_it_stands_there() {
     let long = "perhaps later, when the summer is over and all are back";
     let words = [
-        "a b", long, "c?", "d?", "e?", "f?", "g?", "h?", "i?", "j?", "k?", "a b", "k?",
+        "a b", long, "qc", "qd", "qe", "qf", "qg", "qh", "qi", "qj", "qk", "a b", "qk",
     ];
     let rows = (1..)
         .zip(words)
@@ -111,9 +111,9 @@ fn of_many_unknown_words_ten_are_named_each_with_how_often_it_stands_there() {
     let list = rows.fold("phone,Do Not Call\n".to_owned(), |list, row| list + &row);
     let (phones, output) = import(&Folder::with_leads(&list), "");
     assert_eq!((phones.len(), output.code), (0, 2));
-    output.tells("`a b` (2 rows, the first in line 2), `perhaps later, when the summer is over an…` (1 row, the first in line 3), `c?` (1 row");
-    output.tells("`j?` (1 row, the first in line 11)\n");
-    assert!(!output.stderr.contains("k?"), "{}", output.stderr);
+    output.tells("`a b` (2 rows, the first in line 2), `perhaps later, when the summer is over …` (1 row, the first in line 3), `qc` (1 row");
+    output.tells("`qj` (1 row, the first in line 11)\n");
+    assert!(!output.stderr.contains("qk"), "{}", output.stderr);
 }
 
 #[test]

@@ -1348,6 +1348,43 @@ fn a_removal_that_is_refused_after_its_answer_was_lost_is_looked_up() {
     }
 }
 
+/// A service may give the id of a lead that was removed to a later one. Whose removal was asked for may be
+/// gone then, and is sent again on demand; whose was not is there, under whatever id.
+#[test]
+fn a_lead_of_somebody_else_that_has_the_id_now_stays_and_says_nothing_of_the_first() {
+    for (was_asked, status) in [(true, "unknown"), (false, "kept")] {
+        let folder = Folder::with_leads(&contacts(2));
+        let service = scenario("");
+        let lost: &[Instead] = &[Instead::LoseTheAnswer];
+        let address = changing(&service, &[("DELETE /api/user/leads/1 ", lost)]);
+        let at = |run: Run| run.env("LEADLOAD_BASE_URL", &address);
+        at(folder.import_leads(&service, &["--concurrency", "1"])).expect(0);
+        if was_asked {
+            let process = at(undo(&folder, &service, "1", &[])).start();
+            wait_until("removed", || service.stats().deleted >= 1);
+            kill(process);
+        }
+        folder.write("other.csv", format!("phone\n{}\n", number(7)));
+        let other = ["import", "other.csv", "--campaign", "101"];
+        at(folder.leadload(&other).at(&service)).expect(0);
+        sql(
+            &folder,
+            "UPDATE sent SET lead_id = 3 WHERE run = 1 AND row = 1",
+        );
+        sql(&folder, "UPDATE undo_rows SET lead_id = 3 WHERE row = 1");
+        at(undo(&folder, &service, "1", &[])).expect(1);
+        assert_eq!(statuses(&folder), [status, "undone"]);
+        at(folder.import_leads(&service, &["--again"])).expect(0);
+        let people: BTreeSet<String> = service
+            .leads()
+            .into_iter()
+            .map(|l| l.phone_number)
+            .collect();
+        assert_eq!(people, [0, 1, 7].map(number).into(), "{status}");
+        assert_eq!(service.leads().len(), 3, "{status}");
+    }
+}
+
 /// Such a lead may be gone, so the undo that has asked for its removal stays.
 #[test]
 fn a_refused_token_takes_no_undo_back_whose_answer_was_lost() {
