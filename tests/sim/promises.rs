@@ -273,10 +273,11 @@ fn check_lines(
         }
         earlier.insert(target);
     }
-    // A row that was claimed and not sent, and whose process was killed, may have been sent.
+    // A row that was claimed and not sent, and whose process was killed, may have been sent; one more
+    // where rows from elsewhere are tried to see whether all are refused.
     let kills = before.iter().filter(|start| start.is_cut_short()).count();
     let most = match options.concurrency {
-        Some(most) if options.holds => 2 * kills * usize::from(most),
+        Some(most) if options.holds => kills * (2 * usize::from(most) + 1),
         _ if kills > 0 => usize::MAX,
         _ => 0,
     };
