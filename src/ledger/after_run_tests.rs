@@ -598,10 +598,10 @@ fn a_lead_whose_removal_was_asked_for_is_in_doubt_until_it_is_known_what_became_
 #[test]
 fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobody() {
     each(|mut subject| {
-        subject.send(RUN, &[1, 2, 3, 4].map(|row| (row, uncertain())));
+        subject.send(RUN, &[1, 2, 3, 4, 5].map(|row| (row, uncertain())));
         subject.end(RUN);
         let later = subject.begin(2);
-        let mut again = claims(1..=4);
+        let mut again = claims(1..=5);
         again
             .claims
             .iter_mut()
@@ -611,12 +611,14 @@ fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobo
             lead_id: id(row).lead_id,
             ..lost_duplicate()
         };
-        // The last two are not about the lead that is removed, or its lead is not removed.
+        // Rows 3 and 4 are not about the lead that is removed, or its lead is not removed. That of the last
+        // may be.
         let rows = [
             (1, lost_duplicate()),
             (2, with_id(2)),
             (3, with_id(77)),
             (4, lost_duplicate()),
+            (5, lost_duplicate()),
         ];
         for (row, outcome) in rows {
             subject.commit(later, settlements([row], &outcome));
@@ -630,17 +632,17 @@ fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobo
         for row in subject.ledger.undo_rows(RUN).unwrap() {
             let status = match row.row {
                 RowId(4) => UndoStatus::Kept,
+                RowId(5) => UndoStatus::Unknown,
                 _ => UndoStatus::Undone,
             };
-            subject
-                .ledger
-                .settle_undo(RUN, &row, &done(status))
-                .unwrap();
+            let ledger = &mut subject.ledger;
+            ledger.ask_to_undo(RUN, row.row, at(3)).unwrap();
+            ledger.settle_undo(RUN, &row, &done(status)).unwrap();
         }
-        let settled = [1, 2, 3, 4].map(|row| subject.known(number(row)).settled.is_some());
-        assert_eq!(settled, [false, false, true, true]);
+        let settled = [1, 2, 3, 4, 5].map(|row| subject.known(number(row)).settled.is_some());
+        assert_eq!(settled, [false, false, true, true, false]);
         let (undone, lost) = (Some(ErrorCode::Undone), Some(ErrorCode::AnswerLost));
-        let duplicates = [undone, undone, lost, lost].map(|code| (Status::Duplicate, code));
+        let duplicates = [undone, undone, lost, lost, undone].map(|code| (Status::Duplicate, code));
         let exported = subject.rows(later).into_iter();
         let exported: Vec<_> = exported.map(|(_, status, code)| (status, code)).collect();
         assert_eq!(exported, duplicates);

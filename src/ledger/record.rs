@@ -35,6 +35,9 @@ impl Record {
 /// What is stored with a row whose lead was removed again.
 pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
 
+/// What is stored with a duplicate of a lead that may have been removed.
+pub(super) const PERHAPS_REMOVED: &str = "the lead may have been removed from the service again";
+
 /// Why a claim is uncertain that no answer can come to any more, …
 pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
 

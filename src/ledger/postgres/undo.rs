@@ -14,7 +14,7 @@ use super::session::{LONG_ANSWER, Value, int2, int8, text, typed};
 use super::statements::NOTE_TOKEN;
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::coding::{OF_REMOVED, REMOVED, status_code};
-use crate::ledger::record::REMOVED_AGAIN;
+use crate::ledger::record::{PERHAPS_REMOVED, REMOVED_AGAIN};
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 use crate::ledger::{
     AtWork, LedgerError, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
@@ -106,7 +106,9 @@ UPDATE leadload.sent AS s SET status = $3, error_code = $4, error = $5, holds = 
 FROM leadload.sent AS removed
 WHERE removed.run = $1 AND removed.row = $2 AND s.number = removed.number
     AND s.service = removed.service AND s.campaign = removed.campaign
-    AND s.status = 1 AND NOT s.is_open AND (s.lead_id IS NULL OR s.lead_id = removed.lead_id)";
+    AND s.status = 1 AND NOT s.is_open AND (s.lead_id IS NULL OR s.lead_id = removed.lead_id)
+    AND EXISTS (SELECT 1 FROM leadload.undo_rows AS u
+        WHERE u.run = $1 AND u.row = $2 AND u.asked_at IS NOT NULL)";
 
 impl PostgresLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
@@ -284,28 +286,31 @@ async fn settle(
         typed(&settled_at, Type::TIMESTAMPTZ),
     ];
     client.execute_typed(SETTLE, &values).await?;
-    if outcome.status.is_removed() {
-        let (code, uncertain) = (ErrorCode::Undone.to_string(), uncertain());
-        let (removed, of_removed) = (REMOVED as i16, OF_REMOVED as i16);
-        let values = |status| {
-            [
-                int8(&run),
-                int8(&row),
-                int2(status),
-                text(&code),
-                text(&REMOVED_AGAIN),
-                int2(&uncertain),
-            ]
-        };
-        client.execute_typed(REMOVE, &values(&removed)).await?;
-        client
-            .execute_typed(FREE, &values(&of_removed)[..5])
-            .await?;
-    } else if outcome.status == UndoStatus::Kept {
-        let uncertain = uncertain();
+    let uncertain = uncertain();
+    if outcome.status == UndoStatus::Kept {
         let values = [int8(&run), int8(&row), int2(&uncertain)];
         client.execute_typed(IS_THERE, &values).await?;
+        return Ok(());
     }
+    let code = ErrorCode::Undone.to_string();
+    let (removed, of_removed) = (REMOVED as i16, OF_REMOVED as i16);
+    let values = |status, why| {
+        [
+            int8(&run),
+            int8(&row),
+            int2(status),
+            text(&code),
+            text(why),
+            int2(&uncertain),
+        ]
+    };
+    let mut why = &PERHAPS_REMOVED;
+    if outcome.status.is_removed() {
+        why = &REMOVED_AGAIN;
+        client.execute_typed(REMOVE, &values(&removed, why)).await?;
+    }
+    let of_removed = values(&of_removed, why);
+    client.execute_typed(FREE, &of_removed[..5]).await?;
     Ok(())
 }
 

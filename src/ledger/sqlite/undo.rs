@@ -16,7 +16,7 @@ use super::{
     unfiled,
 };
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
-use crate::ledger::record::REMOVED_AGAIN;
+use crate::ledger::record::{PERHAPS_REMOVED, REMOVED_AGAIN};
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 use crate::simulation::{Fault, is_planted};
 
@@ -140,7 +140,7 @@ impl SqliteLedger {
     }
 
     /// Records what became of a lead. One that is removed is not settled any more, and neither are rows that
-    /// the service has refused as duplicates of it.
+    /// the service has refused as duplicates of it, also where it may be removed.
     pub fn settle_undo(
         &mut self,
         run: RunId,
@@ -164,7 +164,9 @@ impl SqliteLedger {
         let free = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
             WHERE number = ?1 AND campaign = ?2 AND status = 1
                 AND service = (SELECT service FROM runs WHERE id = ?3)
-                AND (lead_id IS NULL OR lead_id = ?4)";
+                AND (lead_id IS NULL OR lead_id = ?4)
+                AND EXISTS (SELECT 1 FROM undo_rows
+                    WHERE run = ?3 AND row = ?8 AND asked_at IS NOT NULL)";
         let removed = params![
             row.number.key().cast_signed(),
             row.campaign.0,
@@ -182,17 +184,22 @@ impl SqliteLedger {
             row.lead_id.as_deref().map(stored),
             OF_REMOVED,
             ErrorCode::Undone.to_string(),
-            REMOVED_AGAIN,
+            if outcome.status.is_removed() {
+                REMOVED_AGAIN
+            } else {
+                PERHAPS_REMOVED
+            },
+            row.row.0,
         ];
         self.changing(|change| {
             change.execute(settle, values)?;
             if outcome.status.is_removed() {
                 change.execute(remove, removed)?;
-                if !is_planted(Fault::KeepDuplicates) {
-                    change.execute(free, freed)?;
-                }
-            } else if outcome.status == UndoStatus::Kept {
+            }
+            if outcome.status == UndoStatus::Kept {
                 change.execute(IS_THERE, params![run.0, row.row.0, uncertain()])?;
+            } else if !is_planted(Fault::KeepDuplicates) {
+                change.execute(free, freed)?;
             }
             Ok(())
         })
