@@ -89,6 +89,8 @@ pub enum Fault {
     /// A row that the service has refused as a duplicate of a lead still counts as settled after that
     /// lead was removed.
     KeepDuplicates,
+    /// It counts as settled until the answer to the removal is in the ledger.
+    FreeLate,
 }
 
 /// Whether a simulation runs on this thread.

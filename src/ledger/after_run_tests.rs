@@ -598,10 +598,10 @@ fn a_lead_whose_removal_was_asked_for_is_in_doubt_until_it_is_known_what_became_
 #[test]
 fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobody() {
     each(|mut subject| {
-        subject.send(RUN, &[1, 2, 3, 4, 5].map(|row| (row, uncertain())));
+        subject.send(RUN, &[1, 2, 3, 4, 5, 6].map(|row| (row, uncertain())));
         subject.end(RUN);
         let later = subject.begin(2);
-        let mut again = claims(1..=5);
+        let mut again = claims(1..=6);
         again
             .claims
             .iter_mut()
@@ -611,14 +611,15 @@ fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobo
             lead_id: id(row).lead_id,
             ..lost_duplicate()
         };
-        // Rows 3 and 4 are not about the lead that is removed, or its lead is not removed. That of the last
-        // may be.
+        // Rows 3 and 4 are not about the lead that is removed, or its lead is not removed. Those of the last
+        // two may be: the answer was lost, or the program was killed before it came.
         let rows = [
             (1, lost_duplicate()),
             (2, with_id(2)),
             (3, with_id(77)),
             (4, lost_duplicate()),
             (5, lost_duplicate()),
+            (6, lost_duplicate()),
         ];
         for (row, outcome) in rows {
             subject.commit(later, settlements([row], &outcome));
@@ -628,21 +629,33 @@ fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobo
             let found = id(record.row.0);
             subject.ledger.reconcile(&record, &found).unwrap();
         }
+        let settled = |subject: &Subject| {
+            [1, 2, 3, 4, 5, 6].map(|row| subject.known(number(row)).settled.is_some())
+        };
         subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
-        for row in subject.ledger.undo_rows(RUN).unwrap() {
+        subject.ledger.ask_to_undo(RUN, RowId(1), at(2)).unwrap();
+        subject.ledger.cancel_undo(RUN).unwrap();
+        assert_eq!(settled(&subject), [true; 6]);
+        subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        let rows = subject.ledger.undo_rows(RUN).unwrap();
+        for row in &rows {
+            let ledger = &mut subject.ledger;
+            ledger.ask_to_undo(RUN, row.row, at(3)).unwrap();
+        }
+        assert_eq!(settled(&subject), [false, false, true, false, false, false]);
+        for row in &rows[..5] {
             let status = match row.row {
                 RowId(4) => UndoStatus::Kept,
                 RowId(5) => UndoStatus::Unknown,
                 _ => UndoStatus::Undone,
             };
             let ledger = &mut subject.ledger;
-            ledger.ask_to_undo(RUN, row.row, at(3)).unwrap();
-            ledger.settle_undo(RUN, &row, &done(status)).unwrap();
+            ledger.settle_undo(RUN, row, &done(status)).unwrap();
         }
-        let settled = [1, 2, 3, 4, 5].map(|row| subject.known(number(row)).settled.is_some());
-        assert_eq!(settled, [false, false, true, true, false]);
+        assert_eq!(settled(&subject), [false, false, true, true, false, false]);
         let (undone, lost) = (Some(ErrorCode::Undone), Some(ErrorCode::AnswerLost));
-        let duplicates = [undone, undone, lost, lost, undone].map(|code| (Status::Duplicate, code));
+        let codes = [undone, undone, lost, lost, undone, undone];
+        let duplicates = codes.map(|code| (Status::Duplicate, code));
         let exported = subject.rows(later).into_iter();
         let exported: Vec<_> = exported.map(|(_, status, code)| (status, code)).collect();
         assert_eq!(exported, duplicates);

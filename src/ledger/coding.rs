@@ -63,8 +63,8 @@ pub(super) const fn status_code(status: Status) -> i64 {
 /// count as settled any more.
 pub(super) const REMOVED: i64 = Status::ALL.len() as i64;
 
-/// What is stored for another row that the service has refused as a duplicate of such a lead: nothing
-/// keeps its person from being sent any more.
+/// What is stored for another row that the service has refused as a duplicate of such a lead, or of one
+/// that may have been removed: nothing keeps its person from being sent any more.
 pub(super) const OF_REMOVED: i64 = REMOVED + 1;
 
 pub(super) fn status_of(code: i64) -> Option<Status> {

@@ -1,5 +1,6 @@
 //! A row that was sent, as the ledger knows it.
 
+use super::coding::OF_REMOVED;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -35,8 +36,21 @@ impl Record {
 /// What is stored with a row whose lead was removed again.
 pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
 
-/// What is stored with a duplicate of a lead that may have been removed.
-pub(super) const PERHAPS_REMOVED: &str = "the lead may have been removed from the service again";
+/// What counts of a row whose stored status is `status`: for one that was refused as a duplicate of a
+/// lead that was removed, or may have been, not what the service has said.
+pub(super) fn as_it_counts(status: i64, outcome: RowOutcome) -> RowOutcome {
+    if status != OF_REMOVED {
+        return outcome;
+    }
+    RowOutcome {
+        error_code: Some(ErrorCode::Undone),
+        error: Some(ITS_LEAD_WAS_REMOVED.to_owned()),
+        ..outcome
+    }
+}
+
+const ITS_LEAD_WAS_REMOVED: &str =
+    "the lead of which it is a duplicate was removed from the service again, or may have been";
 
 /// Why a claim is uncertain that no answer can come to any more, …
 pub(super) const NO_ANSWER: &str = "the run ended before the answer came";

@@ -88,27 +88,28 @@ fn smallest(seed: u64) -> String {
 
 /// Each planted fault with a seed whose history shows it: the first one, unless plans have changed
 /// since. `LEADLOAD_FAULTS=1` looks for the first ones.
-const FAULTS: [(Fault, u64); 20] = [
-    (Fault::SendBeforeClaim, 42),
-    (Fault::ForgetClaim, 12),
-    (Fault::KeepClaim, 76),
-    (Fault::ForgetOpenClaims, 4),
+const FAULTS: [(Fault, u64); 21] = [
+    (Fault::SendBeforeClaim, 18),
+    (Fault::ForgetClaim, 0),
+    (Fault::KeepClaim, 53),
+    (Fault::ForgetOpenClaims, 7),
     (Fault::SettleBeforeAnswer, 0),
     (Fault::RefusalAsCreated, 8),
     (Fault::DuplicateAsRefused, 0),
     (Fault::PastThePace, 298),
-    (Fault::ForgetWait, 332),
-    (Fault::ResultsBeforeLedger, 149),
-    (Fault::NoSync, 4),
-    (Fault::RenameBeforeSync, 18),
+    (Fault::ForgetWait, 55),
+    (Fault::ResultsBeforeLedger, 97),
+    (Fault::NoSync, 0),
+    (Fault::RenameBeforeSync, 58),
     (Fault::RenameBeforeRecord, 388),
-    (Fault::SameNumberAtOnce, 54),
+    (Fault::SameNumberAtOnce, 99),
     (Fault::ResendWhatIsHeld, 7),
-    (Fault::OldSuppression, 53),
-    (Fault::SendAfterSignal, 14),
+    (Fault::OldSuppression, 310),
+    (Fault::SendAfterSignal, 1),
     (Fault::SendRepeated, 0),
-    (Fault::ForgetRemoval, 7),
-    (Fault::KeepDuplicates, 48),
+    (Fault::ForgetRemoval, 3),
+    (Fault::KeepDuplicates, 200),
+    (Fault::FreeLate, 272),
 ];
 
 /// How many seeds may pass before a fault is found.

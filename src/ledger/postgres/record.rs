@@ -7,7 +7,7 @@ use tokio_postgres::{Error, Row};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::Record;
 use crate::ledger::coding::{line, status_of};
-use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::ledger::record::{NO_ANSWER, as_it_counts, without_answer};
 use crate::phone::PhoneNumber;
 
 /// The columns of `sent AS s`, in the order of [`record`].
@@ -69,7 +69,7 @@ fn outcome(row: &Row) -> Result<RowOutcome, Unreadable> {
     let settled_at: Option<Timestamp> = get(row, 10)?;
     let http_status: Option<i32> = get(row, 7)?;
     let attempts: i64 = get(row, 8)?;
-    Ok(RowOutcome {
+    let outcome = RowOutcome {
         status: status_of(status.into()).ok_or("a status that is none")?,
         lead_id: get(row, 9)?,
         http_status: http_status.and_then(|status| u16::try_from(status).ok()),
@@ -80,7 +80,8 @@ fn outcome(row: &Row) -> Result<RowOutcome, Unreadable> {
         quotes_cells: false,
         is_suppressed: false,
         is_known_bad: false,
-    })
+    };
+    Ok(as_it_counts(status.into(), outcome))
 }
 
 /// Reads a column.

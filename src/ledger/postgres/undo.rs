@@ -14,7 +14,7 @@ use super::session::{LONG_ANSWER, Value, int2, int8, text, typed};
 use super::statements::NOTE_TOKEN;
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
 use crate::ledger::coding::{OF_REMOVED, REMOVED, status_code};
-use crate::ledger::record::{PERHAPS_REMOVED, REMOVED_AGAIN};
+use crate::ledger::record::REMOVED_AGAIN;
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 use crate::ledger::{
     AtWork, LedgerError, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
@@ -73,11 +73,21 @@ WHERE run = $1 AND row = $2";
 const DOUBT: &str = "
 UPDATE leadload.sent SET status = $3 WHERE run = $1 AND row = $2 AND status = 0";
 
-/// Those that were in doubt and are there, of all rows or one.
+/// Those that were in doubt and are there.
 const IS_THERE: &str = "
 UPDATE leadload.sent AS s SET status = 0 FROM leadload.undo_rows AS u
 WHERE s.run = $1 AND u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
-    AND s.row = coalesce($2, s.row) AND s.status = $3 AND NOT s.is_open";
+    AND s.row BETWEEN $2 AND $3 AND s.status = $4 AND NOT s.is_open";
+
+/// Rows that the service has refused as duplicates of these leads.
+const DUPLICATES: &str = "
+UPDATE leadload.sent AS s SET status = $5, holds = NULL, holds_service = NULL
+FROM leadload.undo_rows AS u
+WHERE u.run = $1 AND u.row BETWEEN $2 AND $3 AND u.asked_at IS NOT NULL
+    AND s.number = u.number AND s.campaign = u.campaign
+    AND s.service = (SELECT service FROM leadload.runs WHERE id = $1)
+    AND s.status = $4 AND NOT s.is_open
+    AND (s.lead_id IS NULL OR s.lead_id = u.lead_id)";
 
 /// Whether a lead was removed, or may be as far as its outcome says.
 const MAY_BE_REMOVED: &str = "
@@ -99,16 +109,6 @@ const REMOVE: &str = "
 UPDATE leadload.sent SET status = $3, error_code = $4, error = $5, holds = NULL,
     holds_service = NULL
 WHERE run = $1 AND row = $2 AND status IN (0, $6)";
-
-const FREE: &str = "
-UPDATE leadload.sent AS s SET status = $3, error_code = $4, error = $5, holds = NULL,
-    holds_service = NULL
-FROM leadload.sent AS removed
-WHERE removed.run = $1 AND removed.row = $2 AND s.number = removed.number
-    AND s.service = removed.service AND s.campaign = removed.campaign
-    AND s.status = 1 AND NOT s.is_open AND (s.lead_id IS NULL OR s.lead_id = removed.lead_id)
-    AND EXISTS (SELECT 1 FROM leadload.undo_rows AS u
-        WHERE u.run = $1 AND u.row = $2 AND u.asked_at IS NOT NULL)";
 
 impl PostgresLedger {
     /// Records that the run is undone, so that it does not continue, and which of its leads are to
@@ -163,43 +163,36 @@ impl PostgresLedger {
         Ok(())
     }
 
-    /// Records that the service is about to be asked to remove the lead of a row, which is uncertain from
-    /// now on.
+    /// Records that the service is about to be asked to remove the lead of a row: from now on it is
+    /// uncertain, and rows that the service has refused as duplicates of it settle nobody.
     pub fn ask_to_undo(
         &mut self,
         run: RunId,
         row: RowId,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
-        let (run, row, now) = (run.0.cast_signed(), row.0.cast_signed(), whole_seconds(now));
-        let asked = [int8(&run), int8(&row), typed(&now, Type::TIMESTAMPTZ)];
+        let (id, at, now) = (run.0.cast_signed(), row.0.cast_signed(), whole_seconds(now));
+        let asked = [int8(&id), int8(&at), typed(&now, Type::TIMESTAMPTZ)];
         let uncertain = uncertain();
-        let doubted = [int8(&run), int8(&row), int2(&uncertain)];
+        let doubted = [int8(&id), int8(&at), int2(&uncertain)];
         self.session.transact(async |client| {
             client.execute_typed(ASK, &asked).await?;
             client.execute_typed(DOUBT, &doubted).await?;
-            Ok(())
+            free(client, run, row).await
         })
     }
 
     /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
     pub fn cancel_undo(&mut self, run: RunId) -> Result<(), LedgerError> {
-        let (run, uncertain) = (run.0.cast_signed(), uncertain());
+        let id = run.0.cast_signed();
         self.session.transact(async |client| {
-            let removed = client
-                .query_typed_one(MAY_BE_REMOVED, &[int8(&run)])
-                .await?;
+            let removed = client.query_typed_one(MAY_BE_REMOVED, &[int8(&id)]).await?;
             if removed.try_get(0)? {
                 return Ok(());
             }
-            let all = [
-                int8(&run),
-                typed(&None::<i64>, Type::INT8),
-                int2(&uncertain),
-            ];
-            client.execute_typed(IS_THERE, &all).await?;
+            are_there(client, run, (0, i64::MAX)).await?;
             for sql in CANCEL {
-                client.execute_typed(sql, &[int8(&run)]).await?;
+                client.execute_typed(sql, &[int8(&id)]).await?;
             }
             Ok(())
         })
@@ -272,45 +265,85 @@ async fn settle(
     row: RowId,
     outcome: &UndoOutcome,
 ) -> Result<(), tokio_postgres::Error> {
-    let (run, row) = (run.0.cast_signed(), row.0.cast_signed());
+    let (id, at) = (run.0.cast_signed(), row.0.cast_signed());
     let status = outcome.status.code() as i16;
     let http_status = outcome.http_status.map(i32::from);
     let error = outcome.error.as_deref().map(storable);
     let settled_at = outcome.settled_at.map(whole_seconds);
     let values = [
-        int8(&run),
-        int8(&row),
+        int8(&id),
+        int8(&at),
         int2(&status),
         typed(&http_status, Type::INT4),
         text(&error),
         typed(&settled_at, Type::TIMESTAMPTZ),
     ];
     client.execute_typed(SETTLE, &values).await?;
-    let uncertain = uncertain();
     if outcome.status == UndoStatus::Kept {
-        let values = [int8(&run), int8(&row), int2(&uncertain)];
-        client.execute_typed(IS_THERE, &values).await?;
-        return Ok(());
+        return are_there(client, run, (at, at)).await;
     }
-    let code = ErrorCode::Undone.to_string();
-    let (removed, of_removed) = (REMOVED as i16, OF_REMOVED as i16);
-    let values = |status, why| {
-        [
-            int8(&run),
-            int8(&row),
-            int2(status),
-            text(&code),
-            text(why),
-            int2(&uncertain),
-        ]
-    };
-    let mut why = &PERHAPS_REMOVED;
     if outcome.status.is_removed() {
-        why = &REMOVED_AGAIN;
-        client.execute_typed(REMOVE, &values(&removed, why)).await?;
+        let code = ErrorCode::Undone.to_string();
+        let (removed, uncertain) = (REMOVED as i16, uncertain());
+        let values = [
+            int8(&id),
+            int8(&at),
+            int2(&removed),
+            text(&code),
+            text(&REMOVED_AGAIN),
+            int2(&uncertain),
+        ];
+        client.execute_typed(REMOVE, &values).await?;
     }
-    let of_removed = values(&of_removed, why);
-    client.execute_typed(FREE, &of_removed[..5]).await?;
+    free(client, run, row).await
+}
+
+/// Leads of these rows are there after all, so what the service has refused as their duplicates is settled
+/// again.
+async fn are_there(
+    client: &Client,
+    run: RunId,
+    rows: (i64, i64),
+) -> Result<(), tokio_postgres::Error> {
+    let (id, uncertain) = (run.0.cast_signed(), uncertain());
+    let values = [int8(&id), int8(&rows.0), int8(&rows.1), int2(&uncertain)];
+    client.execute_typed(IS_THERE, &values).await?;
+    change_duplicates(
+        client,
+        run,
+        rows,
+        (OF_REMOVED, status_code(Status::Duplicate)),
+    )
+    .await
+}
+
+/// Nothing that the service has refused as a duplicate of a row's lead keeps its person from being sent.
+async fn free(client: &Client, run: RunId, row: RowId) -> Result<(), tokio_postgres::Error> {
+    let row = row.0.cast_signed();
+    change_duplicates(
+        client,
+        run,
+        (row, row),
+        (status_code(Status::Duplicate), OF_REMOVED),
+    )
+    .await
+}
+
+async fn change_duplicates(
+    client: &Client,
+    run: RunId,
+    (first, last): (i64, i64),
+    (from, to): (i64, i64),
+) -> Result<(), tokio_postgres::Error> {
+    let (run, from, to) = (run.0.cast_signed(), from as i16, to as i16);
+    let values = [
+        int8(&run),
+        int8(&first),
+        int8(&last),
+        int2(&from),
+        int2(&to),
+    ];
+    client.execute_typed(DUPLICATES, &values).await?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use super::columns::{Seconds, position};
 use super::lead_id::{self, StoredLeadId};
 use super::{Record, ServiceId, Settlement};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
+use crate::ledger::record::as_it_counts;
 
 /// The columns of `sent`, in the order of [`values`] and of [`Record::read`].
 pub(super) const COLUMNS: &str = "number, service, campaign, run, row, file, line_offset, status,
@@ -79,7 +80,7 @@ impl Record {
 pub(super) fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
     let lead_id: Option<StoredLeadId> = row.get(10)?;
     let settled_at: Option<Seconds> = row.get(11)?;
-    Ok(RowOutcome {
+    let outcome = RowOutcome {
         status: row.get(7)?,
         lead_id: lead_id.map(|StoredLeadId(text)| text),
         http_status: row.get(8)?,
@@ -90,5 +91,6 @@ pub(super) fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
         quotes_cells: false,
         is_suppressed: false,
         is_known_bad: false,
-    })
+    };
+    Ok(as_it_counts(row.get(7)?, outcome))
 }

@@ -10,13 +10,13 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::coding::{OF_REMOVED, REMOVED, status_code};
 use super::columns::{Seconds, all};
-use super::lead_id::{StoredLeadId, stored};
+use super::lead_id::StoredLeadId;
 use super::{
     Attempted, LedgerError, SqliteLedger, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
     unfiled,
 };
 use crate::lead::{CampaignId, ErrorCode, RowId, RunId, Status};
-use crate::ledger::record::{PERHAPS_REMOVED, REMOVED_AGAIN};
+use crate::ledger::record::REMOVED_AGAIN;
 use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS_ANOTHERS};
 use crate::simulation::{Fault, is_planted};
 
@@ -53,12 +53,21 @@ UPDATE sent SET status = ?3 WHERE run = ?1 AND row = ?2 AND status = 0
     AND campaign = (SELECT campaign FROM undo_rows WHERE run = ?1 AND row = ?2)
     AND service = (SELECT service FROM runs WHERE id = ?1)";
 
-/// Those that were in doubt and are there, of all rows or one.
+/// Those that were in doubt and are there.
 const IS_THERE: &str = "
-UPDATE sent SET status = 0 WHERE status = ?3 AND (number, service, campaign, run, row) IN (
+UPDATE sent SET status = 0 WHERE status = ?4 AND (number, service, campaign, run, row) IN (
     SELECT number, (SELECT service FROM runs WHERE id = ?1), campaign, run, row FROM undo_rows
-    WHERE run = ?1 AND asked_at IS NOT NULL AND row = coalesce(?2, row)
+    WHERE run = ?1 AND row BETWEEN ?2 AND ?3 AND asked_at IS NOT NULL
 )";
+
+/// Rows that the service has refused as duplicates of these leads.
+const DUPLICATES: &str = "
+UPDATE sent SET status = ?5 FROM undo_rows AS u
+WHERE u.run = ?1 AND u.row BETWEEN ?2 AND ?3 AND u.asked_at IS NOT NULL
+    AND sent.number = u.number AND sent.campaign = u.campaign
+    AND sent.service = (SELECT service FROM runs WHERE id = ?1)
+    AND sent.status = ?4
+    AND (sent.lead_id IS NULL OR sent.lead_id = u.lead_id)";
 
 /// Whether a lead was removed, or may be as far as its outcome says.
 const MAY_BE_REMOVED: &str = "
@@ -103,8 +112,8 @@ impl SqliteLedger {
         })
     }
 
-    /// Records that the service is about to be asked to remove the lead of a row, which is uncertain from
-    /// now on.
+    /// Records that the service is about to be asked to remove the lead of a row: from now on it is
+    /// uncertain, and rows that the service has refused as duplicates of it settle nobody.
     pub fn ask_to_undo(
         &mut self,
         run: RunId,
@@ -118,9 +127,12 @@ impl SqliteLedger {
         }
         self.changing(|change| {
             change.execute(ask, params![run.0, row.0, Seconds(now)])?;
-            change.execute(DOUBT, params![run.0, row.0, uncertain()])
-        })?;
-        Ok(())
+            change.execute(DOUBT, params![run.0, row.0, uncertain()])?;
+            if is_planted(Fault::FreeLate) {
+                return Ok(());
+            }
+            free(change, run, row)
+        })
     }
 
     /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
@@ -129,7 +141,7 @@ impl SqliteLedger {
             if change.query_row(MAY_BE_REMOVED, [run.0], |row| row.get(0))? {
                 return Ok(());
             }
-            change.execute(IS_THERE, params![run.0, None::<i64>, uncertain()])?;
+            are_there(change, run, (0, i64::MAX))?;
             change.execute(
                 "UPDATE runs SET undone_at = NULL, undone_after = NULL WHERE id = ?1",
                 [run.0],
@@ -161,12 +173,6 @@ impl SqliteLedger {
         let remove = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
             WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4
                 AND service = (SELECT service FROM runs WHERE id = ?3) AND status IN (0, ?8)";
-        let free = "UPDATE sent SET status = ?5, error_code = ?6, error = ?7
-            WHERE number = ?1 AND campaign = ?2 AND status = 1
-                AND service = (SELECT service FROM runs WHERE id = ?3)
-                AND (lead_id IS NULL OR lead_id = ?4)
-                AND EXISTS (SELECT 1 FROM undo_rows
-                    WHERE run = ?3 AND row = ?8 AND asked_at IS NOT NULL)";
         let removed = params![
             row.number.key().cast_signed(),
             row.campaign.0,
@@ -177,31 +183,16 @@ impl SqliteLedger {
             REMOVED_AGAIN,
             uncertain(),
         ];
-        let freed = params![
-            row.number.key().cast_signed(),
-            row.campaign.0,
-            run.0,
-            row.lead_id.as_deref().map(stored),
-            OF_REMOVED,
-            ErrorCode::Undone.to_string(),
-            if outcome.status.is_removed() {
-                REMOVED_AGAIN
-            } else {
-                PERHAPS_REMOVED
-            },
-            row.row.0,
-        ];
         self.changing(|change| {
             change.execute(settle, values)?;
+            if outcome.status == UndoStatus::Kept {
+                let row = row.row.0.cast_signed();
+                return are_there(change, run, (row, row));
+            }
             if outcome.status.is_removed() {
                 change.execute(remove, removed)?;
             }
-            if outcome.status == UndoStatus::Kept {
-                change.execute(IS_THERE, params![run.0, row.row.0, uncertain()])?;
-            } else if !is_planted(Fault::KeepDuplicates) {
-                change.execute(free, freed)?;
-            }
-            Ok(())
+            free(change, run, row.row)
         })
     }
 
@@ -213,6 +204,31 @@ impl SqliteLedger {
         );
         self.reading(|db| all(db, &select, [run.0], read))
     }
+}
+
+/// Leads of these rows are there after all, so what the service has refused as their duplicates is settled
+/// again.
+fn are_there(change: &Connection, run: RunId, (first, last): (i64, i64)) -> rusqlite::Result<()> {
+    change.execute(IS_THERE, params![run.0, first, last, uncertain()])?;
+    let duplicate = status_code(Status::Duplicate);
+    change.execute(
+        DUPLICATES,
+        params![run.0, first, last, OF_REMOVED, duplicate],
+    )?;
+    Ok(())
+}
+
+/// Nothing that the service has refused as a duplicate of a row's lead keeps its person from being sent.
+fn free(change: &Connection, run: RunId, row: RowId) -> rusqlite::Result<()> {
+    if is_planted(Fault::KeepDuplicates) {
+        return Ok(());
+    }
+    let duplicate = status_code(Status::Duplicate);
+    change.execute(
+        DUPLICATES,
+        params![run.0, row.0, row.0, duplicate, OF_REMOVED],
+    )?;
+    Ok(())
 }
 
 fn uncertain() -> i64 {
