@@ -86,10 +86,9 @@ pub enum Fault {
     SendRepeated,
     /// That a lead is about to be removed is not in the ledger.
     ForgetRemoval,
-    /// A row that the service has refused as a duplicate of a lead still counts as settled after that
-    /// lead was removed.
+    /// Other rows that have a lead still count as settled after it was removed.
     KeepDuplicates,
-    /// It counts as settled until the answer to the removal is in the ledger.
+    /// They count as settled until the answer to the removal is in the ledger.
     FreeLate,
 }
 

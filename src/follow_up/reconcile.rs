@@ -376,10 +376,11 @@ fn judge(
         let holds = |by: &&Record| by.outcome.lead_id.as_ref() == Some(&lead.id) && is_meant(by);
         known.find(holds).map(|by| by.run)
     };
-    // Another run may also have been told of a lead that it did not make.
+    // Another run may also have been told of a lead that it did not make. One that undo may have removed
+    // is uncertain.
     let maker = |lead: &ListedLead| {
         holder(lead, &|by| {
-            by.outcome.status == Status::Created && may_have_made(by, lead, timeout)
+            by.outcome.status != Status::Duplicate && may_have_made(by, lead, timeout)
         })
     };
     // The lead of another row of this run is that row's.

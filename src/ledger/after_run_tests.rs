@@ -659,11 +659,95 @@ fn a_row_that_was_refused_as_a_duplicate_of_a_lead_that_was_removed_settles_nobo
         let exported = subject.rows(later).into_iter();
         let exported: Vec<_> = exported.map(|(_, status, code)| (status, code)).collect();
         assert_eq!(exported, duplicates);
-        // Another run may claim these people.
+        // What the service has said of them still counts where they are looked up or undone themselves, except
+        // where the lead was surely that one.
+        let looked_up = subject.ledger.rows_to_look_up(later).unwrap();
+        let looked_up = looked_up.into_iter().map(|(record, _)| record.row.0);
+        assert_eq!(looked_up.collect::<Vec<_>>(), [1, 4, 5, 6]);
+        let planned = subject.ledger.undo_plan(later).unwrap();
+        let planned = planned
+            .iter()
+            .map(|row| (row.row.0, row.outcome.as_ref().unwrap().status));
+        let unknown = [1, 3, 4, 5, 6].map(|row| (row, UndoStatus::Unknown));
+        assert_eq!(planned.collect::<Vec<_>>(), unknown);
+        // Undo goes on, and two of the leads are there after all.
+        subject.ledger.begin_undo(RUN, at(4)).unwrap().unwrap();
+        for row in &rows[4..] {
+            let ledger = &mut subject.ledger;
+            ledger
+                .settle_undo(RUN, row, &done(UndoStatus::Kept))
+                .unwrap();
+        }
+        assert_eq!(settled(&subject), [false, false, true, true, true, true]);
+        let codes = subject.rows(later).into_iter().map(|(_, _, code)| code);
+        let kept = [undone, undone, lost, lost, lost, lost];
+        assert_eq!(codes.collect::<Vec<_>>(), kept);
+        // Another run may claim the others.
         let third = subject.begin(3);
         subject.send(third, &[(1, id(5)), (2, id(6))]);
         subject.end(third);
-        assert!(subject.known(number(1)).settled.is_some());
+        assert_eq!(settled(&subject), [true; 6]);
+    });
+}
+
+#[test]
+fn a_lead_that_two_runs_have_settles_nobody_once_it_is_removed_for_one() {
+    each(|mut subject| {
+        subject.send(RUN, &[(1, uncertain())]);
+        subject.end(RUN);
+        let later = subject.begin(2);
+        let mut again = claims([1]);
+        again.claims[0].resends = true;
+        subject.commit(later, again);
+        // The service answers with the lead that it has.
+        let answered = settlements([1], &id(1));
+        subject.commit(later, answered.clone());
+        subject.ledger.recover(subject.service).unwrap();
+        let (record, _) = subject.ledger.rows_to_look_up(RUN).unwrap().remove(0);
+        subject.ledger.reconcile(&record, &id(1)).unwrap();
+        subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
+        let row = subject.ledger.undo_rows(RUN).unwrap().remove(0);
+        let is_settled = |subject: &Subject| subject.known(number(1)).settled.is_some();
+        let own = |subject: &Subject| {
+            let wanted = Wanted {
+                service: subject.service,
+                run: Some(later),
+                numbers: vec![number(1)],
+                digests: Vec::new(),
+            };
+            let mut recall = subject.ledger.recall().unwrap();
+            let mut look = recall.look(&wanted).unwrap();
+            let campaign = claim(1).campaign;
+            look.row(subject.service, number(1), campaign, later, RowId(1))
+                .unwrap()
+                .map(|record| record.outcome.status)
+        };
+        for (status, settles) in [
+            (UndoStatus::Kept, true),
+            (UndoStatus::Unknown, false),
+            (UndoStatus::Undone, false),
+        ] {
+            subject.ledger.ask_to_undo(RUN, RowId(1), at(3)).unwrap();
+            assert!(!is_settled(&subject));
+            let ledger = &mut subject.ledger;
+            ledger.settle_undo(RUN, &row, &done(status)).unwrap();
+            assert_eq!(is_settled(&subject), settles, "{status:?}");
+            assert_eq!(own(&subject), settles.then_some(Status::Created));
+        }
+        let removed = vec![(1, Status::Created, Some(ErrorCode::Undone))];
+        assert_eq!(subject.rows(later), removed);
+        assert_eq!(subject.ledger.undo_plan(later).unwrap(), []);
+        if let Ledger::Server(_) = subject.ledger {
+            // The answer to the commit was lost, so it is repeated.
+            subject.commit(later, answered);
+            assert!(!is_settled(&subject));
+        }
+        // The run that goes on sends the person again.
+        subject.commit(later, claims([1]));
+        subject.commit(later, settlements([1], &id(9)));
+        subject.end(later);
+        assert_eq!(own(&subject), Some(Status::Created));
+        assert!(is_settled(&subject));
     });
 }
 

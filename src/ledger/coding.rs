@@ -59,13 +59,13 @@ pub(super) const fn status_code(status: Status) -> i64 {
     status as i64
 }
 
-/// What is stored for a lead that was removed from the service again: it was created, but does not
-/// count as settled any more.
+/// What is stored for a created row whose lead was removed from the service again, or, where another row
+/// has the same lead, may have been: it does not count as settled any more. For other statuses that settle
+/// a row this is added to their code.
 pub(super) const REMOVED: i64 = Status::ALL.len() as i64;
 
-/// What is stored for another row that the service has refused as a duplicate of such a lead, or of one
-/// that may have been removed: nothing keeps its person from being sent any more.
-pub(super) const OF_REMOVED: i64 = REMOVED + 1;
+/// What is stored for a row that the service has refused as a duplicate of such a lead.
+pub(super) const OF_REMOVED: i64 = REMOVED + status_code(Status::Duplicate);
 
 pub(super) fn status_of(code: i64) -> Option<Status> {
     match code {
@@ -95,6 +95,16 @@ mod tests {
         assert_eq!(
             Status::ALL.map(status_code),
             [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+        );
+    }
+
+    #[test]
+    fn what_a_row_was_stays_known_when_its_lead_is_removed() {
+        let stored = [Status::Created, Status::Duplicate].map(|was| status_code(was) + REMOVED);
+        assert_eq!(stored, [REMOVED, OF_REMOVED]);
+        assert_eq!(
+            stored.map(status_of),
+            [Some(Status::Created), Some(Status::Duplicate)]
         );
     }
 

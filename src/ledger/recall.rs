@@ -61,7 +61,7 @@ impl Look<'_> {
         }
     }
 
-    /// The record of one row of one run.
+    /// The record of one row of one run; one whose lead was removed is as if never sent.
     pub fn row(
         &mut self,
         service: ServiceId,
@@ -70,10 +70,11 @@ impl Look<'_> {
         run: RunId,
         row: RowId,
     ) -> Result<Option<Record>, LedgerError> {
-        match self {
-            Look::File(look) => look.row(service, number, campaign, run, row),
-            Look::Server(look) => Ok(look.row(number, campaign, run, row)),
-        }
+        let found = match self {
+            Look::File(look) => look.row(service, number, campaign, run, row)?,
+            Look::Server(look) => look.row(number, campaign, run, row),
+        };
+        Ok(found.filter(|record| !record.is_removed()))
     }
 
     /// Whether a run other than `run` found these cells invalid, or had them

@@ -1,6 +1,6 @@
 //! A row that was sent, as the ledger knows it.
 
-use super::coding::OF_REMOVED;
+use super::coding::REMOVED;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -36,10 +36,10 @@ impl Record {
 /// What is stored with a row whose lead was removed again.
 pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
 
-/// What counts of a row whose stored status is `status`: for one that was refused as a duplicate of a
-/// lead that was removed, or may have been, not what the service has said.
+/// What counts of a row whose stored status is `status`: where its lead is another row's too, and was
+/// removed for that one, or may have been, not what the service has said.
 pub(super) fn as_it_counts(status: i64, outcome: RowOutcome) -> RowOutcome {
-    if status != OF_REMOVED {
+    if status < REMOVED || outcome.error_code == Some(ErrorCode::Undone) {
         return outcome;
     }
     RowOutcome {
@@ -49,8 +49,7 @@ pub(super) fn as_it_counts(status: i64, outcome: RowOutcome) -> RowOutcome {
     }
 }
 
-const ITS_LEAD_WAS_REMOVED: &str =
-    "the lead of which it is a duplicate was removed from the service again, or may have been";
+const ITS_LEAD_WAS_REMOVED: &str = "its lead was removed from the service again, or may have been";
 
 /// Why a claim is uncertain that no answer can come to any more, …
 pub(super) const NO_ANSWER: &str = "the run ended before the answer came";

@@ -458,7 +458,9 @@ impl History {
         };
         let rows = self.in_ledger.iter();
         let is_settled = |status| matches!(status, Status::Created | Status::Duplicate);
-        let settled = rows.filter(|row| is_settled(row.outcome.status));
+        // What `undone` says of a row settles nobody, as `promises` checks.
+        let settled =
+            rows.filter(|row| is_settled(row.outcome.status) && !promises::is_undone(row));
         settled
             .filter_map(|row| Some((row.campaign?.0, row.phone.clone())))
             .filter(|target| !is_removed(target))

@@ -2,8 +2,6 @@
 //!
 //! A plan is data, so that a failing one can be made smaller and printed.
 
-use std::ops::Range;
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -432,8 +430,10 @@ fn any_step() -> impl Strategy<Value = u16> + Clone {
     prop_oneof![0..60u16, 0..300u16, 0..1500u16]
 }
 
-/// What looks rows up or removes leads has fewer steps than what sends.
-const FEW: Range<u16> = 0..150;
+/// Most of what looks rows up or removes leads is over after a few hundred steps.
+fn any_early_step() -> impl Strategy<Value = u16> + Clone {
+    prop_oneof![3 => 0..150u16, 1 => any_step()]
+}
 
 /// Anything; or two lists that share people, whose runs are looked up and undone again and again.
 fn any_acts() -> impl Strategy<Value = Vec<Act>> {
@@ -442,21 +442,25 @@ fn any_acts() -> impl Strategy<Value = Vec<Act>> {
         2 => any_other(PEOPLE),
         1 => any_reconcile(),
         2 => any_undo(),
-    ];
-    // What a killed start has sent is refused as a duplicate to the next one.
-    let killed = (0..PEOPLE, 1..PEOPLE, 20..200u16).prop_map(|(first, people, step)| Act::Other {
+    ]
+    .boxed();
+    // What a killed start has sent is refused as a duplicate to the next one, and removed again.
+    let other = (0..PEOPLE, 1..PEOPLE, 20..200u16).prop_map(|(first, people, step)| Act::Other {
         first,
         people,
         until: Until::Killed(step),
     });
-    let both_then = (
-        prop_oneof![any_other(PEOPLE), killed],
-        prop_oneof![Just(Until::Itself), any_until()].prop_map(Act::Start),
-        vec(of_two_lists, 1..6),
-    );
+    let list = prop_oneof![Just(Until::Itself), any_until()].prop_map(Act::Start);
+    let undo = (0..120u16).prop_map(|step| Act::Undo {
+        before: 1,
+        until: Until::Killed(step),
+    });
+    let removed_again = (other, list, undo, vec(of_two_lists.clone(), 0..4));
     prop_oneof![
-        2 => vec(any_act(), 1..6),
-        1 => both_then.prop_map(|(other, list, then)| [vec![other, list], then].concat()),
+        4 => vec(any_act(), 1..6),
+        1 => vec(of_two_lists, 3..8),
+        1 => removed_again
+            .prop_map(|(other, list, undo, then)| [vec![other, list, undo], then].concat()),
     ]
 }
 
@@ -469,11 +473,11 @@ fn any_other(most: u8) -> impl Strategy<Value = Act> {
 }
 
 fn any_reconcile() -> impl Strategy<Value = Act> {
-    (0..3u8, any_end(FEW)).prop_map(|(before, until)| Act::Reconcile { before, until })
+    (0..3u8, any_end(any_early_step())).prop_map(|(before, until)| Act::Reconcile { before, until })
 }
 
 fn any_undo() -> impl Strategy<Value = Act> {
-    (0..3u8, any_end(FEW)).prop_map(|(before, until)| Act::Undo { before, until })
+    (0..3u8, any_end(any_early_step())).prop_map(|(before, until)| Act::Undo { before, until })
 }
 
 fn any_act() -> impl Strategy<Value = Act> {

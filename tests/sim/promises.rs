@@ -8,7 +8,7 @@ use std::fs;
 use std::time::Duration;
 
 use leadload::exit::ExitCode;
-use leadload::lead::{RunId, Status};
+use leadload::lead::{ErrorCode, RunId, Status};
 use leadload::ledger::ExportedRow;
 use tokio::time::Instant;
 
@@ -518,6 +518,12 @@ pub fn check_ledger(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
             }
             _ => true,
         };
+        if is_undone(row) && !may_be_removed(world, starts, ledger, &target) {
+            world.violated(format!(
+                "section 7: run {} row {}, {target:?}: nobody has undone it",
+                row.run, row.row
+            ));
+        }
         if !is_true {
             world.violated(format!(
                 "section 3: run {} row {}, {target:?}: {status:?} in the ledger",
@@ -539,6 +545,25 @@ pub fn check_ledger(world: &World, starts: &[Start], ledger: &[ExportedRow]) {
             ));
         }
     }
+}
+
+/// Whether the ledger says of a row that its lead was removed, or may have been.
+pub fn is_undone(row: &ExportedRow) -> bool {
+    row.outcome.error_code == Some(ErrorCode::Undone)
+}
+
+/// Whether a lead was removed, or a run that has sent it was undone or looked up.
+fn may_be_removed(world: &World, starts: &[Start], ledger: &[ExportedRow], of: &Target) -> bool {
+    let service = world.service.borrow();
+    let mut removed = service.removed.iter();
+    let after_run = starts.iter().filter(|start| start.list.is_none());
+    let mut runs = after_run.filter_map(|start| start.told.run);
+    let has_it = |row: &ExportedRow| {
+        row.campaign
+            .is_some_and(|id| (id.0, &row.phone) == (of.0, &of.1))
+    };
+    removed.any(|(lead, _)| lead.target == *of)
+        || runs.any(|run| ledger.iter().any(|row| row.run == run && has_it(row)))
 }
 
 /// Whether a run that did not make a lead has asked for it so shortly before that nobody can know; see

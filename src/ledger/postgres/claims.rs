@@ -104,6 +104,7 @@ pub(super) fn decide(
 fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Refusal> {
     let outcome = own.outcome();
     match outcome.status {
+        _ if own.record.is_removed() && !own.is_open => None,
         Status::Created | Status::Duplicate => Some(Refusal::Own(outcome)),
         _ if mine.contains(&own.sender) => None,
         _ if own.is_open && !own.is_expired => Some(Refusal::Busy),

@@ -11,7 +11,7 @@ use super::record::{
 };
 use super::session::{LONG_ANSWER, int2, int8, text, typed};
 use crate::lead::{Counts, ErrorCode, RowOutcome, RunId, Status};
-use crate::ledger::coding::status_code;
+use crate::ledger::coding::{OF_REMOVED, REMOVED, status_code};
 use crate::ledger::record::{NO_ANSWER, NO_ANSWER_YET, without_answer};
 use crate::ledger::{Attempted, LeadAt, LedgerError, Record};
 use crate::phone::PhoneNumber;
@@ -21,7 +21,7 @@ UPDATE leadload.sent SET status = $3, lead_id = $4, http_status = $5, settled_at
     error_code = $7, error = $8, claimed_at = NULL,
     holds = CASE WHEN $3 <= 1 THEN holds END,
     holds_service = CASE WHEN $3 <= 1 THEN holds_service END
-WHERE run = $1 AND row = $2 AND status = $9 AND lead_id IS NULL AND NOT is_open";
+WHERE run = $1 AND row = $2 AND status IN ($9, $10) AND lead_id IS NULL AND NOT is_open";
 
 /// When each start has sent a row of `leadload.sent AS s`.
 pub(super) const ATTEMPTED: &str = "
@@ -46,12 +46,13 @@ impl PostgresLedger {
                 CASE WHEN {is_known} THEN {ended} END
             FROM leadload.sent AS s {SENDER}
             WHERE s.run = $1 AND CASE WHEN s.is_open THEN {IS_EXPIRED}
-                ELSE s.status = $2 OR s.status = 1 AND s.error_code = $3 AND s.lead_id IS NULL END
+                ELSE s.status = $2 OR s.status IN (1, $4) AND s.error_code = $3 AND s.lead_id IS NULL END
                 AND NOT EXISTS (SELECT 1 FROM leadload.undo_rows AS u
                     WHERE u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL)
             ORDER BY s.row"
         );
-        let values = [int8(&id), int2(&uncertain), text(&code)];
+        let of_removed = OF_REMOVED as i16;
+        let values = [int8(&id), int2(&uncertain), text(&code), int2(&of_removed)];
         let rows = self
             .session
             .read_long(async |client| client.query_typed(&select, &values).await)?;
@@ -135,6 +136,7 @@ async fn reconcile(
         Err(error) => return Ok(Err(error)),
     };
     let before = status_code(record.outcome.status) as i16;
+    let removed = before + REMOVED as i16;
     let status = status_code(outcome.status) as i16;
     let lead_id = outcome.lead_id.as_deref().map(storable);
     let http_status = outcome.http_status.map(i32::from);
@@ -151,6 +153,7 @@ async fn reconcile(
         text(&code),
         text(&error),
         int2(&before),
+        int2(&removed),
     ];
     if client.execute_typed(SETTLE, &values).await? > 0 {
         counts.change(record.outcome.status, outcome.status);

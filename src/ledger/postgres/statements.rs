@@ -41,8 +41,8 @@ ON CONFLICT DO NOTHING
 RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
-/// both over all else, and one that was removed again stays that; any other outcome counts only if no
-/// other sender has claimed the row since.
+/// both over all else, and what was removed again stays that until the row is claimed again; any other
+/// outcome counts only if no other sender has claimed the row since.
 /// (Sender 0: this process never heard whether it was granted the claim, and has not started it.)
 /// The run stands beside each row: without statistics about a run the server would read all of it.
 const SETTLE: &str = "
@@ -55,7 +55,7 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::intege
         $7::text[], $8::timestamptz[], $9::text[], $11::text[])
     AS t (run, row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
 WHERE s.run = t.run AND s.row = t.row AND CASE
-    WHEN s.status IN (0, $13) THEN false
+    WHEN s.status = 0 OR s.status >= $13 AND NOT s.is_open THEN false
     WHEN t.status = 0 THEN true
     WHEN s.status = 1 THEN false
     WHEN t.status = 1 THEN true

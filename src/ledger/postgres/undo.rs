@@ -31,7 +31,7 @@ fn planned() -> String {
         WHEN o.run IS NOT NULL THEN $4::smallint END AS status,
     NULL::integer AS http_status,
     CASE WHEN s.is_open OR s.status = $2 AND u.row IS NULL THEN $6::text
-        WHEN s.status = 1 THEN $9::text
+        WHEN s.status IN (1, $10) THEN $9::text
         WHEN s.lead_id IS NULL THEN $5::text
         WHEN o.run IS NOT NULL THEN $7::text || o.run END AS error,
     NULL::timestamptz AS settled_at, s.settled_at AS made_at,
@@ -42,7 +42,8 @@ FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
     LEFT JOIN leadload.undo_rows AS u
     ON u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
 WHERE s.run = $1 AND (
-    s.is_open OR s.status IN (0, $2) OR s.status = 1 AND s.error_code = $8
+    s.is_open OR s.status IN (0, $2) OR s.error_code = $8
+        AND (s.status = 1 OR s.status = $10 AND s.lead_id IS NULL)
 )
 ORDER BY s.row, o.run"
     )
@@ -79,15 +80,16 @@ UPDATE leadload.sent AS s SET status = 0 FROM leadload.undo_rows AS u
 WHERE s.run = $1 AND u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
     AND s.row BETWEEN $2 AND $3 AND s.status = $4 AND NOT s.is_open";
 
-/// Rows that the service has refused as duplicates of these leads.
-const DUPLICATES: &str = "
-UPDATE leadload.sent AS s SET status = $5, holds = NULL, holds_service = NULL
+/// Other rows that have these leads: the service has answered them with one of them, or has refused
+/// them as duplicates.
+const OTHER_ROWS: &str = "
+UPDATE leadload.sent AS s SET status = s.status + $4, holds = NULL, holds_service = NULL
 FROM leadload.undo_rows AS u
 WHERE u.run = $1 AND u.row BETWEEN $2 AND $3 AND u.asked_at IS NOT NULL
     AND s.number = u.number AND s.campaign = u.campaign
     AND s.service = (SELECT service FROM leadload.runs WHERE id = $1)
-    AND s.status = $4 AND NOT s.is_open
-    AND (s.lead_id IS NULL OR s.lead_id = u.lead_id)";
+    AND (s.run, s.row) <> (u.run, u.row) AND s.status IN ($5, $6) AND NOT s.is_open
+    AND (s.lead_id = u.lead_id OR s.lead_id IS NULL AND s.status = $6)";
 
 /// Whether a lead was removed, or may be as far as its outcome says.
 const MAY_BE_REMOVED: &str = "
@@ -164,7 +166,7 @@ impl PostgresLedger {
     }
 
     /// Records that the service is about to be asked to remove the lead of a row: from now on it is
-    /// uncertain, and rows that the service has refused as duplicates of it settle nobody.
+    /// uncertain, and other rows that have the same lead settle nobody.
     pub fn ask_to_undo(
         &mut self,
         run: RunId,
@@ -198,8 +200,8 @@ impl PostgresLedger {
         })
     }
 
-    /// Records what became of a lead. One that is removed is not settled any more, and neither are rows that
-    /// the service has refused as duplicates of it.
+    /// Records what became of a lead. One that is removed, or may be, is not settled any more, and neither
+    /// are other rows that have it. One that is kept is settled again, with them.
     pub fn settle_undo(
         &mut self,
         run: RunId,
@@ -228,6 +230,7 @@ struct PlanValues {
     unknown: i16,
     kept: i16,
     code: String,
+    of_removed: i16,
 }
 
 impl PlanValues {
@@ -237,10 +240,11 @@ impl PlanValues {
             unknown: UndoStatus::Unknown.code() as i16,
             kept: UndoStatus::Kept.code() as i16,
             code: ErrorCode::AnswerLost.to_string(),
+            of_removed: OF_REMOVED as i16,
         }
     }
 
-    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 9] {
+    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 10] {
         [
             int8(run),
             int2(&self.uncertain),
@@ -251,6 +255,7 @@ impl PlanValues {
             text(&MADE_BY_ANOTHER),
             text(&self.code),
             text(&PERHAPS_ANOTHERS),
+            int2(&self.of_removed),
         ]
     }
 }
@@ -298,8 +303,7 @@ async fn settle(
     free(client, run, row).await
 }
 
-/// Leads of these rows are there after all, so what the service has refused as their duplicates is settled
-/// again.
+/// Leads of these rows are there after all, so they and other rows that have them are settled again.
 async fn are_there(
     client: &Client,
     run: RunId,
@@ -308,42 +312,37 @@ async fn are_there(
     let (id, uncertain) = (run.0.cast_signed(), uncertain());
     let values = [int8(&id), int8(&rows.0), int8(&rows.1), int2(&uncertain)];
     client.execute_typed(IS_THERE, &values).await?;
-    change_duplicates(
-        client,
-        run,
-        rows,
-        (OF_REMOVED, status_code(Status::Duplicate)),
-    )
-    .await
+    change_others(client, run, rows, -REMOVED, [REMOVED, OF_REMOVED]).await
 }
 
-/// Nothing that the service has refused as a duplicate of a row's lead keeps its person from being sent.
+/// No other row that has the lead of this one keeps its person from being sent.
 async fn free(client: &Client, run: RunId, row: RowId) -> Result<(), tokio_postgres::Error> {
     let row = row.0.cast_signed();
-    change_duplicates(
-        client,
-        run,
-        (row, row),
-        (status_code(Status::Duplicate), OF_REMOVED),
-    )
-    .await
+    let settled = [Status::Created, Status::Duplicate].map(status_code);
+    change_others(client, run, (row, row), REMOVED, settled).await
 }
 
-async fn change_duplicates(
+async fn change_others(
     client: &Client,
     run: RunId,
     (first, last): (i64, i64),
-    (from, to): (i64, i64),
+    by: i64,
+    statuses: [i64; 2],
 ) -> Result<(), tokio_postgres::Error> {
-    let (run, from, to) = (run.0.cast_signed(), from as i16, to as i16);
+    let (run, by, [created, duplicate]) = (
+        run.0.cast_signed(),
+        by as i16,
+        statuses.map(|status| status as i16),
+    );
     let values = [
         int8(&run),
         int8(&first),
         int8(&last),
-        int2(&from),
-        int2(&to),
+        int2(&by),
+        int2(&created),
+        int2(&duplicate),
     ];
-    client.execute_typed(DUPLICATES, &values).await?;
+    client.execute_typed(OTHER_ROWS, &values).await?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::coding::status_code;
+use super::coding::{OF_REMOVED, REMOVED, status_code};
 use super::columns::all;
 use super::commit::change_counts;
 use super::record::COLUMNS;
@@ -23,7 +23,7 @@ impl SqliteLedger {
         let services = self.services()?;
         let select = format!(
             "SELECT {COLUMNS} FROM sent AS s WHERE run = ?1 AND (status = ?2
-                OR status = ?3 AND error_code = ?4 AND lead_id IS NULL) AND NOT EXISTS (
+                OR status IN (?3, ?5) AND error_code = ?4 AND lead_id IS NULL) AND NOT EXISTS (
                     SELECT 1 FROM main.undo_rows AS u
                     WHERE u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
                 ) ORDER BY row"
@@ -33,6 +33,7 @@ impl SqliteLedger {
             status_code(Status::Uncertain),
             status_code(Status::Duplicate),
             ErrorCode::AnswerLost.to_string(),
+            OF_REMOVED,
         ];
         self.reading(|db| {
             let snapshot = db.unchecked_transaction()?;
@@ -93,7 +94,7 @@ impl SqliteLedger {
     pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
         let settle = "UPDATE sent SET status = ?6, lead_id = ?7, http_status = ?8, settled_at = ?9,
                 error_code = ?10, error = ?11
-            WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4 AND status = ?5
+            WHERE number = ?1 AND campaign = ?2 AND run = ?3 AND row = ?4 AND status IN (?5, ?12)
                 AND lead_id IS NULL
                 AND service = (SELECT service FROM runs WHERE id = ?3)";
         let values = params![
@@ -108,6 +109,7 @@ impl SqliteLedger {
             outcome.settled_at.map(Timestamp::as_second),
             outcome.error_code.map(|code| code.to_string()),
             outcome.error,
+            status_code(row.outcome.status) + REMOVED,
         ];
         self.changing(|change| {
             if change.execute(settle, values)? > 0 {

@@ -185,8 +185,8 @@ CREATE TABLE recent_starts (
 ";
 
 /// What is needed after a run: to undo it, to look its rows up, and to call nobody who does not want
-/// it. In `sent`, a lead that was removed again has a status of its own (`coding::REMOVED`), and so has a
-/// duplicate of it (`coding::OF_REMOVED`).
+/// it. In `sent`, a lead that was removed again has a status of its own (`coding::REMOVED`), and so have
+/// other rows that have it.
 const AFTER_A_RUN: &str = "
 -- When its leads began to be removed from the service again: since then it does not continue.
 ALTER TABLE runs ADD COLUMN undone_at INTEGER;

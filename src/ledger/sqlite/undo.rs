@@ -28,7 +28,7 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     CASE WHEN s.status <> ?2 AND u.row IS NULL OR s.lead_id IS NULL THEN ?4
         WHEN o.run IS NOT NULL THEN ?5 END AS status,
     NULL AS http_status,
-    CASE WHEN s.status = ?3 AND u.row IS NULL THEN ?7 WHEN s.status = 1 THEN ?10
+    CASE WHEN s.status = ?3 AND u.row IS NULL THEN ?7 WHEN s.status IN (1, ?11) THEN ?10
         WHEN s.lead_id IS NULL THEN ?6
         WHEN o.run IS NOT NULL THEN ?8 || o.run END AS error,
     NULL AS settled_at, s.settled_at AS made_at,
@@ -39,7 +39,8 @@ FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
         AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
     LEFT JOIN main.undo_rows AS u ON u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
-WHERE s.run = ?1 AND (s.status = ?2 OR s.status = ?3 OR s.status = 1 AND s.error_code = ?9)
+WHERE s.run = ?1 AND (s.status IN (?2, ?3) OR s.error_code = ?9
+    AND (s.status = 1 OR s.status = ?11 AND s.lead_id IS NULL))
 GROUP BY s.row";
 
 const COLUMNS: &str =
@@ -60,14 +61,15 @@ UPDATE sent SET status = 0 WHERE status = ?4 AND (number, service, campaign, run
     WHERE run = ?1 AND row BETWEEN ?2 AND ?3 AND asked_at IS NOT NULL
 )";
 
-/// Rows that the service has refused as duplicates of these leads.
-const DUPLICATES: &str = "
-UPDATE sent SET status = ?5 FROM undo_rows AS u
+/// Other rows that have these leads: the service has answered them with one of them, or has refused
+/// them as duplicates.
+const OTHER_ROWS: &str = "
+UPDATE sent SET status = sent.status + ?4 FROM undo_rows AS u
 WHERE u.run = ?1 AND u.row BETWEEN ?2 AND ?3 AND u.asked_at IS NOT NULL
     AND sent.number = u.number AND sent.campaign = u.campaign
     AND sent.service = (SELECT service FROM runs WHERE id = ?1)
-    AND sent.status = ?4
-    AND (sent.lead_id IS NULL OR sent.lead_id = u.lead_id)";
+    AND (sent.run, sent.row) <> (u.run, u.row) AND sent.status IN (?5, ?6)
+    AND (sent.lead_id = u.lead_id OR sent.lead_id IS NULL AND sent.status = ?6)";
 
 /// Whether a lead was removed, or may be as far as its outcome says.
 const MAY_BE_REMOVED: &str = "
@@ -113,7 +115,7 @@ impl SqliteLedger {
     }
 
     /// Records that the service is about to be asked to remove the lead of a row: from now on it is
-    /// uncertain, and rows that the service has refused as duplicates of it settle nobody.
+    /// uncertain, and other rows that have the same lead settle nobody.
     pub fn ask_to_undo(
         &mut self,
         run: RunId,
@@ -151,8 +153,8 @@ impl SqliteLedger {
         })
     }
 
-    /// Records what became of a lead. One that is removed is not settled any more, and neither are rows that
-    /// the service has refused as duplicates of it, also where it may be removed.
+    /// Records what became of a lead. One that is removed, or may be, is not settled any more, and neither
+    /// are other rows that have it. One that is kept is settled again, with them.
     pub fn settle_undo(
         &mut self,
         run: RunId,
@@ -206,28 +208,22 @@ impl SqliteLedger {
     }
 }
 
-/// Leads of these rows are there after all, so what the service has refused as their duplicates is settled
-/// again.
+/// Leads of these rows are there after all, so they and other rows that have them are settled again.
 fn are_there(change: &Connection, run: RunId, (first, last): (i64, i64)) -> rusqlite::Result<()> {
     change.execute(IS_THERE, params![run.0, first, last, uncertain()])?;
-    let duplicate = status_code(Status::Duplicate);
-    change.execute(
-        DUPLICATES,
-        params![run.0, first, last, OF_REMOVED, duplicate],
-    )?;
+    let values = params![run.0, first, last, -REMOVED, REMOVED, OF_REMOVED];
+    change.execute(OTHER_ROWS, values)?;
     Ok(())
 }
 
-/// Nothing that the service has refused as a duplicate of a row's lead keeps its person from being sent.
+/// No other row that has the lead of this one keeps its person from being sent.
 fn free(change: &Connection, run: RunId, row: RowId) -> rusqlite::Result<()> {
     if is_planted(Fault::KeepDuplicates) {
         return Ok(());
     }
-    let duplicate = status_code(Status::Duplicate);
-    change.execute(
-        DUPLICATES,
-        params![run.0, row.0, row.0, duplicate, OF_REMOVED],
-    )?;
+    let [created, duplicate] = [Status::Created, Status::Duplicate].map(status_code);
+    let values = params![run.0, row.0, row.0, REMOVED, created, duplicate];
+    change.execute(OTHER_ROWS, values)?;
     Ok(())
 }
 
@@ -247,6 +243,7 @@ fn plan_values(run: RunId) -> impl Params {
         MADE_BY_ANOTHER,
         ErrorCode::AnswerLost.to_string(),
         PERHAPS_ANOTHERS,
+        OF_REMOVED,
     )
 }
 
