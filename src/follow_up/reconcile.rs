@@ -489,7 +489,7 @@ mod tests {
             last: at,
             ended: None,
         }];
-        let listed = [ListedLead::made_at("a", at)];
+        let listed = [ListedLead::made_at("a", Timestamp::from_second(1).unwrap())];
         let known = [
             record(3, 1, Status::Duplicate, Some("a")),
             record(7, 1, Status::Created, Some("a")),
@@ -500,9 +500,22 @@ mod tests {
         });
         let row = record(7, 2, Status::Uncertain, None);
         assert_eq!(judge(&row, &attempted, Some(LATE), &listed, &known), None);
-        // What an earlier run was told of is no other row's.
+        // What an earlier run was told of is no other row's, …
         let found = judge(&row, &attempted, Some(LATE), &listed, &known[..1]).unwrap();
-        assert_eq!(found.lead_id.as_deref(), Some("a"));
+        assert_eq!(
+            (found.status, found.lead_id.as_deref()),
+            (Status::Created, Some("a"))
+        );
+        // … unless it may have made it, though undo may have removed it since.
+        let known = [LeadAt {
+            record: record(3, 1, Status::Uncertain, Some("a")),
+            service: String::new(),
+        }];
+        let found = judge(&row, &attempted, Some(LATE), &listed, &known).unwrap();
+        assert_eq!(
+            (found.status, found.lead_id.as_deref()),
+            (Status::Duplicate, Some("a"))
+        );
     }
 
     proptest! {

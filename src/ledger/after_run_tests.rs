@@ -21,7 +21,7 @@ use super::{
     Settlement, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, Wanted,
     this_user_here,
 };
-use crate::lead::{Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 use crate::rate::KnownRate;
 
@@ -140,6 +140,10 @@ impl Subject {
     }
 
     fn known(&self, of: PhoneNumber) -> Known {
+        self.known_in(Scope::Service, of)
+    }
+
+    fn known_in(&self, scope: Scope, of: PhoneNumber) -> Known {
         let wanted = Wanted {
             service: self.service,
             run: None,
@@ -148,7 +152,7 @@ impl Subject {
         };
         let mut recall = self.ledger.recall().unwrap();
         let mut look = recall.look(&wanted).unwrap();
-        look.find(self.service, of, Scope::Service).unwrap()
+        look.find(self.service, of, scope).unwrap()
     }
 
     fn rows(&self, run: RunId) -> Vec<(u64, Status, Option<ErrorCode>)> {
@@ -702,12 +706,27 @@ fn a_lead_that_two_runs_have_settles_nobody_once_it_is_removed_for_one() {
         // The service answers with the lead that it has.
         let answered = settlements([1], &id(1));
         subject.commit(later, answered.clone());
+        // The same person is in another campaign too.
+        let elsewhere = super::Claim {
+            campaign: CampaignId(18),
+            number: number(1),
+            ..claim(2)
+        };
+        let mut claimed = claims([2]);
+        claimed.claims[0] = elsewhere;
+        subject.commit(later, claimed);
+        let mut settled = settlements([2], &lost_duplicate());
+        settled.settlements[0].claim = elsewhere;
+        subject.commit(later, settled);
         subject.ledger.recover(subject.service).unwrap();
         let (record, _) = subject.ledger.rows_to_look_up(RUN).unwrap().remove(0);
         subject.ledger.reconcile(&record, &id(1)).unwrap();
         subject.ledger.begin_undo(RUN, at(2)).unwrap().unwrap();
         let row = subject.ledger.undo_rows(RUN).unwrap().remove(0);
-        let is_settled = |subject: &Subject| subject.known(number(1)).settled.is_some();
+        let is_settled = |subject: &Subject| {
+            let known = subject.known_in(Scope::Campaign(claim(1).campaign), number(1));
+            known.settled.is_some()
+        };
         let own = |subject: &Subject| {
             let wanted = Wanted {
                 service: subject.service,
@@ -722,10 +741,16 @@ fn a_lead_that_two_runs_have_settles_nobody_once_it_is_removed_for_one() {
                 .unwrap()
                 .map(|record| record.outcome.status)
         };
-        for (status, settles) in [
-            (UndoStatus::Kept, true),
-            (UndoStatus::Unknown, false),
-            (UndoStatus::Undone, false),
+        let planned = |subject: &Subject| {
+            let rows = subject.ledger.undo_plan(later).unwrap().into_iter();
+            let rows = rows.map(|row| (row.row.0, row.outcome.unwrap().status));
+            rows.collect::<Vec<_>>()
+        };
+        let lost_elsewhere = (2, UndoStatus::Unknown);
+        for (status, settles, of_later) in [
+            (UndoStatus::Kept, true, Some(UndoStatus::Kept)),
+            (UndoStatus::Unknown, false, Some(UndoStatus::Unknown)),
+            (UndoStatus::Undone, false, None),
         ] {
             subject.ledger.ask_to_undo(RUN, RowId(1), at(3)).unwrap();
             assert!(!is_settled(&subject));
@@ -733,10 +758,13 @@ fn a_lead_that_two_runs_have_settles_nobody_once_it_is_removed_for_one() {
             ledger.settle_undo(RUN, &row, &done(status)).unwrap();
             assert_eq!(is_settled(&subject), settles, "{status:?}");
             assert_eq!(own(&subject), settles.then_some(Status::Created));
+            let mut expected: Vec<_> = of_later.map(|status| (1, status)).into_iter().collect();
+            expected.push(lost_elsewhere);
+            assert_eq!(planned(&subject), expected);
         }
-        let removed = vec![(1, Status::Created, Some(ErrorCode::Undone))];
-        assert_eq!(subject.rows(later), removed);
-        assert_eq!(subject.ledger.undo_plan(later).unwrap(), []);
+        let removed = (1, Status::Created, Some(ErrorCode::Undone));
+        let elsewhere = (2, Status::Duplicate, Some(ErrorCode::AnswerLost));
+        assert_eq!(subject.rows(later), [removed, elsewhere]);
         if let Ledger::Server(_) = subject.ledger {
             // The answer to the commit was lost, so it is repeated.
             subject.commit(later, answered);

@@ -59,12 +59,11 @@ pub(super) const fn status_code(status: Status) -> i64 {
     status as i64
 }
 
-/// What is stored for a created row whose lead was removed from the service again, or, where another row
-/// has the same lead, may have been: it does not count as settled any more. For other statuses that settle
-/// a row this is added to their code.
+/// Added to the stored status of a row whose lead was removed from the service again, or may have been for
+/// another row that has it: `created` or `duplicate`, it does not count as settled any more.
 pub(super) const REMOVED: i64 = Status::ALL.len() as i64;
 
-/// What is stored for a row that the service has refused as a duplicate of such a lead.
+/// What is stored for a `duplicate` of such a lead.
 pub(super) const OF_REMOVED: i64 = REMOVED + status_code(Status::Duplicate);
 
 pub(super) fn status_of(code: i64) -> Option<Status> {
@@ -100,12 +99,9 @@ mod tests {
 
     #[test]
     fn what_a_row_was_stays_known_when_its_lead_is_removed() {
-        let stored = [Status::Created, Status::Duplicate].map(|was| status_code(was) + REMOVED);
-        assert_eq!(stored, [REMOVED, OF_REMOVED]);
-        assert_eq!(
-            stored.map(status_of),
-            [Some(Status::Created), Some(Status::Duplicate)]
-        );
+        for was in [Status::Created, Status::Duplicate] {
+            assert_eq!(status_of(status_code(was) + REMOVED), Some(was));
+        }
     }
 
     #[test]

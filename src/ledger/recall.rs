@@ -61,7 +61,8 @@ impl Look<'_> {
         }
     }
 
-    /// The record of one row of one run; one whose lead was removed is as if never sent.
+    /// The record of one row of one run; one whose lead was removed, or may have been, is as if never
+    /// sent.
     pub fn row(
         &mut self,
         service: ServiceId,

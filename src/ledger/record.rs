@@ -36,8 +36,8 @@ impl Record {
 /// What is stored with a row whose lead was removed again.
 pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
 
-/// What counts of a row whose stored status is `status`: where its lead is another row's too, and was
-/// removed for that one, or may have been, not what the service has said.
+/// The outcome of a row whose stored status is `status`. Where its lead was removed for another row that
+/// has it, or may have been, that is `undone`; what the service had said stays stored.
 pub(super) fn as_it_counts(status: i64, outcome: RowOutcome) -> RowOutcome {
     if status < REMOVED || outcome.error_code == Some(ErrorCode::Undone) {
         return outcome;

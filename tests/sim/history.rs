@@ -64,8 +64,7 @@ pub struct Start {
 impl Start {
     /// Whether it could not write all that it knew.
     pub fn is_cut_short(&self) -> bool {
-        let account = self.told.ended.as_ref();
-        self.code.is_none() || account.is_some_and(|account| account.stopped_by == Some("ledger"))
+        matches!(self.code, None | Some(ExitCode::Machine))
     }
 
     /// Whether what it was told at this time has to be in the ledger.

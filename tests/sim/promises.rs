@@ -552,18 +552,20 @@ pub fn is_undone(row: &ExportedRow) -> bool {
     row.outcome.error_code == Some(ErrorCode::Undone)
 }
 
-/// Whether a lead was removed, or a run that has sent it was undone or looked up.
+/// Whether a lead was removed, or is in doubt where a run that has sent it was undone or looked up.
 fn may_be_removed(world: &World, starts: &[Start], ledger: &[ExportedRow], of: &Target) -> bool {
     let service = world.service.borrow();
     let mut removed = service.removed.iter();
     let after_run = starts.iter().filter(|start| start.list.is_none());
     let mut runs = after_run.filter_map(|start| start.told.run);
-    let has_it = |row: &ExportedRow| {
-        row.campaign
-            .is_some_and(|id| (id.0, &row.phone) == (of.0, &of.1))
+    let may_be_it = |row: &ExportedRow| {
+        let has_it = row
+            .campaign
+            .is_some_and(|id| (id.0, &row.phone) == (of.0, &of.1));
+        has_it && (row.outcome.status == Status::Uncertain || is_undone(row))
     };
     removed.any(|(lead, _)| lead.target == *of)
-        || runs.any(|run| ledger.iter().any(|row| row.run == run && has_it(row)))
+        || runs.any(|run| ledger.iter().any(|row| row.run == run && may_be_it(row)))
 }
 
 /// Whether a run that did not make a lead has asked for it so shortly before that nobody can know; see

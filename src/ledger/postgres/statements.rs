@@ -55,7 +55,7 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::intege
         $7::text[], $8::timestamptz[], $9::text[], $11::text[])
     AS t (run, row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
 WHERE s.run = t.run AND s.row = t.row AND CASE
-    WHEN s.status = 0 OR s.status >= $13 AND NOT s.is_open THEN false
+    WHEN s.status = 0 OR s.status >= $13 AND NOT (s.is_open AND s.sender = ANY ($12)) THEN false
     WHEN t.status = 0 THEN true
     WHEN s.status = 1 THEN false
     WHEN t.status = 1 THEN true

@@ -22,7 +22,7 @@ use crate::ledger::{
 use crate::phone::PhoneNumber;
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. A row whose claim is open is uncertain. A lead whose removal
+/// second request with the first one's lead. If that one may have been removed, it is not known. A row whose claim is open is uncertain. A lead whose removal
 /// was asked for is asked for again.
 fn planned() -> String {
     format!(
@@ -38,12 +38,13 @@ fn planned() -> String {
     coalesce(s.error_code = $8, false) AS answer_lost, {ATTEMPTED}
 FROM leadload.sent AS s LEFT JOIN leadload.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
-        AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
+        AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1, $2)
     LEFT JOIN leadload.undo_rows AS u
     ON u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
 WHERE s.run = $1 AND (
-    s.is_open OR s.status IN (0, $2) OR s.error_code = $8
-        AND (s.status = 1 OR s.status = $10 AND s.lead_id IS NULL)
+    s.is_open OR s.status IN (0, $2) OR s.status = $11 AND o.status = $2
+        OR s.error_code = $8
+            AND (s.status = 1 OR s.status = $10 AND (s.lead_id IS NULL OR o.status = $2))
 )
 ORDER BY s.row, o.run"
     )
@@ -88,7 +89,7 @@ FROM leadload.undo_rows AS u
 WHERE u.run = $1 AND u.row BETWEEN $2 AND $3 AND u.asked_at IS NOT NULL
     AND s.number = u.number AND s.campaign = u.campaign
     AND s.service = (SELECT service FROM leadload.runs WHERE id = $1)
-    AND (s.run, s.row) <> (u.run, u.row) AND s.status IN ($5, $6) AND NOT s.is_open
+    AND s.status IN ($5, $6) AND NOT s.is_open
     AND (s.lead_id = u.lead_id OR s.lead_id IS NULL AND s.status = $6)";
 
 /// Whether a lead was removed, or may be as far as its outcome says.
@@ -231,6 +232,7 @@ struct PlanValues {
     kept: i16,
     code: String,
     of_removed: i16,
+    removed: i16,
 }
 
 impl PlanValues {
@@ -241,10 +243,11 @@ impl PlanValues {
             kept: UndoStatus::Kept.code() as i16,
             code: ErrorCode::AnswerLost.to_string(),
             of_removed: OF_REMOVED as i16,
+            removed: REMOVED as i16,
         }
     }
 
-    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 10] {
+    fn of<'a>(&'a self, run: &'a i64) -> [Value<'a>; 11] {
         [
             int8(run),
             int2(&self.uncertain),
@@ -256,6 +259,7 @@ impl PlanValues {
             text(&self.code),
             text(&PERHAPS_ANOTHERS),
             int2(&self.of_removed),
+            int2(&self.removed),
         ]
     }
 }
@@ -329,11 +333,8 @@ async fn change_others(
     by: i64,
     statuses: [i64; 2],
 ) -> Result<(), tokio_postgres::Error> {
-    let (run, by, [created, duplicate]) = (
-        run.0.cast_signed(),
-        by as i16,
-        statuses.map(|status| status as i16),
-    );
+    let (run, by) = (run.0.cast_signed(), by as i16);
+    let [created, duplicate] = statuses.map(|status| status as i16);
     let values = [
         int8(&run),
         int8(&first),

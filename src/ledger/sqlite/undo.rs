@@ -21,7 +21,7 @@ use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS
 use crate::simulation::{Fault, is_planted};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. The rows of earlier runs are all filed. A lead whose removal
+/// second request with the first one's lead. If that one may have been removed, it is not known. The rows of earlier runs are all filed. A lead whose removal
 /// was asked for is asked for again.
 const PLANNED: &str = "
 SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
@@ -37,10 +37,10 @@ SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
         WHERE run = s.run AND row = s.row) AS attempted
 FROM sent AS s LEFT JOIN main.sent AS o
     ON o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
-        AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1)
+        AND o.run < s.run AND o.lead_id = s.lead_id AND o.status IN (0, 1, ?3)
     LEFT JOIN main.undo_rows AS u ON u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
-WHERE s.run = ?1 AND (s.status IN (?2, ?3) OR s.error_code = ?9
-    AND (s.status = 1 OR s.status = ?11 AND s.lead_id IS NULL))
+WHERE s.run = ?1 AND (s.status IN (?2, ?3) OR s.status = ?12 AND o.status = ?3
+    OR s.error_code = ?9 AND (s.status = 1 OR s.status = ?11 AND (s.lead_id IS NULL OR o.status = ?3)))
 GROUP BY s.row";
 
 const COLUMNS: &str =
@@ -68,7 +68,7 @@ UPDATE sent SET status = sent.status + ?4 FROM undo_rows AS u
 WHERE u.run = ?1 AND u.row BETWEEN ?2 AND ?3 AND u.asked_at IS NOT NULL
     AND sent.number = u.number AND sent.campaign = u.campaign
     AND sent.service = (SELECT service FROM runs WHERE id = ?1)
-    AND (sent.run, sent.row) <> (u.run, u.row) AND sent.status IN (?5, ?6)
+    AND sent.status IN (?5, ?6)
     AND (sent.lead_id = u.lead_id OR sent.lead_id IS NULL AND sent.status = ?6)";
 
 /// Whether a lead was removed, or may be as far as its outcome says.
@@ -244,6 +244,7 @@ fn plan_values(run: RunId) -> impl Params {
         ErrorCode::AnswerLost.to_string(),
         PERHAPS_ANOTHERS,
         OF_REMOVED,
+        REMOVED,
     )
 }
 
