@@ -41,8 +41,8 @@ ON CONFLICT DO NOTHING
 RETURNING row";
 
 /// Takes outcomes from anyone at any time. A lead that was created counts over a duplicate, and
-/// both over all else, and what was removed again stays that until the row is claimed again; any other
-/// outcome counts only if no other sender has claimed the row since.
+/// both over all else, and what was removed again stays that until this process claims the row again; any
+/// other outcome counts only if no other sender has claimed the row since.
 /// (Sender 0: this process never heard whether it was granted the claim, and has not started it.)
 /// The run stands beside each row: without statistics about a run the server would read all of it.
 const SETTLE: &str = "

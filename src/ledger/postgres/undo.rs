@@ -22,8 +22,8 @@ use crate::ledger::{
 use crate::phone::PhoneNumber;
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. If that one may have been removed, it is not known. A row whose claim is open is uncertain. A lead whose removal
-/// was asked for is asked for again.
+/// second request with the first one's lead. Where undo of that run may have removed it, its outcome is
+/// unknown. A row whose claim is open is uncertain. A lead whose removal was asked for is asked for again.
 fn planned() -> String {
     format!(
         "SELECT DISTINCT ON (s.row) s.row, s.number, s.campaign, s.lead_id, NULL::timestamptz AS asked_at,
@@ -81,8 +81,9 @@ UPDATE leadload.sent AS s SET status = 0 FROM leadload.undo_rows AS u
 WHERE s.run = $1 AND u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL
     AND s.row BETWEEN $2 AND $3 AND s.status = $4 AND NOT s.is_open";
 
-/// Other rows that have these leads: the service has answered them with one of them, or has refused
-/// them as duplicates.
+/// Shifts the stored status of other rows that have these leads (see [`REMOVED`]): the service has
+/// answered their requests with one of them, or has refused them as duplicates. The rows themselves have
+/// another status by then.
 const OTHER_ROWS: &str = "
 UPDATE leadload.sent AS s SET status = s.status + $4, holds = NULL, holds_service = NULL
 FROM leadload.undo_rows AS u
@@ -319,7 +320,8 @@ async fn are_there(
     change_others(client, run, rows, -REMOVED, [REMOVED, OF_REMOVED]).await
 }
 
-/// No other row that has the lead of this one keeps its person from being sent.
+/// No other row that has the lead of this one keeps its person from being sent. Only where the removal
+/// was asked for, by the condition of [`OTHER_ROWS`].
 async fn free(client: &Client, run: RunId, row: RowId) -> Result<(), tokio_postgres::Error> {
     let row = row.0.cast_signed();
     let settled = [Status::Created, Status::Duplicate].map(status_code);

@@ -21,8 +21,8 @@ use crate::ledger::undo::{MADE_BY_ANOTHER, MAY_HAVE_ARRIVED, NO_LEAD_ID, PERHAPS
 use crate::simulation::{Fault, is_planted};
 
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. If that one may have been removed, it is not known. The rows of earlier runs are all filed. A lead whose removal
-/// was asked for is asked for again.
+/// second request with the first one's lead. Where undo of that run may have removed it, its outcome is
+/// unknown. The rows of earlier runs are all filed. A lead whose removal was asked for is asked for again.
 const PLANNED: &str = "
 SELECT s.row, s.number, s.campaign, s.lead_id, NULL AS asked_at,
     CASE WHEN s.status <> ?2 AND u.row IS NULL OR s.lead_id IS NULL THEN ?4
@@ -61,8 +61,9 @@ UPDATE sent SET status = 0 WHERE status = ?4 AND (number, service, campaign, run
     WHERE run = ?1 AND row BETWEEN ?2 AND ?3 AND asked_at IS NOT NULL
 )";
 
-/// Other rows that have these leads: the service has answered them with one of them, or has refused
-/// them as duplicates.
+/// Shifts the stored status of other rows that have these leads (see [`REMOVED`]): the service has
+/// answered their requests with one of them, or has refused them as duplicates. The rows themselves have
+/// another status by then.
 const OTHER_ROWS: &str = "
 UPDATE sent SET status = sent.status + ?4 FROM undo_rows AS u
 WHERE u.run = ?1 AND u.row BETWEEN ?2 AND ?3 AND u.asked_at IS NOT NULL
@@ -216,7 +217,8 @@ fn are_there(change: &Connection, run: RunId, (first, last): (i64, i64)) -> rusq
     Ok(())
 }
 
-/// No other row that has the lead of this one keeps its person from being sent.
+/// No other row that has the lead of this one keeps its person from being sent. Only where the removal
+/// was asked for, by the condition of [`OTHER_ROWS`].
 fn free(change: &Connection, run: RunId, row: RowId) -> rusqlite::Result<()> {
     if is_planted(Fault::KeepDuplicates) {
         return Ok(());
