@@ -1,27 +1,17 @@
 //! The ledger, whichever kind it is.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::postgres::PostgresLedger;
-use super::run::{
-    AtWork, Begun, Ending, LiveLease, LockHolder, NewRun, NotBegun, OutputRecord, Predecessors,
-    Pruned,
-};
-use super::run::{Sha256, StoredDefaults};
+use super::run::{AtWork, LiveLease, LockHolder};
 use super::sqlite::{CopyError, FileLock, SqliteLedger};
-use super::transfer::{Cells, Table, Write};
-use super::{
-    Attempted, ExportedRow, Group, LeadAt, Lease, LedgerError, LedgerPlace, ListPosition,
-    NewlySuppressed, Recall, RecentUse, Record, Reply, RunRecord, Selection, ServiceId, Suppressed,
-    UndoOutcome, UndoRow,
-};
-use crate::lead::{CampaignId, Counts, RowId, RowOutcome, RunId};
-use crate::phone::PhoneNumber;
-use crate::rate::{KnownRate, Rate};
+use super::{Group, Lease, LedgerError, LedgerPlace, Recall, RecentUse, Reply, ServiceId};
+use crate::lead::RunId;
+use crate::rate::Rate;
 
 /// A ledger that is open. Its methods fail if it cannot be read or
 /// written; the error says what to do.
@@ -76,16 +66,6 @@ impl Ledger {
     /// The error for a value in the ledger that makes no sense.
     pub fn damaged(&self, detail: String) -> LedgerError {
         of_kind!(self, ledger => ledger.damaged(detail))
-    }
-
-    /// The service at this address; `None` if no lead was ever sent there.
-    pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
-        of_kind!(self, ledger => ledger.known_service(address))
-    }
-
-    /// The service at this address, which is added if it is new.
-    pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
-        of_kind!(self, ledger => ledger.service(address))
     }
 
     /// Takes the right to send to a service; `None` if another process has it.
@@ -164,29 +144,11 @@ impl Ledger {
         }
     }
 
-    /// What [`Ledger::begin`] would find now.
-    pub fn predecessors(&self, run: &NewRun) -> Result<Predecessors, LedgerError> {
-        of_kind!(self, ledger => ledger.predecessors(run))
-    }
-
     /// The lease that a process has of this run, if one has it.
     pub fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
         match self {
             Ledger::File(_) => Ok(None),
             Ledger::Server(ledger) => ledger.lease_of(run),
-        }
-    }
-
-    /// Continues the latest run of this identity, or begins a new one if that run is complete.
-    /// If another process has come before this one, returns how, and nothing has begun.
-    pub fn begin(
-        &mut self,
-        run: &NewRun,
-        now: Timestamp,
-    ) -> Result<Result<Begun, NotBegun>, LedgerError> {
-        match self {
-            Ledger::File(ledger) => ledger.begin(run, now).map(Ok),
-            Ledger::Server(ledger) => ledger.begin(run, now),
         }
     }
 
@@ -238,45 +200,6 @@ impl Ledger {
         }
     }
 
-    /// Records how a start has ended. If that fails, the start looks as if it had been killed.
-    pub fn end(
-        &mut self,
-        run: RunId,
-        start: u32,
-        ending: &Ending<'_>,
-        now: Timestamp,
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.end(run, start, ending, now))
-    }
-
-    /// The rows of a run by their outcome, as counted by the start that got furthest.
-    pub fn counts_of(&self, run: RunId) -> Result<Counts, LedgerError> {
-        of_kind!(self, ledger => ledger.counts_of(run))
-    }
-
-    /// The campaigns that runs of the service have named, with their ids then, in the order of the
-    /// runs.
-    pub fn campaigns_named(
-        &self,
-        service: ServiceId,
-    ) -> Result<Vec<(RunId, String, CampaignId)>, LedgerError> {
-        of_kind!(self, ledger => ledger.campaigns_named(service))
-    }
-
-    /// The runs that have sent any of these inputs to the service, in order.
-    pub fn senders_of(
-        &self,
-        service: ServiceId,
-        inputs: &[(Option<PathBuf>, Sha256)],
-    ) -> Result<Vec<RunId>, LedgerError> {
-        of_kind!(self, ledger => ledger.senders_of(service, inputs))
-    }
-
-    /// The defaults for a rejects file of this run; `None` if there is no such run.
-    pub fn defaults_of(&self, run: RunId) -> Result<Option<StoredDefaults>, LedgerError> {
-        of_kind!(self, ledger => ledger.defaults_of(run))
-    }
-
     /// Opens a connection for looking numbers up while this one writes.
     pub fn recall(&self) -> Result<Recall, LedgerError> {
         match self {
@@ -291,10 +214,6 @@ impl Ledger {
             Ledger::File(ledger) => ledger.recall_all(service).map(Recall::File),
             Ledger::Server(ledger) => Ok(Recall::Server(ledger.recall_all())),
         }
-    }
-
-    pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
-        of_kind!(self, ledger => ledger.known_rate(service))
     }
 
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
@@ -319,171 +238,9 @@ impl Ledger {
         }
     }
 
-    /// Records the content of files before they get their final names.
-    pub fn record_outputs(
-        &mut self,
-        run: RunId,
-        outputs: &[OutputRecord],
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.record_outputs(run, outputs))
-    }
-
-    /// The files that any run has written, or begun to write, at these paths.
-    pub fn outputs_at(&self, paths: &[PathBuf]) -> Result<Vec<OutputRecord>, LedgerError> {
-        of_kind!(self, ledger => ledger.outputs_at(paths))
-    }
-
-    pub fn runs(&self) -> Result<Vec<RunRecord>, LedgerError> {
-        of_kind!(self, ledger => ledger.runs())
-    }
-
-    /// Passes every row of the selection to `each`, ordered by run
-    /// and row, as they are at this moment. Stops when `each` fails.
-    pub fn export<E: From<LedgerError>>(
-        &self,
-        selection: &Selection,
-        each: impl FnMut(ExportedRow) -> Result<(), E>,
-    ) -> Result<(), E> {
-        of_kind!(self, ledger => ledger.export(selection, each))
-    }
-
-    /// The runs that [`prune`](Self::prune) removes data of.
-    pub fn old_runs(&self, older_than: Timestamp) -> Result<Vec<RunId>, LedgerError> {
-        of_kind!(self, ledger => ledger.old_runs(older_than))
-    }
-
-    /// Removes cells, texts and file names of old runs. Call it only while nothing is sent.
-    pub fn prune(&mut self, older_than: Timestamp) -> Result<Pruned, LedgerError> {
-        of_kind!(self, ledger => ledger.prune(older_than))
-    }
-
-    /// Removes a run and everything that is known about it. Returns how many leads it had that
-    /// were created or duplicates. Call it only while nothing is sent.
-    pub fn forget_run(&mut self, run: RunId) -> Result<u64, LedgerError> {
-        of_kind!(self, ledger => ledger.forget_run(run))
-    }
-
-    /// Removes everything that is known about a number, for all services; the same.
-    pub fn forget_number(&mut self, number: PhoneNumber) -> Result<u64, LedgerError> {
-        of_kind!(self, ledger => ledger.forget_number(number))
-    }
-
-    /// Removes everything that is known about the people of a campaign; the same.
-    pub fn forget_campaign(
-        &mut self,
-        service: ServiceId,
-        campaign: CampaignId,
-    ) -> Result<u64, LedgerError> {
-        of_kind!(self, ledger => ledger.forget_campaign(service, campaign))
-    }
-
-    /// Puts numbers on the do-not-call list. Returns those that were not on it.
-    pub fn suppress(
-        &mut self,
-        numbers: &[PhoneNumber],
-        reason: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Vec<PhoneNumber>, LedgerError> {
-        of_kind!(self, ledger => ledger.suppress(numbers, reason, now))
-    }
-
-    /// Takes numbers off the do-not-call list. Returns those that were on it.
-    pub fn unsuppress(&mut self, numbers: &[PhoneNumber]) -> Result<Vec<PhoneNumber>, LedgerError> {
-        of_kind!(self, ledger => ledger.unsuppress(numbers))
-    }
-
-    /// The do-not-call list, in the order in which it grew.
-    pub fn suppressed(&self) -> Result<Vec<Suppressed>, LedgerError> {
-        of_kind!(self, ledger => ledger.suppressed())
-    }
-
-    /// What came on the do-not-call list after this position.
-    pub fn suppressed_after(&self, known: ListPosition) -> Result<NewlySuppressed, LedgerError> {
-        of_kind!(self, ledger => ledger.suppressed_after(known))
-    }
-
-    /// The leads of these numbers in all campaigns of all services, and rows that may be leads.
-    pub fn leads_of(&self, numbers: &[PhoneNumber]) -> Result<Vec<LeadAt>, LedgerError> {
-        of_kind!(self, ledger => ledger.leads_of(numbers))
-    }
-
-    /// Records that the run is undone, so that it does not continue, and which of its leads are to
-    /// be removed: also those that could not be removed before. If a process is sending the run,
-    /// returns which one.
-    pub fn begin_undo(
-        &mut self,
-        run: RunId,
-        now: Timestamp,
-    ) -> Result<Result<(), AtWork>, LedgerError> {
-        match self {
-            Ledger::File(ledger) => ledger.begin_undo(run, now).map(Ok),
-            Ledger::Server(ledger) => ledger.begin_undo(run, now),
-        }
-    }
-
-    /// What undoing the run would do, row by row.
-    pub fn undo_plan(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        of_kind!(self, ledger => ledger.undo_plan(run))
-    }
-
-    /// Notes a token with which leads of the run were made.
-    pub fn note_token(&mut self, run: RunId, token: &str) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.note_token(run, token))
-    }
-
-    /// Records that the service is about to be asked to remove the lead of a row.
-    pub fn ask_to_undo(
-        &mut self,
-        run: RunId,
-        row: RowId,
-        now: Timestamp,
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.ask_to_undo(run, row, now))
-    }
-
-    /// Takes the beginning of undoing a run back, unless a lead was removed, or may have been.
-    pub fn cancel_undo(&mut self, run: RunId) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.cancel_undo(run))
-    }
-
-    /// Records what became of a lead. One that is removed is not settled any more.
-    pub fn settle_undo(
-        &mut self,
-        run: RunId,
-        row: &UndoRow,
-        outcome: &UndoOutcome,
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.settle_undo(run, row, outcome))
-    }
-
-    /// The leads of a run that is undone, in the order of its rows.
-    pub fn undo_rows(&self, run: RunId) -> Result<Vec<UndoRow>, LedgerError> {
-        of_kind!(self, ledger => ledger.undo_rows(run))
-    }
-
-    /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
-    /// as far as they are known. Claims without an outcome that nobody is working at are among them.
-    pub fn rows_to_look_up(
-        &self,
-        run: RunId,
-    ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
-        of_kind!(self, ledger => ledger.rows_to_look_up(run))
-    }
-
-    /// The latest lead of each campaign that the run has made.
-    pub fn leads_made(&self, run: RunId) -> Result<Vec<Record>, LedgerError> {
-        of_kind!(self, ledger => ledger.leads_made(run))
-    }
-
-    /// Records what the service has of a row that was looked up. In a file, call it only while nothing is
-    /// sent; on a server a row that is being sent stays.
-    pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.reconcile(row, outcome))
-    }
-
     /// Whether it knows nothing of any service.
     pub fn is_empty(&self) -> Result<bool, LedgerError> {
-        let has_services = !of_kind!(self, ledger => ledger.services())?.is_empty();
+        let has_services = !self.services()?.is_empty();
         Ok(!has_services && self.suppressed()?.is_empty())
     }
 
@@ -495,23 +252,6 @@ impl Ledger {
     /// Makes sure that no run gets this number or a lower one.
     pub(super) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
         of_kind!(self, ledger => ledger.skip_runs(last))
-    }
-
-    /// Passes the rows of all tables on, as they are at this moment.
-    pub(super) fn each_row(
-        &self,
-        moves: bool,
-        each: impl FnMut(&'static Table, Cells) -> Result<(), LedgerError>,
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.each_row(moves, each))
-    }
-
-    /// Writes rows as they are given, all of them or none. The ledger has to be empty.
-    pub(super) fn fill(
-        &mut self,
-        rows: impl FnOnce(&mut Write<'_>) -> Result<(), LedgerError>,
-    ) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.fill(rows))
     }
 
     /// Writes everything that is committed into the file `to`, which has to be empty, in a private folder

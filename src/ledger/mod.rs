@@ -37,12 +37,17 @@
 
 #[cfg(test)]
 mod after_run_tests;
+mod attempts;
+mod beginning;
 #[cfg(test)]
 #[cfg(unix)]
 #[path = "../../tests/support/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
 mod coding;
+mod counts;
+mod earlier;
+mod ending;
 mod entry;
 mod error;
 mod export;
@@ -55,16 +60,23 @@ mod model;
 #[cfg(test)]
 #[cfg(unix)]
 mod on_server;
+mod outputs;
 mod place;
 mod postgres;
+mod prune;
 mod recall;
+mod reconcile;
 mod record;
+mod row;
 mod run;
+mod runs;
 pub mod shared_pace;
 mod sqlite;
+mod store;
 mod suppressed;
 mod transfer;
 mod undo;
+mod undoing;
 mod writer;
 
 pub use coding::here as this_user_here;

@@ -1,6 +1,8 @@
 //! A row that was sent, as the ledger knows it.
 
-use super::coding::REMOVED;
+use super::coding::{REMOVED, line, status_of};
+use super::row::{LeadId, Row};
+use super::store::Failed;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -26,13 +28,57 @@ pub struct LeadAt {
     pub service: String,
 }
 
+/// The columns of a row that was sent, in the order in which [`Record::read`] reads them.
+pub(super) const COLUMNS: &str =
+    "number, campaign, run, row, file, line_offset, status, http_status,
+    attempts, lead_id, settled_at, error_code, error";
+
 impl Record {
+    pub(super) fn read(row: &Row<'_>) -> Result<Record, Failed> {
+        let at: i64 = row.get(3)?;
+        Ok(Record {
+            number: row.get(0)?,
+            campaign: row.get(1)?,
+            run: row.get(2)?,
+            row: RowId(at.cast_unsigned()),
+            file: row.get(4)?,
+            line: line(at, row.get(5)?),
+            outcome: outcome(row)?,
+        })
+    }
+
     /// Whether its lead was removed from the service again.
     pub(super) fn is_removed(&self) -> bool {
         self.outcome.error_code == Some(ErrorCode::Undone)
     }
 }
 
+/// Reads the outcome from [`COLUMNS`].
+pub(super) fn outcome(row: &Row<'_>) -> Result<RowOutcome, Failed> {
+    let Some(code): Option<i64> = row.get(6)? else {
+        // None has been counted yet; an open claim is one more.
+        return Ok(RowOutcome {
+            attempts: 0,
+            ..without_answer(0, NO_ANSWER)
+        });
+    };
+    let status = status_of(code);
+    let lead_id: Option<LeadId> = row.get(9)?;
+    let outcome = RowOutcome {
+        status: status
+            .ok_or_else(|| Failed::Damaged(format!("no status has the number {code}")))?,
+        lead_id: lead_id.map(|LeadId(id)| id),
+        http_status: row.get(7)?,
+        attempts: row.get(8)?,
+        error_code: row.get(11)?,
+        error: row.get(12)?,
+        settled_at: row.get(10)?,
+        quotes_cells: false,
+        is_suppressed: false,
+        is_known_bad: false,
+    };
+    Ok(as_it_counts(code, outcome))
+}
 /// What is stored with a row whose lead was removed again.
 pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
 

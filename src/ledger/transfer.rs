@@ -1,33 +1,39 @@
 //! Copies everything that a ledger knows into an empty one of either kind.
 //!
-//! Both kinds have the same tables for what is known; each reads and writes them as rows of plain
-//! cells. When all is written, the copy is read again, and the number of rows and a digest of each
+//! Both kinds have the same tables for what is known, which are read and written as rows of plain cells. When all is written, the copy is read again, and the number of rows and a digest of each
 //! table must be those of the source.
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::postgres::STOP_SENDERS;
+use super::row::{LeadId, Row};
+use super::store::{Failed, Sql, Value, places};
 use super::{Ledger, LedgerError, LedgerPlace};
+
+/// How many rows one statement inserts.
+const AT_ONCE: usize = 256;
 
 /// A table that both kinds have, with the columns that are copied, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Table {
-    pub(super) name: &'static str,
-    pub(super) columns: &'static [Column],
+struct Table {
+    name: &'static str,
+    columns: &'static [Column],
     /// By what its rows are sorted, so that both kinds read them in one order.
-    pub(super) key: &'static str,
+    key: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Column {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
+struct Column {
+    name: &'static str,
+    kind: Kind,
 }
 
 /// What is in a column. The kinds of ledger may store it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+enum Kind {
     Whole,
     Text,
     Json,
@@ -41,14 +47,14 @@ pub(super) enum Kind {
 
 /// A value of any table, the same for both kinds of ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cell {
+enum Cell {
     Empty,
     Whole(i64),
     Text(String),
     Bytes(Vec<u8>),
 }
 
-pub(super) type Cells = Vec<Cell>;
+type Cells = Vec<Cell>;
 
 macro_rules! tables {
     ($($table:ident by $key:literal { $($column:ident $kind:ident,)* })*) => {
@@ -61,7 +67,7 @@ macro_rules! tables {
 }
 
 /// In the order in which they can be written: each row after those that it names.
-pub(super) const TABLES: &[Table] = tables! {
+const TABLES: &[Table] = tables! {
     services by "id" {
         id Whole, address Text, rate_requests Whole, rate_per_ms Whole, rate_is_stated YesNo,
     }
@@ -83,7 +89,7 @@ pub(super) const TABLES: &[Table] = tables! {
     lists by "run, start, position" {
         run Whole, start Whole, position Whole, name Text, sha256 Bytes, numbers Whole,
     }
-    outputs by "id" {
+    outputs by "outputs.id" {
         run Whole, path Path, place Bytes, kind Text, sha256 Bytes, rows Whole,
     }
     sent by "run, row" {
@@ -178,12 +184,14 @@ impl Ledger {
         moves: bool,
     ) -> Result<Transferred, LedgerError> {
         let mut source = Tally::default();
-        to.fill(|write| {
+        to.filling(|sql| {
+            let mut copy = Inserting::new(sql);
             self.each_row(moves, |table, mut cells| {
                 storable(table, &mut cells);
                 source.add(table, &cells);
-                write(table, cells)
-            })
+                copy.add(table, cells)
+            })?;
+            copy.finish()
         })?;
         to.skip_runs(self.last_run()?)?;
         let mut copy = Tally::default();
@@ -209,8 +217,136 @@ impl Ledger {
     }
 }
 
-/// Takes rows to write, table by table.
-pub(super) type Write<'a> = dyn FnMut(&'static Table, Cells) -> Result<(), LedgerError> + 'a;
+impl Ledger {
+    /// Passes the rows of all tables on, as they are at this moment. A row that is being sent is uncertain.
+    fn each_row(
+        &self,
+        moves: bool,
+        mut each: impl FnMut(&'static Table, Cells) -> Result<(), Failed>,
+    ) -> Result<(), LedgerError> {
+        self.streaming(|sql| {
+            if moves {
+                // In a file, locks keep others from sending.
+                sql.on_server(STOP_SENDERS, &[])?;
+            }
+            TABLES.iter().try_for_each(|table| {
+                sql.each(&table.select(), &[], &mut |row| {
+                    each(table, table.read(row)?)?;
+                    Ok(true)
+                })
+            })
+        })
+    }
+}
+
+impl Table {
+    fn columns(&self) -> String {
+        let columns: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
+        columns.join(", ")
+    }
+
+    fn select(&self) -> String {
+        let (name, key) = (self.name, self.key);
+        let seen = match name {
+            "sent" | "attempts" => "_seen",
+            _ => "",
+        };
+        format!(
+            "SELECT {} FROM leadload.{name}{seen} AS {name} ORDER BY {key}",
+            self.columns()
+        )
+    }
+
+    fn read(&self, row: &Row<'_>) -> Result<Cells, Failed> {
+        let columns = self.columns.iter().enumerate();
+        columns
+            .map(|(index, column)| column.kind.read(row, index))
+            .collect()
+    }
+}
+
+impl Kind {
+    fn read(self, row: &Row<'_>, index: usize) -> Result<Cell, Failed> {
+        let cell = match self {
+            Kind::Whole => row.get::<Option<i64>>(index)?.map(Cell::Whole),
+            Kind::YesNo => row
+                .get::<Option<bool>>(index)?
+                .map(|is_so| Cell::Whole(is_so.into())),
+            Kind::Time => row
+                .get::<Option<Timestamp>>(index)?
+                .map(|time| Cell::Whole(time.as_second())),
+            Kind::Text | Kind::Json => row.get::<Option<String>>(index)?.map(Cell::Text),
+            Kind::LeadId => row
+                .get::<Option<LeadId>>(index)?
+                .map(|LeadId(id)| Cell::Text(id)),
+            Kind::Bytes | Kind::Path => row.get::<Option<Vec<u8>>>(index)?.map(Cell::Bytes),
+        };
+        Ok(cell.unwrap_or(Cell::Empty))
+    }
+
+    fn value(self, cell: &Cell) -> Result<Value<'_>, Failed> {
+        Ok(match (self, cell) {
+            (_, Cell::Empty) => Value::Null,
+            (Kind::YesNo, Cell::Whole(is_so)) => Value::Bool(*is_so != 0),
+            (Kind::Time, Cell::Whole(seconds)) => {
+                let time = Timestamp::from_second(*seconds);
+                Value::Time(time.map_err(|error| Failed::Damaged(error.to_string()))?)
+            }
+            (_, Cell::Whole(number)) => Value::Int(*number),
+            (Kind::Json, Cell::Text(text)) => Value::Json(text.clone()),
+            (Kind::LeadId, Cell::Text(text)) => Value::LeadId(text),
+            (_, Cell::Text(text)) => Value::Text(text),
+            (Kind::Path, Cell::Bytes(bytes)) => Value::Path(bytes),
+            (_, Cell::Bytes(bytes)) => Value::Bytes(bytes),
+        })
+    }
+}
+
+/// Inserts rows, many at once.
+struct Inserting<'a> {
+    sql: &'a mut dyn Sql,
+    table: &'static Table,
+    rows: Vec<Cells>,
+}
+
+impl Inserting<'_> {
+    fn new(sql: &mut dyn Sql) -> Inserting<'_> {
+        Inserting {
+            sql,
+            table: &TABLES[0],
+            rows: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, table: &'static Table, row: Cells) -> Result<(), Failed> {
+        if *self.table != *table || self.rows.len() == AT_ONCE {
+            self.finish()?;
+        }
+        self.table = table;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Failed> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let columns = self.table.columns;
+        let insert = format!(
+            "INSERT INTO leadload.{} ({}) VALUES {}",
+            self.table.name,
+            self.table.columns(),
+            places(self.rows.len(), columns.len())
+        );
+        let cells = self.rows.iter().flat_map(|row| columns.iter().zip(row));
+        let values: Result<Vec<_>, _> = cells
+            .map(|(column, cell)| column.kind.value(cell))
+            .collect();
+        self.sql.change(&insert, &values?)?;
+        self.rows.clear();
+        Ok(())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -214,7 +214,7 @@ mod tests {
             rate: Rate::per_minute(300),
             is_stated: true,
         };
-        let place = LedgerPlace::File(ledger.place().clone());
+        let place = LedgerPlace::File(ledger.file().place().clone());
         let ledger = Ledger::open(&place).unwrap();
         let (next, _behind) = mpsc::channel::<()>(1);
         let mut writer = LedgerWriter::start(ledger, RUN, next);

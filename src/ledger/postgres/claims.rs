@@ -5,14 +5,16 @@
 use std::collections::HashMap;
 
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error, Row};
 
-use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record};
+use super::record::{COLUMNS, IS_EXPIRED, SENDER};
 use super::sender::Sender;
 use super::session::{int8, typed};
+use super::sql::ServerSql;
 use crate::lead::{RowId, RowOutcome, RunId, Status};
 use crate::ledger::coding::{line_offset, status_code};
 use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::ledger::row::Row;
+use crate::ledger::store::{Failed, Sql};
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
 use crate::phone::PhoneNumber;
 
@@ -252,20 +254,17 @@ impl ClaimColumns {
 }
 
 /// What came of claims that were looked at one by one; `None` if the lease has run out.
-pub(super) type Resolved = Option<Result<Vec<(RowId, Refusal)>, String>>;
+pub(super) type Resolved = Option<Vec<(RowId, Refusal)>>;
 
 /// Decides about claims that were not simply granted, within a transaction.
-pub(super) async fn resolve(
-    client: &Client,
+pub(super) fn resolve(
+    sql: &mut ServerSql<'_>,
     sender: &Sender,
     claims: &[Claim],
     claimed_at_ms: i64,
-) -> Result<Resolved, Error> {
+) -> Result<Resolved, Failed> {
     let lease = sender.id();
-    let held = client
-        .query_typed_opt(HOLD_LEASE, &[int8(&lease.0)])
-        .await?;
-    if held.is_none() {
+    if sql.change(HOLD_LEASE, &[lease.into()])? == 0 {
         return Ok(None);
     }
     let run = sender.run.0.cast_signed();
@@ -276,18 +275,15 @@ pub(super) async fn resolve(
         int8(&run),
         typed(&columns.rows, Type::INT8_ARRAY),
     ];
-    client.query_typed(&lock_found(), &values).await?;
-    let rows = client.query_typed(&find(), &values).await?;
-    let found: Result<Vec<Standing>, String> = rows.iter().map(standing).collect();
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => return Ok(Some(Err(error))),
-    };
+    sql.query(&lock_found(), &values)?;
+    let rows = sql.query(&find(), &values)?;
+    let found = rows.iter().map(|row| standing(&Row::Server(row)));
+    let found: Vec<Standing> = found.collect::<Result<_, _>>()?;
     let decided = decide_all(sender, claims, &found);
-    update_given(client, &expire(GIVEN), &decided.expired).await?;
-    update_given(client, &format!("{DISPLACE} {GIVEN}"), &decided.displaced).await?;
-    take(client, sender, &decided.granted, claimed_at_ms).await?;
-    Ok(Some(Ok(decided.refused)))
+    update_given(sql, &expire(GIVEN), &decided.expired)?;
+    update_given(sql, &format!("{DISPLACE} {GIVEN}"), &decided.displaced)?;
+    take(sql, sender, &decided.granted, claimed_at_ms)?;
+    Ok(Some(decided.refused))
 }
 
 /// What becomes of several claims.
@@ -329,18 +325,22 @@ fn decide_all(sender: &Sender, claims: &[Claim], found: &[Standing]) -> Decision
     decided
 }
 
-fn standing(row: &Row) -> Result<Standing, String> {
-    let sender: Option<i64> = get(row, 15)?;
+fn standing(row: &Row<'_>) -> Result<Standing, Failed> {
+    let sender: Option<i64> = row.get(15)?;
     Ok(Standing {
-        record: record(row)?,
-        is_open: get(row, 13)?,
-        is_expired: get(row, 14)?,
+        record: Record::read(row)?,
+        is_open: row.get(13)?,
+        is_expired: row.get(14)?,
         sender: SenderId(sender.unwrap_or_default()),
-        holds: get(row, 16)?,
+        holds: row.get(16)?,
     })
 }
 
-async fn update_given(client: &Client, sql: &str, keys: &[(RunId, RowId)]) -> Result<(), Error> {
+fn update_given(
+    sql: &mut ServerSql<'_>,
+    update: &str,
+    keys: &[(RunId, RowId)],
+) -> Result<(), Failed> {
     if keys.is_empty() {
         return Ok(());
     }
@@ -350,16 +350,15 @@ async fn update_given(client: &Client, sql: &str, keys: &[(RunId, RowId)]) -> Re
         typed(&runs, Type::INT8_ARRAY),
         typed(&rows, Type::INT8_ARRAY),
     ];
-    client.execute_typed(sql, &values).await?;
-    Ok(())
+    sql.query(update, &values).map(drop)
 }
 
-async fn take(
-    client: &Client,
+fn take(
+    sql: &mut ServerSql<'_>,
     sender: &Sender,
     claims: &[Claim],
     claimed_at_ms: i64,
-) -> Result<(), Error> {
+) -> Result<(), Failed> {
     if claims.is_empty() {
         return Ok(());
     }
@@ -380,6 +379,5 @@ async fn take(
         typed(&columns.line_offsets, Type::INT8_ARRAY),
         int8(&claimed_at_ms),
     ];
-    client.execute_typed(TAKE, &values).await?;
-    Ok(())
+    sql.query(TAKE, &values).map(drop)
 }

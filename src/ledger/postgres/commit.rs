@@ -12,20 +12,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_postgres::types::Type;
-use tokio_postgres::{Error, Row};
+use tokio_postgres::{Error, Row as ServerRow};
 
 use super::PostgresLedger;
 use super::claims::{Resolved, resolve};
-use super::pace::{self, pause_of};
-use super::record::get;
+use super::pace::{self, Reserved, pause_of};
 use super::sender::{self, Sender};
-use super::session::{Session, Value, int8, typed};
+use super::session::{Session, Value};
 use super::statements::{Answers, Statement, statements};
-use super::suppressed;
 use crate::lead::{RowId, RunId};
 use crate::ledger::lease::Moment;
-use crate::ledger::{Claim, Group, LedgerError, Refusal, Reply, SenderId};
+use crate::ledger::row::Row;
+use crate::ledger::store::{Failed, Sql};
+use crate::ledger::{Claim, Group, LedgerError, NewlySuppressed, Refusal, Reply, SenderId};
 use crate::rate::Rate;
 
 impl PostgresLedger {
@@ -50,8 +49,12 @@ impl PostgresLedger {
         }
         let mut reply = self.read_reply(&written)?;
         if let Some(known) = group.suppressed_to {
-            let new = suppressed::new(&written.suppressed, known);
-            reply.suppressed = Some(self.readable(new)?);
+            let mut new = NewlySuppressed::none(known);
+            for row in &written.suppressed {
+                let added = new.add(&Row::Server(row));
+                added.map_err(|failed| self.session.lasting(failed))?;
+            }
+            reply.suppressed = Some(new);
         }
         if written.is_renewed {
             self.note_renewal(asked);
@@ -94,8 +97,7 @@ impl PostgresLedger {
             .map(|claim| claim.number.key().cast_signed())
             .collect();
         let session = &self.session;
-        let lease =
-            session.read(async |client| sender::claimed_by(client, sender, &numbers).await)?;
+        let lease = session.read(|sql| sender::claimed_by(sql, sender, &numbers))?;
         Ok(lease.map(|lease| {
             let by = match lease.at_work.run == sender.run {
                 true => "an earlier start of this run".into(),
@@ -105,7 +107,7 @@ impl PostgresLedger {
         }))
     }
 
-    fn sender_id(&self) -> SenderId {
+    pub(in crate::ledger) fn sender_id(&self) -> SenderId {
         self.sender.as_ref().map(Sender::id).unwrap_or_default()
     }
 
@@ -113,24 +115,28 @@ impl PostgresLedger {
         let Some(news) = &written.news else {
             return Err(LedgerError::lost_run(self.place()));
         };
-        let read = || -> Result<Reply, String> {
-            Ok(Reply {
+        let news = Row::Server(news);
+        let read = || -> Result<(Reply, i64), Failed> {
+            let reply = Reply {
                 is_shared: true,
-                is_paced: get(news, 0)?,
-                pause: pause_of(get(news, 1)?, get(news, 2)?),
+                is_paced: news.get(0)?,
+                pause: pause_of(news.get(1)?, news.get(2)?),
                 ..Reply::default()
-            })
+            };
+            Ok((reply, news.get(4)?))
         };
-        let reply = self.readable(read())?;
-        let now = self.readable(get(news, 4))?;
+        let (reply, now) = read().map_err(|failed| self.session.lasting(failed))?;
         let Some(sender) = &mut self.sender else {
             return Ok(reply);
         };
         sender.clock.see(now);
         let starts = written.starts.as_ref();
-        let starts = starts.map(|row| sender.clock.reserved(row)).transpose();
+        let starts = starts.map(|row| Reserved::read(&Row::Server(row)));
+        let starts = starts
+            .transpose()
+            .map_err(|failed| self.session.lasting(failed))?;
         Ok(Reply {
-            starts: self.readable(starts)?.unwrap_or_default(),
+            starts: starts.map_or_else(Vec::new, |starts| sender.clock.times(&starts)),
             ..reply
         })
     }
@@ -142,10 +148,9 @@ impl PostgresLedger {
         };
         let (id, service) = (sender.id(), sender.service);
         let space = pace::space_of(limits);
-        self.session.transact(async |client| {
-            let values = [int8(&id.0), typed(&space, Type::INT8)];
-            client.execute_typed(pace::SET_SPACE, &values).await?;
-            pace::join(client, service, id, limits).await
+        self.session.write(|sql| {
+            sql.change(pace::SET_SPACE, &[id.into(), space.into()])?;
+            pace::join(sql, service, id, limits)
         })
     }
 
@@ -161,9 +166,9 @@ impl PostgresLedger {
             };
             let resolved: Resolved = self
                 .session
-                .transact(async |client| resolve(client, sender, claims, claimed_at_ms).await)?;
+                .write(|sql| resolve(sql, sender, claims, claimed_at_ms))?;
             match resolved {
-                Some(refused) => return self.readable(refused),
+                Some(refused) => return Ok(refused),
                 None => self.acquire_again()?,
             }
         }
@@ -189,9 +194,9 @@ struct Written {
     granted: HashSet<RowId>,
     is_renewed: bool,
     has_lease: bool,
-    news: Option<Row>,
-    starts: Option<Row>,
-    suppressed: Vec<Row>,
+    news: Option<ServerRow>,
+    starts: Option<ServerRow>,
+    suppressed: Vec<ServerRow>,
 }
 
 fn write(
@@ -212,7 +217,10 @@ fn write(
 }
 
 /// What the answers to the statements say; `None` if the ledger does not have the run.
-fn written(statements: &[Statement], answers: Vec<Vec<Row>>) -> Result<Option<Written>, Error> {
+fn written(
+    statements: &[Statement],
+    answers: Vec<Vec<ServerRow>>,
+) -> Result<Option<Written>, Error> {
     let mut written = Written::default();
     for (statement, rows) in statements.iter().zip(answers) {
         let first = rows.first();

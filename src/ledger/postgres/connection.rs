@@ -21,8 +21,8 @@ use tokio_postgres::{Client, Config, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::place::{ServerHost, ServerPlace};
-use super::session::Failed;
 use super::tls;
+use crate::ledger::store::Failed;
 
 /// A client, and what keeps the thread of its connection alive.
 pub(super) struct Connection {

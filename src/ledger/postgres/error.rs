@@ -182,7 +182,7 @@ impl LedgerError {
         )
     }
 
-    pub(super) fn newer_schema(place: &ServerPlace, found: i32, known: i32) -> LedgerError {
+    pub(super) fn newer_schema(place: &ServerPlace, found: u32, known: u32) -> LedgerError {
         LedgerError::new(
             format!(
                 "the ledger `{place}` was written by a newer version of leadload (format {found}, this version knows {known})"
@@ -197,7 +197,7 @@ impl LedgerError {
 
     /// For a reader, which changes nothing. To read the tables as they would be, they would have to be
     /// changed within a transaction, and that would stop the runs that are sending.
-    pub(super) fn older_schema(place: &ServerPlace, found: i32) -> LedgerError {
+    pub(super) fn older_schema(place: &ServerPlace, found: u32) -> LedgerError {
         LedgerError::new(
             format!(
                 "the ledger `{place}` has the tables of an older version of leadload (format {found}, this version reads {})",

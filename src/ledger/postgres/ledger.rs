@@ -2,32 +2,21 @@
 
 use std::sync::Once;
 
-use tokio_postgres::Row;
 use tracing::warn;
 
 use super::place::ServerPlace;
-use super::record::Unreadable;
 use super::schema;
 use super::sender::Sender;
-use super::session::{Session, text};
+use super::session::Session;
 use crate::ledger::place::Use;
-use crate::ledger::{Lease, LedgerError, ServiceId};
+use crate::ledger::{Lease, LedgerError};
 
 /// A check reads the ledger more than once.
 static SAID_OLDER: Once = Once::new();
 
-const SERVICE: &str = "SELECT id FROM leadload.services WHERE address = $1";
-
-const ADD_SERVICE: &str = "
-INSERT INTO leadload.services (address) VALUES ($1) ON CONFLICT (address) DO NOTHING";
-
-const ADD_PACE: &str = "
-INSERT INTO leadload.pace (service) SELECT id FROM leadload.services WHERE address = $1
-ON CONFLICT (service) DO NOTHING";
-
 #[derive(Debug)]
 pub struct PostgresLedger {
-    pub(super) session: Session,
+    pub(in crate::ledger) session: Session,
     /// The run that this process sends, and its lease.
     pub(super) sender: Option<Sender>,
 }
@@ -84,66 +73,5 @@ impl PostgresLedger {
 
     pub fn lease(&self) -> Lease {
         self.session.lease()
-    }
-
-    /// The service at this address; `None` if no lead was ever sent there.
-    pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
-        let found = self.query(SERVICE, &[text(&address)])?;
-        let id = found.first().map(|row| row.try_get(0)).transpose();
-        Ok(self.readable(id)?.map(ServiceId))
-    }
-
-    /// The service at this address, which is added if it is new.
-    pub fn service(&mut self, address: &str) -> Result<ServiceId, LedgerError> {
-        // Usually the service is known, and then nothing is written.
-        if let Some(known) = self.known_service(address)? {
-            return Ok(known);
-        }
-        self.session.transact(async |client| {
-            client.execute_typed(ADD_SERVICE, &[text(&address)]).await?;
-            client.execute_typed(ADD_PACE, &[text(&address)]).await
-        })?;
-        let missing = || self.damaged("the service was removed".to_owned());
-        self.known_service(address)?.ok_or_else(missing)
-    }
-
-    pub(in crate::ledger) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
-        let rows = self.query("SELECT id FROM leadload.services ORDER BY id", &[])?;
-        self.read_all(&rows, |row| super::record::get(row, 0).map(ServiceId))
-    }
-
-    /// The rows that a query returns, in one round trip. It changes nothing.
-    pub(super) fn query(
-        &self,
-        sql: &str,
-        values: &[super::session::Value<'_>],
-    ) -> Result<Vec<Row>, LedgerError> {
-        self.session
-            .read(async |client| client.query_typed(sql, values).await)
-    }
-
-    /// Performs one statement, in one round trip. Returns what it returns.
-    pub(super) fn change(
-        &self,
-        sql: &str,
-        values: Vec<super::session::Value<'_>>,
-    ) -> Result<Vec<Row>, LedgerError> {
-        let answers = self.session.at_once(&[(sql, values)])?;
-        Ok(answers.into_iter().next().unwrap_or_default())
-    }
-
-    pub(super) fn readable<T, E: std::fmt::Display>(
-        &self,
-        value: Result<T, E>,
-    ) -> Result<T, LedgerError> {
-        value.map_err(|error| LedgerError::damaged_server(self.place(), error))
-    }
-
-    pub(super) fn read_all<T>(
-        &self,
-        rows: &[Row],
-        read: impl FnMut(&Row) -> Result<T, Unreadable>,
-    ) -> Result<Vec<T>, LedgerError> {
-        self.readable(rows.iter().map(read).collect())
     }
 }

@@ -12,7 +12,8 @@
 //! somebody only looks. Functions of others are refused there too, and so are views, rules and policies,
 //! which may call them by many others.
 
-use tokio_postgres::{Error, Row};
+use crate::ledger::row::Row;
+use crate::ledger::store::Failed;
 
 /// Whether there are tables; and something of a stranger with its owner and the role that asks, empty if
 /// all is well. What depends on a table and on a function or an operator is called for the table. A
@@ -74,9 +75,9 @@ pub(super) struct Stranger {
 
 impl Stranger {
     /// Reads the answer to [`FIND`] after its first column.
-    pub(super) fn of(row: &Row) -> Result<Option<Stranger>, Error> {
-        let (what, owner): (Option<String>, Option<String>) = (row.try_get(1)?, row.try_get(2)?);
-        let role = row.try_get(3)?;
+    pub(super) fn of(row: &Row<'_>) -> Result<Option<Stranger>, Failed> {
+        let (what, owner): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
+        let role = row.get(3)?;
         let found = what.zip(owner);
         Ok(found.map(|(what, owner)| Stranger { what, owner, role }))
     }

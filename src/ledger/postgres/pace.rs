@@ -9,19 +9,17 @@
 //! had moves the next free time forward ([`first_free`]). All times are those of the server.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::time::Instant;
-use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
-use super::record::get;
 use super::sender::millis;
-use super::session::{int4, int8};
 use crate::clock;
+use crate::ledger::row::Row;
 use crate::ledger::shared_pace::{NEWS_HOLD, TOLERANCE};
+use crate::ledger::store::{Failed, Sql};
 use crate::ledger::{AskedPause, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond};
 use crate::rate::{KnownRate, Rate};
 
@@ -179,34 +177,29 @@ fn first_free(rate: &Rate, earlier: impl Iterator<Item = i64>) -> i64 {
 }
 
 /// Lets the limits of a sender hold from now on, for all. Called when they are new.
-pub(super) async fn join(
-    client: &Client,
+pub(super) fn join(
+    sql: &mut dyn Sql,
     service: ServiceId,
     sender: SenderId,
     limits: &[Rate],
-) -> Result<(), Error> {
+) -> Result<(), Failed> {
     let Some(strictest) = space_of(limits) else {
         return Ok(());
     };
     let longest = limits.iter().map(span).max().unwrap_or_default();
     let seconds = longest / MICROS + 1;
-    let recent = client
-        .query_typed(RECENT, &[int8(&service.0), int8(&seconds)])
-        .await?;
-    let mut recent_starts: Vec<(i64, i64)> = Vec::new();
-    for row in &recent {
-        recent_starts.push((row.try_get(0)?, row.try_get(1)?));
-    }
-    let values = [int8(&service.0), int8(&sender.0), int8(&strictest)];
-    let others = client.query_typed_one(OTHERS_ARE_FASTER, &values).await?;
-    let others_are_faster: bool = others.try_get(0)?;
+    let recent_starts: Vec<(i64, usize)> =
+        sql.rows(RECENT, &[service.into(), seconds.into()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let others = [service.into(), sender.into(), strictest.into()];
+    let others_are_faster = sql.value(OTHERS_ARE_FASTER, &others)?;
     let mut wait = 0;
     for rate in limits {
         // Each counts as made at the end of its second, a time to come as now.
         let earlier = recent_starts.iter().flat_map(|(second, requests)| {
             let ago = (-(second + 1) * MICROS).max(0);
-            let requests = usize::try_from(*requests).unwrap_or_default();
-            std::iter::repeat_n(ago, requests)
+            std::iter::repeat_n(ago, *requests)
         });
         wait = wait.max(-first_free(rate, earlier));
         if others_are_faster {
@@ -215,23 +208,21 @@ pub(super) async fn join(
             wait = wait.max(unaware + span(rate));
         }
     }
-    client
-        .execute_typed(MOVE, &[int8(&service.0), int8(&wait)])
-        .await?;
-    Ok(())
+    sql.change(MOVE, &[service.into(), wait.into()]).map(drop)
 }
 
 /// Counts requests as started now.
-pub(super) async fn count_now(
-    client: &Client,
+pub(super) fn count_now(
+    sql: &mut dyn Sql,
     service: ServiceId,
     requests: i64,
-) -> Result<(), Error> {
-    if requests > 0 {
-        let values = [int8(&service.0), int8(&requests)];
-        client.execute_typed(COUNT_NOW, &values).await?;
+) -> Result<(), Failed> {
+    match requests {
+        0 => Ok(()),
+        _ => sql
+            .change(COUNT_NOW, &[service.into(), requests.into()])
+            .map(drop),
     }
-    Ok(())
 }
 
 /// The server's clock, as this computer sees it. What an answer takes to get here makes the server's
@@ -270,12 +261,30 @@ impl ServerClock {
         self.origin + Duration::from_micros(since)
     }
 
-    /// The start times that an answer to [`RESERVE`] gives.
-    pub(super) fn reserved(&self, row: &Row) -> Result<Vec<Instant>, Error> {
-        let (end, count): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-        let space: i64 = row.try_get(2)?;
-        let times = (0..count).map(|index| self.local(end - (count - index) * space));
-        Ok(times.collect())
+    /// When the starts are by this computer's clock.
+    pub(super) fn times(&self, reserved: &Reserved) -> Vec<Instant> {
+        let Reserved { end, count, space } = reserved;
+        let times = (0..*count).map(|index| self.local(end - (count - index) * space));
+        times.collect()
+    }
+}
+
+/// Starts that were reserved: where they end, how many they are and how far apart, in microseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reserved {
+    end: i64,
+    count: i64,
+    space: i64,
+}
+
+impl Reserved {
+    /// Reads the answer to [`RESERVE`].
+    pub(super) fn read(row: &Row<'_>) -> Result<Reserved, Failed> {
+        Ok(Reserved {
+            end: row.get(0)?,
+            count: row.get(1)?,
+            space: row.get(2)?,
+        })
     }
 }
 
@@ -284,51 +293,30 @@ pub(super) fn micros(time: Duration) -> i64 {
 }
 
 /// A wait that ends after so many milliseconds, as stored.
-pub(super) fn pause_of(left_ms: Option<i64>, http_status: Option<i32>) -> Option<AskedPause> {
+pub(super) fn pause_of(left_ms: Option<i64>, http_status: Option<u16>) -> Option<AskedPause> {
     let left = Duration::from_millis(left_ms?.max(0).cast_unsigned());
-    let http_status = u16::try_from(http_status?).ok()?;
-    Some(AskedPause::asked_now(left, http_status))
+    Some(AskedPause::asked_now(left, http_status?))
 }
 
 impl PostgresLedger {
-    /// The last rate that was learned for the service; `None` if there is none yet.
-    pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
-        let known = "SELECT rate_requests, rate_per_ms, rate_is_stated FROM leadload.services
-            WHERE id = $1 AND rate_requests IS NOT NULL";
-        let rows = self.query(known, &[int8(&service.0)])?;
-        let known = self.read_all(&rows, |row| {
-            let natural = |column| -> Result<Option<NonZeroU32>, String> {
-                let stored: i64 = get(row, column)?;
-                Ok(u32::try_from(stored).ok().and_then(NonZeroU32::new))
-            };
-            let (requests, per_ms) = (natural(0)?, natural(1)?);
-            let (Some(requests), Some(per_ms)) = (requests, per_ms) else {
-                return Err("a rate that is none".to_owned());
-            };
-            let per = Duration::from_millis(per_ms.get().into());
-            Ok(KnownRate {
-                rate: Rate { requests, per },
-                is_stated: get(row, 2)?,
-            })
-        })?;
-        Ok(known.into_iter().next())
-    }
-
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
-        let rows = self.query(RECENT, &[int8(&service.0), int8(&DAY)])?;
-        let mut starts = self.read_all(&rows, |row| {
-            let (ago, requests): (i64, i64) = (get(row, 0)?, get(row, 1)?);
-            Ok(StartsInSecond {
-                second: now.as_second() + ago,
-                requests: u32::try_from(requests).unwrap_or(u32::MAX),
+        self.session.read(|sql| {
+            let sql = sql.as_sql();
+            let mut starts = sql.rows(RECENT, &[service.into(), DAY.into()], |row| {
+                let ago: i64 = row.get(0)?;
+                Ok(StartsInSecond {
+                    second: now.as_second() + ago,
+                    requests: row.get(1)?,
+                })
+            })?;
+            starts.reverse();
+            let pause = sql.row(NEWS, &[service.into(), 0_i64.into()], |row| {
+                Ok(pause_of(row.get(1)?, row.get(2)?))
+            })?;
+            Ok(RecentUse {
+                starts,
+                pause: pause.flatten(),
             })
-        })?;
-        starts.reverse();
-        let rows = self.query(NEWS, &[int8(&service.0), int8(&0)])?;
-        let pause = self.read_all(&rows, |row| Ok(pause_of(get(row, 1)?, get(row, 2)?)))?;
-        Ok(RecentUse {
-            starts,
-            pause: pause.into_iter().flatten().next(),
         })
     }
 
@@ -336,10 +324,11 @@ impl PostgresLedger {
     pub fn record_use(&mut self, service: ServiceId, more: RecentUse) -> Result<(), LedgerError> {
         let requests = more.starts.iter().map(|starts| i64::from(starts.requests));
         let requests = requests.sum();
-        self.session.transact(async |client| {
-            count_now(client, service, requests).await?;
+        self.session.write(|sql| {
+            count_now(sql, service, requests)?;
             if let Some(pause) = more.pause {
-                record_pause(client, service, pause).await?;
+                let left = left_ms(pause).into();
+                sql.change(PAUSE, &[service.into(), left, pause.http_status.into()])?;
             }
             Ok(())
         })
@@ -352,33 +341,29 @@ impl PostgresLedger {
         limits: &[Rate],
     ) -> Result<Instant, LedgerError> {
         let none = SenderId::default();
-        let (own, ahead) = (i64::MAX, 1);
-        let row = self.session.transact(async |client| {
-            join(client, service, none, limits).await?;
-            client.query_typed(LOCK, &[int8(&service.0)]).await?;
-            let values = [int8(&service.0), int8(&own), int8(&ahead)];
-            client.query_typed_one(RESERVE, &values).await
+        let (own, ahead) = (i64::MAX, 1_i64);
+        let reserved = self.session.write(|sql| {
+            join(sql, service, none, limits)?;
+            sql.change(LOCK, &[service.into()])?;
+            let values = [service.into(), own.into(), ahead.into()];
+            sql.as_sql()
+                .row(RESERVE, &values, |row| Reserved::read(row))
         })?;
         let mut clock = ServerClock::new();
-        let news = self.query(NEWS, &[int8(&service.0), int8(&0)])?;
-        if let Some(news) = news.first() {
-            clock.see(self.readable(get(news, 4))?);
+        let news = [service.into(), 0_i64.into()];
+        let now = self
+            .session
+            .read(|sql| sql.as_sql().row(NEWS, &news, |row| row.get(4)))?;
+        if let Some(now) = now {
+            clock.see(now);
         }
-        let times = self.readable(clock.reserved(&row))?;
-        Ok(times.first().copied().unwrap_or_else(Instant::now))
+        let times = reserved.map(|reserved| clock.times(&reserved));
+        Ok(times
+            .into_iter()
+            .flatten()
+            .next()
+            .unwrap_or_else(Instant::now))
     }
-}
-
-pub(super) async fn record_pause(
-    client: &Client,
-    service: ServiceId,
-    pause: AskedPause,
-) -> Result<(), Error> {
-    let left = left_ms(pause);
-    let http_status = i32::from(pause.http_status);
-    let values = [int8(&service.0), int8(&left), int4(&http_status)];
-    client.execute_typed(PAUSE, &values).await?;
-    Ok(())
 }
 
 /// How long a wait lasts from now on, in milliseconds.
@@ -394,6 +379,8 @@ pub(super) fn learned(known: KnownRate) -> (i64, i64, bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
 
     const SECOND: i64 = MICROS;

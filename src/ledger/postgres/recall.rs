@@ -4,17 +4,16 @@
 //! a join, for which it might read the whole table.
 
 use std::collections::{HashMap, HashSet};
-use std::pin::pin;
 
-use futures::TryStreamExt;
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
-use super::record::{COLUMNS, IS_EXPIRED, SENDER, get, record};
+use super::record::{COLUMNS, IS_EXPIRED, SENDER};
 use super::session::{int8, typed};
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::ledger::row::Row;
+use crate::ledger::store::Failed;
 use crate::ledger::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, Wanted};
 use crate::phone::PhoneNumber;
 
@@ -86,27 +85,22 @@ impl PostgresRecall {
             ) AS s {SENDER}"
         );
         let values = [int8(&wanted.service.0), typed(&numbers, Type::INT8_ARRAY)];
-        // Rows are read while the server is still finding the next ones.
-        let found = self.ledger.session.read(async |client| {
-            let values = values.iter().map(|(value, of)| (*value, of.clone()));
-            let mut rows = pin!(client.query_typed_raw(&find, values).await?);
+        self.ledger.session.read(|sql| {
             let mut found: HashMap<PhoneNumber, Vec<Record>> = HashMap::new();
-            while let Some(row) = rows.try_next().await? {
-                match self.known(&row, wanted.run) {
-                    Ok(None) => {}
-                    Ok(Some(record)) => found.entry(record.number).or_default().push(record),
-                    Err(unreadable) => return Ok(Err(unreadable)),
+            sql.each_of(&find, &values, &mut |row| {
+                if let Some(record) = self.known(row, wanted.run)? {
+                    found.entry(record.number).or_default().push(record);
                 }
-            }
-            Ok(Ok(found))
-        })?;
-        self.ledger.readable(found)
+                Ok(true)
+            })?;
+            Ok(found)
+        })
     }
 
     /// Reads a row, unless nothing is known of it yet.
-    fn known(&self, row: &Row, run: Option<RunId>) -> Result<Option<Record>, String> {
-        let (is_open, is_expired): (bool, bool) = (get(row, 13)?, get(row, 14)?);
-        let mut record = record(row)?;
+    fn known(&self, row: &Row<'_>, run: Option<RunId>) -> Result<Option<Record>, Failed> {
+        let (is_open, is_expired): (bool, bool) = (row.get(13)?, row.get(14)?);
+        let mut record = Record::read(row)?;
         if is_open {
             let is_shown = is_expired || self.shows_open || run == Some(record.run);
             if !is_shown {
@@ -120,20 +114,14 @@ impl PostgresRecall {
     fn bad(&self, wanted: &Wanted) -> Result<HashMap<[u8; 16], HashSet<RunId>>, LedgerError> {
         let digests: Vec<&[u8]> = wanted.digests.iter().map(|d| d.0.as_slice()).collect();
         let values = [int8(&wanted.service.0), typed(&digests, Type::BYTEA_ARRAY)];
-        let rows = self.ledger.query(BAD, &values)?;
-        let found = self.ledger.read_all(&rows, |row| {
-            let digest: &[u8] = get(row, 0)?;
-            let digest = digest
-                .try_into()
-                .map_err(|_| "a digest of another length")?;
-            let run: i64 = get(row, 1)?;
-            Ok((digest, RunId(run.cast_unsigned())))
-        })?;
-        let mut bad: HashMap<[u8; 16], HashSet<RunId>> = HashMap::new();
-        for (digest, run) in found {
-            bad.entry(digest).or_default().insert(run);
-        }
-        Ok(bad)
+        self.ledger.session.read(|sql| {
+            let mut bad: HashMap<[u8; 16], HashSet<RunId>> = HashMap::new();
+            sql.each_of(BAD, &values, &mut |row| {
+                bad.entry(row.get(0)?).or_default().insert(row.get(1)?);
+                Ok(true)
+            })?;
+            Ok(bad)
+        })
     }
 }
 

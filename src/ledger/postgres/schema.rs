@@ -1,14 +1,14 @@
 //! The tables, in a schema of their own, and how they are made.
 
-use tokio_postgres::{Client, Error};
-
 use super::owners::{FIND, Stranger};
 use super::place::ServerPlace;
-use super::session::{Session, int4, int8};
+use super::session::Session;
+use super::sql::ServerSql;
 use crate::ledger::LedgerError;
+use crate::ledger::store::{Failed, Sql};
 
 /// The version of the tables.
-pub(super) const VERSION: i32 = 8;
+pub(super) const VERSION: u32 = 8;
 
 /// Held while tables are made, so that two programs do not make them at once: "leadload" in ASCII.
 const LOCK: i64 = 0x6C65_6164_6C6F_6164;
@@ -327,40 +327,31 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
     if version(session)? == Some(VERSION) {
         return Ok(());
     }
-    let encoding = session.read(async |client| {
-        let row = client
-            .query_typed_one("SELECT current_setting('server_encoding')", &[])
-            .await?;
-        row.try_get::<_, String>(0)
-    })?;
+    let encoding = "SELECT current_setting('server_encoding')";
+    let encoding: String = session.read(|sql| sql.as_sql().value(encoding, &[]))?;
     // The second one stores all texts as they are.
     if !["UTF8", "SQL_ASCII"].contains(&&*encoding) {
         return Err(LedgerError::wrong_encoding(&session.place, &encoding));
     }
-    let found = session.transact(async |client| {
-        let lock = "SELECT pg_advisory_xact_lock($1)";
-        client.query_typed(lock, &[int8(&LOCK)]).await?;
+    let found = session.write(|sql| {
+        sql.change("SELECT pg_advisory_xact_lock($1)", &[LOCK.into()])?;
         // Asked again, now that no other program can be making them.
-        let found = match find(client).await? {
+        let found = match find(sql)? {
             Ok(found) => found.unwrap_or(0),
             Err(stranger) => return Ok(Err(stranger)),
         };
-        let Some(missing) = usize::try_from(found)
-            .ok()
-            .and_then(|found| STEPS.get(found..))
-        else {
+        let Some(missing) = STEPS.get(found as usize..) else {
             return Ok(Ok(found));
         };
         // Asked for, since making one that exists needs a right too.
-        let has_schema = client.query_typed_one(FIND_SCHEMA, &[]).await?;
-        if !has_schema.try_get::<_, bool>(0)? {
-            client.batch_execute("CREATE SCHEMA leadload").await?;
+        if !sql.as_sql().value::<bool>(FIND_SCHEMA, &[])? {
+            sql.batch("CREATE SCHEMA leadload")?;
         }
         for step in missing {
-            client.batch_execute(step).await?;
+            sql.batch(step)?;
         }
         let set = "UPDATE leadload.about SET version = $1";
-        client.execute_typed(set, &[int4(&VERSION)]).await?;
+        sql.change(set, &[VERSION.into()])?;
         Ok(Ok(VERSION))
     })?;
     let found = found.map_err(|stranger| LedgerError::of_stranger(&session.place, &stranger))?;
@@ -369,8 +360,8 @@ pub(super) fn create(session: &Session) -> Result<(), LedgerError> {
 
 /// The version of the tables; `None` if there are none. Fails if a newer program made them, or if
 /// somebody else decides what they call.
-pub(super) fn version(session: &Session) -> Result<Option<i32>, LedgerError> {
-    let found = session.read(async |client| find(client).await)?;
+pub(super) fn version(session: &Session) -> Result<Option<u32>, LedgerError> {
+    let found = session.read(find)?;
     let found = found.map_err(|stranger| LedgerError::of_stranger(&session.place, &stranger))?;
     if let Some(found) = found {
         refuse_newer(&session.place, found)?;
@@ -378,19 +369,17 @@ pub(super) fn version(session: &Session) -> Result<Option<i32>, LedgerError> {
     Ok(found)
 }
 
-async fn find(client: &Client) -> Result<Result<Option<i32>, Stranger>, Error> {
-    let found = client.query_typed_one(FIND, &[]).await?;
-    if let Some(stranger) = Stranger::of(&found)? {
-        return Ok(Err(stranger));
-    }
-    if !found.try_get::<_, bool>(0)? {
-        return Ok(Ok(None));
-    }
-    let version = client.query_typed_one(FIND_VERSION, &[]).await?;
-    Ok(Ok(Some(version.try_get(0)?)))
+fn find(sql: &mut ServerSql<'_>) -> Result<Result<Option<u32>, Stranger>, Failed> {
+    let sql = sql.as_sql();
+    let found = sql.row(FIND, &[], |row| Ok((row.get(0)?, Stranger::of(row)?)))?;
+    Ok(match found {
+        Some((_, Some(stranger))) => Err(stranger),
+        Some((true, None)) => Ok(Some(sql.value(FIND_VERSION, &[])?)),
+        _ => Ok(None),
+    })
 }
 
-fn refuse_newer(place: &ServerPlace, found: i32) -> Result<(), LedgerError> {
+fn refuse_newer(place: &ServerPlace, found: u32) -> Result<(), LedgerError> {
     if found > VERSION {
         return Err(LedgerError::newer_schema(place, found, VERSION));
     }

@@ -6,13 +6,15 @@
 use std::time::Duration;
 
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error, Row};
 
 use super::PostgresLedger;
 use super::pace::{self, ServerClock};
-use super::session::{int4, int8, typed};
+use super::session::{int8, typed};
+use super::sql::ServerSql;
 use crate::lead::RunId;
 use crate::ledger::lease::Moment;
+use crate::ledger::row::Row;
+use crate::ledger::store::{Failed, LOCK_SERVICE, Sql};
 use crate::ledger::{AtWork, LedgerError, LiveLease, LockHolder, SenderId, Sending, ServiceId};
 
 /// A new lease for a start, while no other start has one for this run. A run that is undone meanwhile
@@ -30,10 +32,6 @@ RETURNING id";
 pub(super) const RENEW: &str = "
 UPDATE leadload.senders SET until = clock_timestamp() + $2 * interval '1 ms'
 WHERE id = $1 AND until > clock_timestamp() RETURNING 1";
-
-/// Ends a lease. What it has claimed and not settled stays open until its time-out has passed.
-pub(super) const END: &str = "
-UPDATE leadload.senders SET until = least(until, clock_timestamp()) WHERE id = $1";
 
 /// A run while this process sends it.
 #[derive(Debug)]
@@ -63,38 +61,31 @@ impl Sender {
     }
 }
 
-/// Two starts of one service, and two leases, wait for each other here.
-pub(super) const LOCK: &str = "SELECT 1 FROM leadload.services WHERE id = $1 FOR NO KEY UPDATE";
-
 pub(super) fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Inserts a lease, whose limits hold for all from now on; `None` if another process has a lease of
-/// the run. Within a transaction that holds [`LOCK`].
-pub(super) async fn acquire(
-    client: &Client,
+/// the run. Within a transaction that holds [`LOCK_SERVICE`].
+pub(super) fn acquire(
+    sql: &mut dyn Sql,
     (service, run, start): (ServiceId, RunId, u32),
     lease: Duration,
     terms: &Sending,
-) -> Result<Option<SenderId>, Error> {
-    let (run, start) = (run.0.cast_signed(), start.cast_signed());
-    let (lease, timeout) = (millis(lease), millis(terms.timeout));
-    let space = pace::space_of(&terms.limits);
+) -> Result<Option<SenderId>, Failed> {
     let values = [
-        int8(&service.0),
-        int8(&run),
-        int4(&start),
-        int8(&lease),
-        int8(&timeout),
-        typed(&space, Type::INT8),
+        service.into(),
+        run.into(),
+        start.into(),
+        millis(lease).into(),
+        millis(terms.timeout).into(),
+        pace::space_of(&terms.limits).into(),
     ];
-    let Some(row) = client.query_typed_opt(ACQUIRE, &values).await? else {
-        return Ok(None);
-    };
-    let sender = SenderId(row.try_get(0)?);
-    pace::join(client, service, sender, &terms.limits).await?;
-    Ok(Some(sender))
+    let acquired = sql.row(ACQUIRE, &values, |row| row.get(0).map(SenderId))?;
+    if let Some(sender) = acquired {
+        pace::join(sql, service, sender, &terms.limits)?;
+    }
+    Ok(acquired)
 }
 
 impl PostgresLedger {
@@ -110,8 +101,10 @@ impl PostgresLedger {
         };
         let (id, lease) = (sender.id(), millis(self.place().lease));
         let asked = Moment::now();
-        let renewed = self.change(RENEW, vec![int8(&id.0), int8(&lease)])?;
-        if renewed.is_empty() {
+        let renewed = self
+            .session
+            .at_once(&[(RENEW, vec![int8(&id.0), int8(&lease)])])?;
+        if renewed.iter().all(Vec::is_empty) {
             return self.acquire_again();
         }
         self.note_renewal(asked);
@@ -133,11 +126,11 @@ impl PostgresLedger {
             return Ok(());
         };
         let who = (sender.service, sender.run, sender.start);
-        let (service, lease, terms) = (sender.service.0, self.place().lease, &sender.terms);
+        let (service, lease, terms) = (sender.service, self.place().lease, &sender.terms);
         let asked = Moment::now();
-        let acquired = self.session.transact(async |client| {
-            client.query_typed(LOCK, &[int8(&service)]).await?;
-            acquire(client, who, lease, terms).await
+        let acquired = self.session.write(|sql| {
+            sql.change(LOCK_SERVICE, &[service.into()])?;
+            acquire(sql, who, lease, terms)
         })?;
         let Some(new) = acquired else {
             return Err(self.taken_over(sender.run)?);
@@ -151,23 +144,21 @@ impl PostgresLedger {
 
     /// The lease of a run, if one is under way.
     pub fn lease_of(&self, run: RunId) -> Result<Option<LiveLease>, LedgerError> {
-        self.session
-            .read(async |client| lease_of(client, run).await)
+        self.session.read(|sql| sql.lease_of(run))
     }
 
     /// A process that sends to the service now.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
         let live = self
             .session
-            .read(async |client| live_lease(client, "service", service.0).await)?;
+            .read(|sql| live_lease(sql, "service", service.0))?;
         Ok(live.map(|lease| lease.at_work))
     }
 
     /// The error for a run that another process sends now.
     fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
         let undone = "SELECT 1 FROM leadload.runs WHERE id = $1 AND undone_at IS NOT NULL";
-        let undone = self.query(undone, &[int8(&run.0.cast_signed())])?;
-        if !undone.is_empty() {
+        if self.session.read(|sql| sql.change(undone, &[run.into()]))? > 0 {
             return Ok(LedgerError::new(
                 format!("run {run} was undone while this process could not reach the ledger"),
                 "nothing more is sent; `leadload runs show` says what became of its leads",
@@ -190,30 +181,30 @@ impl PostgresLedger {
     }
 }
 
-/// The lease of a run, if one is under way.
-pub(super) async fn lease_of(client: &Client, run: RunId) -> Result<Option<LiveLease>, Error> {
-    live_lease(client, "run", run.0.cast_signed()).await
-}
-
-async fn live_lease(client: &Client, of: &str, id: i64) -> Result<Option<LiveLease>, Error> {
-    let sql = format!(
-        "SELECT s.run, process, host, began_at,
-            (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint, until, started_by
+/// The lease of a run or of a service, if one is under way.
+pub(super) fn live_lease(
+    sql: &mut dyn Sql,
+    of: &str,
+    id: i64,
+) -> Result<Option<LiveLease>, Failed> {
+    let live = format!(
+        "SELECT s.run, process, host, started_by, began_at, until,
+            (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint AS left_ms
         FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
         WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY seq DESC LIMIT 1"
     );
-    read_lease(client.query_typed_opt(&sql, &[int8(&id)]).await?)
+    sql.row(&live, &[id.into()], read_lease)
 }
 
 /// The lease under which another process has claimed one of these numbers, the one that holds longest;
 /// here it ends when the time-out of its last request is over too.
-pub(super) async fn claimed_by(
-    client: &Client,
+pub(super) fn claimed_by(
+    sql: &mut ServerSql<'_>,
     sender: &Sender,
     numbers: &[i64],
-) -> Result<Option<LiveLease>, Error> {
-    let sql = "SELECT s.run, process, host, began_at,
-            (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint, ends, started_by
+) -> Result<Option<LiveLease>, Failed> {
+    let claimed_by = "SELECT s.run, process, host, started_by, began_at, ends AS until,
+            (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint AS left_ms
         FROM leadload.sent AS x JOIN leadload.senders AS s ON s.id = x.sender
             JOIN leadload.starts AS t ON t.run = s.run AND t.start = s.start,
             LATERAL (SELECT s.until + s.timeout_ms * interval '1 ms' AS ends) AS e
@@ -225,26 +216,24 @@ pub(super) async fn claimed_by(
         typed(&numbers, Type::INT8_ARRAY),
         typed(&own, Type::INT8_ARRAY),
     ];
-    read_lease(client.query_typed_opt(sql, &values).await?)
+    let found = sql.query(claimed_by, &values)?;
+    let found = found.first().map(|row| read_lease(&Row::Server(row)));
+    found.transpose()
 }
 
-fn read_lease(row: Option<Row>) -> Result<Option<LiveLease>, Error> {
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    let process: i64 = row.try_get(1)?;
-    let left: i64 = row.try_get(4)?;
-    Ok(Some(LiveLease {
+fn read_lease(row: &Row<'_>) -> Result<LiveLease, Failed> {
+    let left: i64 = row.get("left_ms")?;
+    Ok(LiveLease {
         at_work: AtWork {
-            run: RunId(row.try_get::<_, i64>(0)?.cast_unsigned()),
+            run: row.get("run")?,
             by: LockHolder {
-                process: u32::try_from(process).unwrap_or_default(),
-                host: row.try_get(2)?,
-                user: row.try_get(6)?,
-                since: row.try_get(3)?,
+                process: row.get("process")?,
+                host: row.get("host")?,
+                user: row.get("started_by")?,
+                since: row.get("began_at")?,
             },
         },
-        until: row.try_get(5)?,
+        until: row.get("until")?,
         left: Duration::from_millis(left.max(0).cast_unsigned()),
-    }))
+    })
 }

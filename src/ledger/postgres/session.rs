@@ -13,41 +13,41 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::future::Future;
 use std::iter::once;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use futures::executor::block_on;
-use futures::future::{Either, join, join_all, select};
+use futures::future::join_all;
 use futures::{FutureExt, TryFutureExt};
-use futures_timer::Delay;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Row};
 use tracing::warn;
 
 use super::connection::Connection;
 use super::error::{Trouble, reason};
 use super::place::ServerPlace;
+use super::sql::{ServerSql, within};
+use super::transfer;
 use crate::clock;
 use crate::ledger::lease::Ends;
+use crate::ledger::store::Failed;
 use crate::ledger::{Lease, LedgerError};
 
 /// How long a command waits for the server before it has begun a run.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The same while a run is ending, since somebody waits for that.
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an answer may take before the connection counts as lost.
-pub(super) const ANSWER: Duration = Duration::from_secs(15);
+const ANSWER: Duration = Duration::from_secs(15);
 
 /// The same while a run is ending.
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 
 /// The same for work that goes through whole tables.
-pub(super) const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
+const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
 
 /// The same for the beginning of a run, which may count the rows of an earlier start.
 pub(super) const BEGINNING: Duration = Duration::from_secs(60);
@@ -82,10 +82,10 @@ const BEGIN: &str = concat!(
 );
 
 /// Begins one that may pause for any time.
-pub(super) const BEGIN_SLOWLY: &str = concat!("BEGIN", own_names_alone!());
+const BEGIN_SLOWLY: &str = concat!("BEGIN", own_names_alone!());
 
 /// Begins one in which all that is read is of one moment, and nothing is changed.
-pub(super) const SNAPSHOT: &str = concat!(
+const SNAPSHOT: &str = concat!(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     own_names_alone!()
 );
@@ -93,7 +93,7 @@ pub(super) const SNAPSHOT: &str = concat!(
 /// A value of a statement, with its type: so nothing is prepared, which poolers need.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
-pub(super) struct Session {
+pub(in crate::ledger) struct Session {
     pub(super) place: ServerPlace,
     connection: RefCell<Option<Connection>>,
     shared: Arc<Mutex<Shared>>,
@@ -112,21 +112,6 @@ struct Shared {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({})", self.place)
-    }
-}
-
-/// Why an attempt failed.
-pub(super) enum Failed {
-    Server(Error),
-    /// The server cannot be reached, for this reason.
-    Away(String),
-    Ledger(LedgerError),
-}
-
-impl Failed {
-    /// No answer came in time.
-    pub(super) fn silent() -> Failed {
-        Failed::Away("it does not answer".to_owned())
     }
 }
 
@@ -166,38 +151,52 @@ impl Session {
     }
 
     /// Performs work that only reads, as often as it takes until it succeeds or fails for good.
-    pub(super) fn read<T>(
+    pub(in crate::ledger) fn read<T>(
         &self,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
+        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
-        self.persist(ANSWER, async |client| reading(client, &work).await)
+        self.reading_within(ANSWER, work)
     }
 
     /// The same for work that may take long.
-    pub(super) fn read_long<T>(
+    pub(in crate::ledger) fn read_long<T>(
         &self,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
+        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
-        self.persist(LONG_ANSWER, async |client| reading(client, &work).await)
+        self.reading_within(LONG_ANSWER, work)
     }
 
-    /// The same for work that changes something.
-    pub(super) fn transact<T>(
+    fn reading_within<T>(
         &self,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
+        answer: Duration,
+        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
-        self.transact_within(ANSWER, work)
+        self.persist(answer, |client, limit| {
+            let mut sql = ServerSql::new(client, SNAPSHOT, limit);
+            let value = work(&mut sql)?;
+            sql.end_reading();
+            Ok(value)
+        })
+    }
+
+    /// Performs work that changes something.
+    pub(in crate::ledger) fn write<T>(
+        &self,
+        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        self.write_within(ANSWER, work)
     }
 
     /// The same for work that takes longer.
-    pub(super) fn transact_within<T>(
+    pub(super) fn write_within<T>(
         &self,
         answer: Duration,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
+        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
-        self.persist(answer, async |client| {
-            let value = begun(BEGIN, client, &work).await?;
-            client.batch_execute("COMMIT").await?;
+        self.persist(answer, |client, limit| {
+            let mut sql = ServerSql::new(client, BEGIN, limit);
+            let value = work(&mut sql)?;
+            sql.commit()?;
             Ok(value)
         })
     }
@@ -205,28 +204,79 @@ impl Session {
     /// Performs work within one transaction that returns what it has changed. An attempt whose
     /// commit took effect though the answer was lost is not repeated: the next one would find
     /// nothing to change.
-    pub(super) fn transact_once<T>(
+    pub(in crate::ledger) fn write_once<T>(
         &self,
-        answer: Duration,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
+        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
         // The transaction of the last attempt, and what the attempt returns.
-        let last: RefCell<Option<(String, T)>> = RefCell::new(None);
-        self.persist(answer, async |client| {
-            let unanswered = last.borrow().as_ref().map(|(id, _)| id.clone());
-            if let Some(id) = unanswered
-                && has_committed(client, &id).await?
+        let mut last: Option<(String, T)> = None;
+        self.persist(LONG_ANSWER, |client, limit| {
+            if let Some((id, _)) = &last
+                && has_committed(client, id, limit)?
             {
                 return Ok(());
             }
-            let value = begun(BEGIN, client, &work).await?;
-            let id = "SELECT pg_current_xact_id()::text";
-            let id = client.query_typed_one(id, &[]).await?.try_get(0)?;
-            last.replace(Some((id, value)));
-            client.batch_execute("COMMIT").await
+            let mut sql = ServerSql::new(client, BEGIN, limit);
+            let value = work(&mut sql)?;
+            let id = sql
+                .as_sql()
+                .value("SELECT pg_current_xact_id()::text", &[])?;
+            last = Some((id, value));
+            sql.commit()
         })?;
-        let done = last.into_inner().map(|(_, value)| value);
+        let done = last.map(|(_, value)| value);
         done.ok_or_else(LedgerError::broke_off)
+    }
+
+    /// Performs work that only reads and is not repeated if the connection breaks.
+    pub(in crate::ledger) fn stream<T>(
+        &self,
+        work: impl FnOnce(&mut ServerSql<'_>) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        self.once(SNAPSHOT, |sql| {
+            let value = work(sql)?;
+            sql.end_reading();
+            Ok(value)
+        })
+    }
+
+    /// Fills an empty ledger. The rows may come slowly.
+    pub(in crate::ledger) fn fill<T>(
+        &self,
+        work: impl FnOnce(&mut ServerSql<'_>) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        self.once(BEGIN_SLOWLY, |sql| {
+            let value = work(sql)?;
+            transfer::complete(sql)?;
+            sql.commit()?;
+            Ok(value)
+        })
+    }
+
+    /// Performs work that is not repeated.
+    fn once<T>(
+        &self,
+        begin: &'static str,
+        work: impl FnOnce(&mut ServerSql<'_>) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        self.read(|sql| sql.batch(""))?;
+        let connection = self.connection.take();
+        let connection = connection.ok_or_else(LedgerError::broke_off)?;
+        // It may be left within the transaction, so it is not used again.
+        let mut sql = ServerSql::new(&connection.client, begin, LONG_ANSWER);
+        work(&mut sql).map_err(|failed| self.lasting(failed))
+    }
+
+    /// The error of work that is not repeated.
+    pub(super) fn lasting(&self, failed: Failed) -> LedgerError {
+        match failed {
+            Failed::Server(error) => LedgerError::of_server(&self.place, &error),
+            Failed::Away(why) => LedgerError::out_of_reach(&self.place, Duration::ZERO, &why),
+            Failed::Damaged(why) => LedgerError::damaged_server(&self.place, why),
+            Failed::Ledger(error) => error,
+            // A server fails in no such way.
+            Failed::File(error) => LedgerError::damaged_server(&self.place, error),
+        }
     }
 
     /// Performs statements as one transaction, sent as a whole without waiting for what comes back,
@@ -235,7 +285,7 @@ impl Session {
         &self,
         statements: &[(&str, Vec<Value<'_>>)],
     ) -> Result<Vec<Vec<Row>>, LedgerError> {
-        self.persist(ANSWER, async |client| {
+        self.persist(ANSWER, |client, limit| {
             let batch = |sql: &'static str| {
                 let sent = client.batch_execute(sql).map_ok(|()| Vec::new());
                 sent.boxed_local()
@@ -246,7 +296,7 @@ impl Session {
             let all = once(batch(BEGIN))
                 .chain(queries)
                 .chain(once(batch("COMMIT")));
-            let answers = join_all(all).await;
+            let answers = within(limit, join_all(all)).ok_or_else(Failed::silent)?;
             // The first error is the reason; after it the server has undone everything.
             let answers: Vec<Vec<Row>> = answers.into_iter().collect::<Result<_, _>>()?;
             let of_statements = answers.into_iter().skip(1).take(statements.len());
@@ -257,34 +307,22 @@ impl Session {
     /// Rebuilds a table. That cannot be within a transaction, and looks no name up.
     pub(super) fn rebuild(&self, table: &str) -> Result<(), LedgerError> {
         let sql = format!("VACUUM (FULL) leadload.{table}");
-        self.persist(LONG_ANSWER, async |client| client.batch_execute(&sql).await)
-    }
-
-    /// Gives a connected client to work that is not repeated, within a transaction.
-    pub(super) fn with_client<T>(
-        &self,
-        begin: &str,
-        work: impl FnOnce(&Client) -> T,
-    ) -> Result<T, LedgerError> {
-        self.read(async |client| client.check_connection().await)?;
-        let connection = self.connection.take();
-        let connection = connection.ok_or_else(LedgerError::broke_off)?;
-        let begun = block_on(connection.client.batch_execute(begin));
-        begun.map_err(|error| LedgerError::of_server(&self.place, &error))?;
-        // It may be left within the transaction, so it is not used again.
-        Ok(work(&connection.client))
+        self.persist(LONG_ANSWER, |client, limit| {
+            let done = within(limit, client.batch_execute(&sql));
+            Ok(done.ok_or_else(Failed::silent)??)
+        })
     }
 
     fn persist<T>(
         &self,
         answer: Duration,
-        work: impl AsyncFn(&Client) -> Result<T, Error>,
+        mut work: impl FnMut(&Client, Duration) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
         let began = Instant::now();
         let mut pause = FIRST_PAUSE;
         let mut has_said = false;
         loop {
-            let failed = match self.attempt(answer, &work) {
+            let failed = match self.attempt(answer, &mut work) {
                 Ok(value) => {
                     if has_said {
                         warn!(event = "ledger_back", "the ledger is in reach again");
@@ -299,19 +337,16 @@ impl Session {
             // Whatever it has begun is undone by the server when the connection ends.
             self.connection.replace(None);
             let why = match failed {
-                Failed::Ledger(error) => return Err(error),
                 Failed::Away(why) => {
                     self.lose_touch();
                     why
                 }
-                Failed::Server(error) => match Trouble::of(&error) {
-                    Trouble::Lasting => return Err(LedgerError::of_server(&self.place, &error)),
-                    Trouble::Conflict => reason(&error),
-                    Trouble::Away => {
-                        self.lose_touch();
-                        reason(&error)
-                    }
-                },
+                Failed::Server(error) if Trouble::of(&error) == Trouble::Conflict => reason(&error),
+                Failed::Server(error) if Trouble::of(&error) == Trouble::Away => {
+                    self.lose_touch();
+                    reason(&error)
+                }
+                lasting => return Err(self.lasting(lasting)),
             };
             let why = self.place.mask(&why);
             let waited = self.waited(began);
@@ -356,7 +391,7 @@ impl Session {
     fn attempt<T>(
         &self,
         answer: Duration,
-        work: &impl AsyncFn(&Client) -> Result<T, Error>,
+        work: &mut impl FnMut(&Client, Duration) -> Result<T, Failed>,
     ) -> Result<T, Failed> {
         let answer = match self.lease().ends() {
             None => answer,
@@ -367,76 +402,29 @@ impl Session {
             Some(connection) => connection,
             None => Connection::open(&self.place, ANSWER.min(answer))?,
         };
-        let done = within(answer, work(&connection.client)).ok_or_else(Failed::silent)?;
-        let value = done.map_err(Failed::Server)?;
+        let value = work(&connection.client, answer)?;
         self.connection.replace(Some(connection));
         Ok(value)
     }
 }
 
-/// What the work returns; `None` if it takes too long.
-fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
-    let work = std::pin::pin!(work);
-    match block_on(select(work, Delay::new(limit))) {
-        Either::Left((value, _)) => Some(value),
-        Either::Right(_) => None,
-    }
-}
-
-/// Performs work in a transaction that it does not end. The first statement of the work is sent
-/// together with the beginning, and not performed if that fails.
-async fn begun<T>(
-    begin: &str,
-    client: &Client,
-    work: impl AsyncFn(&Client) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let (begun, value) = join(client.batch_execute(begin), work(client)).await;
-    begun.and(value)
-}
-
-/// Performs work that only reads. The end of its transaction is sent and not waited for.
-async fn reading<T>(
-    client: &Client,
-    work: impl AsyncFn(&Client) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let value = begun(SNAPSHOT, client, work).await?;
-    let _ = client.batch_execute("COMMIT").now_or_never();
-    Ok(value)
-}
-
 /// Whether a transaction took effect. While its connection is not known to have broken off, the
 /// server may still be at it.
-async fn has_committed(client: &Client, id: &str) -> Result<bool, Error> {
-    let sql = "SELECT pg_xact_status($1::text::xid8)";
+fn has_committed(client: &Client, id: &str, limit: Duration) -> Result<bool, Failed> {
+    let sql = "SELECT pg_xact_status(CAST(CAST($1 AS text) AS xid8))";
     loop {
-        let asked = async |client: &Client| client.query_typed_one(sql, &[text(&id)]).await;
-        let row = reading(client, asked).await?;
-        let status: Option<&str> = row.try_get(0)?;
-        if status != Some("in progress") {
-            return Ok(status == Some("committed"));
+        let mut asked = ServerSql::new(client, SNAPSHOT, limit);
+        let status: Option<String> = asked.as_sql().value(sql, &[id.into()])?;
+        asked.end_reading();
+        match status.as_deref() {
+            Some("in progress") => thread::sleep(FIRST_PAUSE),
+            status => return Ok(status == Some("committed")),
         }
-        Delay::new(FIRST_PAUSE).await;
     }
 }
 
 pub(super) fn int8(value: &i64) -> Value<'_> {
     (value, Type::INT8)
-}
-
-pub(super) fn int2(value: &i16) -> Value<'_> {
-    (value, Type::INT2)
-}
-
-pub(super) fn int4(value: &i32) -> Value<'_> {
-    (value, Type::INT4)
-}
-
-pub(super) fn text<'a>(value: &'a (dyn ToSql + Sync)) -> Value<'a> {
-    (value, Type::TEXT)
-}
-
-pub(super) fn bytes<'a>(value: &'a (dyn ToSql + Sync)) -> Value<'a> {
-    (value, Type::BYTEA)
 }
 
 /// A list or an optional value of any type.

@@ -10,10 +10,11 @@ use super::pace::{self, RESERVE, learned, left_ms, micros};
 use super::record::{storable, whole_seconds};
 use super::sender::{RENEW, Sender, millis};
 use super::session::{Session, Value};
-use super::suppressed;
 use crate::lead::{RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
+use crate::ledger::earlier::NOTE_TOKEN;
 use crate::ledger::shared_pace::AHEAD;
+use crate::ledger::suppressed;
 use crate::ledger::{Attempted, Group, Settlement, TokenUsed};
 
 /// Claims rows under a lease that is under way. A row is left out if another one has the claim of
@@ -144,14 +145,6 @@ impl Statement {
         self.value(value, Type::INT8)
     }
 }
-
-/// Not of a run that was begun before tokens were noted. A run has the clock of its first start, by which
-/// it began.
-pub(super) const NOTE_TOKEN: &str = "
-UPDATE leadload.runs SET token = CASE token WHEN '' THEN $2 WHEN $2 THEN token ELSE '-' END,
-    ahead_s = coalesce(ahead_s,
-        CASE (SELECT count(*) FROM leadload.starts WHERE run = $1) WHEN 1 THEN $3::bigint END)
-WHERE id = $1 AND token IS NOT NULL";
 
 /// The statements of a group, in the order in which every process locks what it changes.
 pub(super) fn statements(

@@ -1,32 +1,31 @@
 //! When rows that may have been taken were sent.
 
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
 
 use super::{Attempted, Settlement};
 use crate::lead::RunId;
+use crate::ledger::store::{Failed, Sql};
 
 /// Records in `table` when a row that may be looked up was sent, by the start that has settled it. What
 /// each start has sent stays apart.
 pub(super) fn record(
-    change: &Transaction<'_>,
+    sql: &mut dyn Sql,
     table: &str,
     run: RunId,
     settled: &Settlement,
-) -> rusqlite::Result<()> {
+) -> Result<(), Failed> {
     let Some(Attempted { first, last, ended }) = settled.attempts_to_keep() else {
         return Ok(());
     };
-    let row = settled.claim.row.0;
-    let ended = ended.map(millis);
-    let values = params![run.0, row, millis(first), millis(last), ended];
+    let row = settled.claim.row.into();
+    let (first, last) = (millis(first).into(), millis(last).into());
+    let values = [run.into(), row, first, last, ended.map(millis).into()];
     let record = format!(
-        "INSERT INTO {table} (run, row, first_ms, last_ms, ended_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO {table} (run, row, first_ms, last_ms, ended_ms) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO UPDATE SET last_ms = max(last_ms, excluded.last_ms),
             ended_ms = coalesce(max(ended_ms, excluded.ended_ms), ended_ms, excluded.ended_ms)"
     );
-    change.prepare_cached(&record)?.execute(values)?;
-    Ok(())
+    sql.change(&record, &values).map(drop)
 }
 
 fn millis(time: Timestamp) -> i64 {

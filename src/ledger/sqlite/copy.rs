@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 
 use super::{FilePlace, LedgerError, SqliteLedger};
+use crate::ledger::Ledger;
 
 #[derive(Debug)]
 pub enum CopyError {
@@ -29,6 +30,7 @@ impl SqliteLedger {
         let place = FilePlace::file(to);
         let no_ledger = || LedgerError::not_a_ledger(&place);
         let copy = SqliteLedger::read(&place)?.ok_or_else(no_ledger)?;
+        let copy = Ledger::File(Box::new(copy));
         Ok(copy.runs()?.len())
     }
 
@@ -66,7 +68,7 @@ mod tests {
     #[test]
     fn a_copy_has_what_only_the_log_beside_the_ledger_has() {
         let test = TestLedger::new();
-        let source = test.ledger.place();
+        let source = test.ledger.file().place();
         assert!(source.log().metadata().unwrap().len() > 0);
         let to = source.path().with_file_name("copy");
         let reader = SqliteLedger::read(source).unwrap().unwrap();
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn a_writer_neither_waits_for_a_copy_nor_holds_it_up() {
         let test = TestLedger::new();
-        let place = test.ledger.place();
+        let place = test.ledger.file().place();
         let writer = Connection::open(place.path()).unwrap();
         writer
             .execute_batch(
@@ -114,9 +116,9 @@ mod tests {
     #[test]
     fn a_copy_is_never_written_into_another_file() {
         let test = TestLedger::new();
-        let to = test.ledger.place().path().with_file_name("notes");
+        let to = test.ledger.file().place().path().with_file_name("notes");
         std::fs::write(&to, "notes").unwrap();
-        assert!(test.ledger.copy_into(&to).is_err());
+        assert!(test.ledger.file().copy_into(&to).is_err());
         assert_eq!(std::fs::read(&to).unwrap(), b"notes");
     }
 }

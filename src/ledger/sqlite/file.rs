@@ -35,7 +35,7 @@ const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
 #[derive(Debug)]
 pub struct SqliteLedger {
-    pub(super) db: Connection,
+    pub(in crate::ledger) db: Connection,
     pub(super) place: FilePlace,
     pub(super) identity: Identity,
     pub(super) filing: Filing,
@@ -184,21 +184,9 @@ impl SqliteLedger {
         self.checked(query(&self.db))
     }
 
-    /// Returns what `work` returns, when all its changes
-    /// are on disk; after an error nothing is changed.
-    pub(super) fn changing<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, LedgerError> {
-        let begun = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate);
-        let changed = begun.and_then(|change| {
-            let value = work(&change)?;
-            change.commit()?;
-            Ok(value)
-        });
-        self.checked(changed)
+    pub(super) fn begin_change(&mut self) -> rusqlite::Result<Transaction<'_>> {
+        self.db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
     }
 
     pub(super) fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {

@@ -94,7 +94,7 @@ impl SqliteLedger {
     }
 
     /// Makes sure that the open file is the one that others find at the path.
-    pub(super) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
+    pub(in crate::ledger) fn refuse_replaced(&mut self) -> Result<(), LedgerError> {
         if self.identity.lost.is_none() {
             self.identity.lost = match self.is_still_there() {
                 true => self.lost_lock(),
@@ -213,8 +213,8 @@ mod tests {
     fn marked(ledger: &mut TestLedger) -> RunId {
         ledger.sql("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
         let new = ledger.run_of(1);
-        let begun = ledger.ledger.begin(&new, at(0)).unwrap();
-        assert!(ledger.ledger.identity.start.is_some());
+        let begun = ledger.begin(&new, at(0));
+        assert!(ledger.ledger.file().identity.start.is_some());
         begun.run
     }
 
@@ -237,7 +237,7 @@ mod tests {
     fn a_file_that_the_log_is_half_written_into_is_the_ledger_still() {
         let mut test = TestLedger::new();
         let run = marked(&mut test);
-        let place = test.ledger.place().clone();
+        let place = test.ledger.file().place().clone();
         test.sql(ANOTHER_START);
         let (size, pages) = pages_in(&place.log());
         let before = place.path().metadata().unwrap().len();
@@ -261,6 +261,7 @@ mod tests {
         test.sql("PRAGMA wal_checkpoint(TRUNCATE)");
         let number = |sql| {
             test.ledger
+                .file()
                 .db
                 .query_row(sql, [], |row| row.get::<_, u64>(0))
         };
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn a_backup_in_its_place_is_noticed_though_the_log_has_the_start() {
         let mut test = TestLedger::new();
-        let place = test.ledger.place().clone();
+        let place = test.ledger.file().place().clone();
         test.sql("PRAGMA wal_checkpoint(TRUNCATE)");
         let backup = fs::read(place.path()).unwrap();
         let leads = "

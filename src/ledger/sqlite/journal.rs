@@ -36,7 +36,7 @@ pub(super) fn has_claimed_rows(group: &Group) -> bool {
     !(group.claims.is_empty() && group.settlements.is_empty() && group.releases.is_empty())
 }
 
-pub(super) fn line(group: &Group) -> rusqlite::Result<Vec<u8>> {
+pub(in crate::ledger) fn line(group: &Group) -> rusqlite::Result<Vec<u8>> {
     let line = postcard::to_stdvec(&(group, group.claimed_at_ms));
     line.map_err(|error| Error::ToSqlConversionFailure(error.into()))
 }

@@ -5,7 +5,7 @@
 //! leads with UUIDs take more than 600 MiB. Reading always returns exactly the text
 //! that was written: a text that its short form would not reproduce is stored as text.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef};
+use rusqlite::types::Value;
 
 pub(super) fn stored(text: &str) -> Value {
     let number = text.parse().ok();
@@ -19,24 +19,7 @@ pub(super) fn stored(text: &str) -> Value {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StoredLeadId(pub(super) String);
-
-impl FromSql for StoredLeadId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<StoredLeadId> {
-        let text = match value {
-            ValueRef::Integer(number) => number.to_string(),
-            ValueRef::Blob(bytes) => {
-                let bytes = bytes.try_into().map_err(|_| FromSqlError::InvalidType)?;
-                uuid_text(u128::from_be_bytes(bytes))
-            }
-            text => text.as_str()?.to_owned(),
-        };
-        Ok(StoredLeadId(text))
-    }
-}
-
-fn uuid_text(uuid: u128) -> String {
+pub(in crate::ledger) fn uuid_text(uuid: u128) -> String {
     let hex = format!("{uuid:032x}");
     [
         &hex[..8],
@@ -54,12 +37,14 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
+    use crate::ledger::row::{LeadId, Row};
 
     /// The kind of value that it is stored as, and the text that is read back.
     fn written_and_read(text: &str) -> (String, String) {
         let db = Connection::open_in_memory().unwrap();
         let row = db.query_row("SELECT typeof(?1), ?1", [stored(text)], |row| {
-            Ok((row.get(0)?, row.get::<_, StoredLeadId>(1)?.0))
+            let LeadId(read) = Row::File(row).get(1).unwrap();
+            Ok((row.get(0)?, read))
         });
         row.unwrap()
     }

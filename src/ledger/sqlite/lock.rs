@@ -73,8 +73,18 @@ impl SqliteLedger {
         })
     }
 
-    /// Whether a process has the right to send to a service.
-    pub(super) fn is_sender_locked(&self, service: ServiceId) -> Result<bool, LedgerError> {
+    /// The services that a process has the right to send to.
+    pub(in crate::ledger) fn busy_services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+        let mut busy = Vec::new();
+        for service in self.services()? {
+            if self.is_sender_locked(service)? {
+                busy.push(service);
+            }
+        }
+        Ok(busy)
+    }
+
+    fn is_sender_locked(&self, service: ServiceId) -> Result<bool, LedgerError> {
         let locked = is_locked(&self.place.lock_file(service));
         locked.map_err(|error| self.not_locked(error))
     }
@@ -146,7 +156,7 @@ mod tests {
     #[test]
     fn one_holds_the_lock_of_a_service_until_it_is_dropped() {
         let test = TestLedger::new();
-        let (ledger, service) = (&test.ledger, test.service);
+        let (ledger, service) = (test.ledger.file(), test.service);
         let held = ledger.try_lock_sender(service).unwrap();
         assert!(held.is_some());
         if cfg!(unix) {
@@ -164,9 +174,9 @@ mod tests {
     #[test]
     fn a_lock_file_of_an_older_version_names_no_person() {
         let test = TestLedger::new();
-        let file = test.ledger.place().lock_file(test.service);
+        let file = test.ledger.file().place().lock_file(test.service);
         fs::write(file, "7 2026-11-21T03:00:00Z box\n").unwrap();
-        let holder = test.ledger.lock_holder(test.service).unwrap();
+        let holder = test.ledger.file().lock_holder(test.service).unwrap();
         let named = "process 7 on box, since 2026-11-21 03:00:00 UTC";
         assert_eq!(holder.to_string(), named);
     }
@@ -174,16 +184,16 @@ mod tests {
     #[test]
     fn different_services_can_be_locked_at_the_same_time() {
         let test = TestLedger::new();
-        let _held = test.ledger.try_lock_sender(test.service).unwrap();
-        let other = test.ledger.try_lock_sender(test.another_service());
+        let _held = test.ledger.file().try_lock_sender(test.service).unwrap();
+        let other = test.ledger.file().try_lock_sender(test.another_service());
         assert!(other.unwrap().is_some());
     }
 
     #[test]
     fn reading_the_state_of_a_lock_creates_no_file() {
         let test = TestLedger::new();
-        assert!(!test.ledger.is_sender_locked(test.service).unwrap());
-        let file = test.ledger.place().lock_file(test.service);
+        assert!(!test.ledger.file().is_sender_locked(test.service).unwrap());
+        let file = test.ledger.file().place().lock_file(test.service);
         assert!(!file.exists());
     }
 
@@ -191,23 +201,28 @@ mod tests {
     fn all_locks_can_be_taken_only_while_nothing_is_sent() {
         let test = TestLedger::new();
         let other = test.another_service();
-        let held = test.ledger.try_lock_sender(other).unwrap();
-        let refused = test.ledger.lock_all_senders().unwrap();
+        let held = test.ledger.file().try_lock_sender(other).unwrap();
+        let refused = test.ledger.file().lock_all_senders().unwrap();
         assert_eq!(refused.err(), Some(other));
         drop(held);
-        assert!(is_soon(|| test.ledger.lock_all_senders().unwrap().is_ok()));
+        assert!(is_soon(|| test
+            .ledger
+            .file()
+            .lock_all_senders()
+            .unwrap()
+            .is_ok()));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_symlinked_ledger_has_the_same_lock() {
         let test = TestLedger::new();
-        let path = test.ledger.place().path();
+        let path = test.ledger.file().place().path();
         let link = path.with_file_name("link");
         std::os::unix::fs::symlink(path, &link).unwrap();
         let linked = SqliteLedger::open(&FilePlace::file(link)).unwrap();
         let _held = linked.try_lock_sender(test.service).unwrap();
-        assert!(test.ledger.is_sender_locked(test.service).unwrap());
+        assert!(test.ledger.file().is_sender_locked(test.service).unwrap());
     }
 
     #[cfg(unix)]
@@ -215,8 +230,8 @@ mod tests {
     fn only_the_owner_can_read_the_lock_file() {
         use std::os::unix::fs::PermissionsExt;
         let test = TestLedger::new();
-        let _held = test.ledger.try_lock_sender(test.service).unwrap();
-        let file = test.ledger.place().lock_file(test.service);
+        let _held = test.ledger.file().try_lock_sender(test.service).unwrap();
+        let file = test.ledger.file().place().lock_file(test.service);
         let mode = file.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

@@ -49,21 +49,18 @@
 //! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
 
 mod attempts;
-mod columns;
+mod begin;
 mod commit;
 mod copy;
 mod earlier;
 mod error;
-mod export;
 mod file;
 mod filing;
-mod history;
 mod identity;
-mod journal;
+pub(in crate::ledger) mod journal;
 mod lead_id;
 mod lock;
 mod network;
-mod outputs;
 mod own_files;
 mod pace;
 mod packed;
@@ -74,32 +71,27 @@ mod promises;
 mod prune;
 mod reader;
 mod recall;
-mod reconcile;
 mod record;
 mod recover;
 mod round;
-mod runs;
 #[cfg(test)]
 pub(in crate::ledger) mod samples;
 mod schema;
-mod suppressed;
+mod sql;
 #[cfg(test)]
-mod testing;
+pub(in crate::ledger) mod testing;
 mod transfer;
-mod undo;
 mod unfiled;
 
 use super::{
-    AskedPause, AtWork, Attempted, Begun, CellsDigest, Claim, Ending, ExportedRow, Group,
-    InputRecord, InvalidRow, Known, LatestRun, LedgerError, ListPosition, ListRecord, LockHolder,
-    NewRun, NewlySuppressed, OutputKind, OutputRecord, Predecessors, Pruned, RecentUse, Record,
-    Reply, RunRecord, Scope, Selection, ServiceId, Settlement, Sha256, StartRecord, StartsInSecond,
-    StoredDefaults, Suppressed, UndoCounts, UndoOutcome, UndoRecord, UndoRow, UndoStatus,
-    Unfinished, coding,
+    AskedPause, AtWork, Attempted, Begun, CellsDigest, Claim, Group, Known, LedgerError,
+    LockHolder, NewRun, RecentUse, Record, Reply, Scope, ServiceId, Settlement, StartsInSecond,
+    coding,
 };
 
 pub use copy::CopyError;
 pub use file::SqliteLedger;
+pub(super) use lead_id::uuid_text;
 pub use lock::FileLock;
 pub use place::FilePlace;
 pub use recall::{SqliteLook, SqliteRecall};

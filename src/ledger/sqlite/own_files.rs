@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_hard_link_of_any_file_that_sqlite_keeps_is_refused_by_readers_and_writers() {
         let test = TestLedger::new();
-        let place = test.ledger.place();
+        let place = test.ledger.file().place();
         for file in [place.path().to_owned(), place.log()] {
             let link = file.with_file_name("link");
             std::fs::hard_link(&file, &link).unwrap();

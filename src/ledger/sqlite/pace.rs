@@ -7,74 +7,51 @@
 //! missing. Each of those was for a row whose claim is still open, and
 //! [`SqliteLedger::recover`](super::SqliteLedger::recover) counts these as started when it finds them.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::columns::all;
 use super::{AskedPause, Group, LedgerError, RecentUse, ServiceId, SqliteLedger, StartsInSecond};
-use crate::rate::{KnownRate, Rate};
+use crate::ledger::store::{Failed, Sql};
+use crate::rate::KnownRate;
 
 /// The longest span of any rate limit, in seconds.
 const DAY: i64 = 24 * 3600;
 
 const LEARN: &str = "
-UPDATE services SET rate_requests = ?2, rate_per_ms = ?3, rate_is_stated = ?4 WHERE id = ?1";
-
-const KNOWN_RATE: &str = "
-SELECT rate_requests, rate_per_ms, rate_is_stated FROM services
-WHERE id = ?1 AND rate_requests IS NOT NULL";
+UPDATE services SET rate_requests = $2, rate_per_ms = $3, rate_is_stated = $4 WHERE id = $1";
 
 const ADD: &str = "
-INSERT INTO recent_starts (service, second, requests) VALUES (?1, ?2, ?3)
+INSERT INTO recent_starts (service, second, requests) VALUES ($1, $2, $3)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests";
 
-const DROP_OLD: &str = "DELETE FROM recent_starts WHERE service = ?1 AND second < ?2";
+const DROP_OLD: &str = "DELETE FROM recent_starts WHERE service = $1 AND second < $2";
 
 const RECENT: &str = "
-SELECT second, requests FROM recent_starts WHERE service = ?1 AND second >= ?2 ORDER BY second";
+SELECT second, requests FROM recent_starts WHERE service = $1 AND second >= $2 ORDER BY second";
 
 const PAUSE: &str = "
-UPDATE services SET pause_asked_at_ms = ?2, pause_until_ms = ?3, pause_http_status = ?4
-WHERE id = ?1";
+UPDATE services SET pause_asked_at_ms = $2, pause_until_ms = $3, pause_http_status = $4
+WHERE id = $1";
 
 /// No wait that is believed is longer than a day. Earlier versions did not note when it was asked.
 const PAUSED: &str = "
 SELECT max(coalesce(pause_asked_at_ms, 0), pause_until_ms - 86400000), pause_until_ms,
     pause_http_status
-FROM services WHERE id = ?1 AND pause_until_ms IS NOT NULL";
+FROM services WHERE id = $1 AND pause_until_ms IS NOT NULL";
 
 impl SqliteLedger {
-    /// The last rate that was learned for the service; `None` if there is none yet.
-    pub fn known_rate(&self, service: ServiceId) -> Result<Option<KnownRate>, LedgerError> {
-        self.reading(|db| {
-            let rate = db.query_row(KNOWN_RATE, [service.0], |row| {
-                let per_ms: NonZeroU32 = row.get(1)?;
-                Ok(KnownRate {
-                    rate: Rate {
-                        requests: row.get(0)?,
-                        per: Duration::from_millis(per_ms.get().into()),
-                    },
-                    is_stated: row.get(2)?,
-                })
-            });
-            rate.optional()
-        })
-    }
-
     pub fn recent_use(&self, service: ServiceId, now: Timestamp) -> Result<RecentUse, LedgerError> {
-        self.reading(|db| {
-            Ok(RecentUse {
-                starts: all(db, RECENT, [service.0, now.as_second() - DAY], |row| {
-                    Ok(StartsInSecond {
-                        second: row.get(0)?,
-                        requests: row.get(1)?,
-                    })
-                })?,
-                pause: paused(db, service)?,
-            })
+        let since = now.as_second() - DAY;
+        self.read_sql(|sql| {
+            let starts = sql.rows(RECENT, &[service.into(), since.into()], |row| {
+                Ok(StartsInSecond {
+                    second: row.get("second")?,
+                    requests: row.get("requests")?,
+                })
+            })?;
+            let pause = paused(sql, service)?;
+            Ok(RecentUse { starts, pause })
         })
     }
 
@@ -85,68 +62,66 @@ impl SqliteLedger {
             pause: more.pause,
             ..Group::default()
         };
-        self.changing(|change| record(change, service, &group))
+        self.write_sql(|sql| record(sql, service, &group))
     }
 }
 
-pub(super) fn record(
-    change: &Transaction<'_>,
-    service: ServiceId,
-    group: &Group,
-) -> rusqlite::Result<()> {
+pub(super) fn record(sql: &mut dyn Sql, service: ServiceId, group: &Group) -> Result<(), Failed> {
     if let Some(KnownRate { rate, is_stated }) = group.learned {
         // A rate's span is between a millisecond and a day.
         let per_ms = u32::try_from(rate.per.as_millis()).unwrap_or(u32::MAX);
-        let values = params![service.0, rate.requests.get(), per_ms.max(1), is_stated];
-        change.prepare_cached(LEARN)?.execute(values)?;
+        let requests = rate.requests.get().into();
+        let values = [
+            service.into(),
+            requests,
+            per_ms.max(1).into(),
+            is_stated.into(),
+        ];
+        sql.change(LEARN, &values)?;
     }
-    add_starts(change, service, &group.starts)?;
+    add_starts(sql, service, &group.starts)?;
     if let Some(pause) = group.pause
-        && pause.outlasts(paused(change, service)?)
+        && pause.outlasts(paused(sql, service)?)
     {
-        let (asked_at, until) = (pause.asked_at, pause.until());
-        change.prepare_cached(PAUSE)?.execute(params![
-            service.0,
-            asked_at.as_millisecond(),
-            until.as_millisecond(),
-            pause.http_status
-        ])?;
+        let times = [pause.asked_at, pause.until()].map(|time| time.as_millisecond().into());
+        let [asked_at, until] = times;
+        let values = [service.into(), asked_at, until, pause.http_status.into()];
+        sql.change(PAUSE, &values)?;
     }
     Ok(())
 }
 
 /// The last wait that the service asked for; it may be over.
-fn paused(db: &Connection, service: ServiceId) -> rusqlite::Result<Option<AskedPause>> {
-    let pause = db.query_row(PAUSED, [service.0], |row| {
+fn paused(sql: &mut dyn Sql, service: ServiceId) -> Result<Option<AskedPause>, Failed> {
+    let pause = sql.row(PAUSED, &[service.into()], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-    });
-    let pause: Option<(i64, i64, u16)> = pause.optional()?;
-    Ok(pause.and_then(|(asked_at, until, http_status)| {
-        let wait = until.checked_sub(asked_at)?.max(0).unsigned_abs();
-        Some(AskedPause {
-            asked_at: Timestamp::from_millisecond(asked_at).ok()?,
-            wait: Duration::from_millis(wait),
-            http_status,
-        })
-    }))
+    })?;
+    Ok(
+        pause.and_then(|(asked_at, until, http_status): (i64, i64, u16)| {
+            let wait = until.checked_sub(asked_at)?.max(0).unsigned_abs();
+            Some(AskedPause {
+                asked_at: Timestamp::from_millisecond(asked_at).ok()?,
+                wait: Duration::from_millis(wait),
+                http_status,
+            })
+        }),
+    )
 }
 
 /// Adds to the counted requests, and drops those that are too old to matter.
 pub(super) fn add_starts(
-    change: &Transaction<'_>,
+    sql: &mut dyn Sql,
     service: ServiceId,
     starts: &[StartsInSecond],
-) -> rusqlite::Result<()> {
+) -> Result<(), Failed> {
     let Some(latest) = starts.iter().map(|start| start.second).max() else {
         return Ok(());
     };
-    let mut insert = change.prepare_cached(ADD)?;
     for start in starts {
-        insert.execute(params![service.0, start.second, start.requests])?;
+        let values = [service.into(), start.second.into(), start.requests.into()];
+        sql.change(ADD, &values)?;
     }
-    change
-        .prepare_cached(DROP_OLD)?
-        .execute([service.0, latest - DAY])?;
+    sql.change(DROP_OLD, &[service.into(), (latest - DAY).into()])?;
     Ok(())
 }
 
@@ -155,6 +130,7 @@ mod tests {
     use super::*;
     use crate::lead::RunId;
     use crate::ledger::sqlite::samples::{RUN, Sample, claims};
+    use crate::ledger::{Ledger, LedgerPlace};
 
     fn rate(text: &str, is_stated: bool) -> KnownRate {
         KnownRate {
@@ -189,7 +165,8 @@ mod tests {
         let killed = sample.killed();
         let known = Some(rate("20/10s", false));
         assert_eq!(killed.ledger.known_rate(killed.service).unwrap(), known);
-        let reader = SqliteLedger::read(killed.ledger.place()).unwrap().unwrap();
+        let place = LedgerPlace::File(killed.ledger.file().place().clone());
+        let reader = Ledger::read(&place).unwrap().unwrap();
         assert_eq!(reader.known_rate(killed.service).unwrap(), known);
     }
 
@@ -335,7 +312,7 @@ mod tests {
                 "UPDATE services SET pause_until_ms = {until}000, pause_asked_at_ms = {asked_at},
                     pause_http_status = 429"
             );
-            sample.ledger.db.execute_batch(&noted).unwrap();
+            sample.ledger.file().db.execute_batch(&noted).unwrap();
             let recent = sample.ledger.recent_use(sample.service, at(now)).unwrap();
             let found = recent.pause.unwrap().left(at(now));
             let left = left.map(|left: i64| Duration::from_secs(left.unsigned_abs()));

@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn the_way_of_reading_depends_on_what_is_beside_the_ledger_and_on_who_sends() {
         let test = TestLedger::new();
-        let place = test.ledger.place().clone().for_reading();
-        assert_eq!(Way::of(test.ledger.place()), Way::Shared);
+        let place = test.ledger.file().place().clone().for_reading();
+        assert_eq!(Way::of(test.ledger.file().place()), Way::Shared);
         assert_eq!(Way::of(&place), Way::IndexInMemory);
-        let lock = test.ledger.try_lock_sender(ServiceId(7)).unwrap();
+        let lock = test.ledger.file().try_lock_sender(ServiceId(7)).unwrap();
         assert_eq!(Way::of(&place), Way::Shared);
         drop(lock);
         // Copies, so that the ledger that is open keeps its own files.
@@ -278,9 +278,9 @@ mod tests {
     #[test]
     fn a_process_that_was_killed_before_the_first_entry_of_its_log_has_written_nothing() {
         let test = TestLedger::new();
-        let copy = test.ledger.place().path().with_file_name("copy");
-        test.ledger.copy_into(&copy).unwrap();
-        let [_, log, index, _] = test.ledger.place().of_sqlite();
+        let copy = test.ledger.file().place().path().with_file_name("copy");
+        test.ledger.file().copy_into(&copy).unwrap();
+        let [_, log, index, _] = test.ledger.file().place().of_sqlite();
         let place = FilePlace::file(&copy).for_reading();
         let [_, log_of_copy, index_of_copy, _] = place.of_sqlite();
         fs::copy(index, index_of_copy).unwrap();
@@ -294,8 +294,8 @@ mod tests {
     #[test]
     fn what_was_read_from_a_file_that_changed_meanwhile_is_refused() {
         let test = TestLedger::new();
-        let copy = test.ledger.place().path().with_file_name("copy");
-        test.ledger.copy_into(&copy).unwrap();
+        let copy = test.ledger.file().place().path().with_file_name("copy");
+        test.ledger.file().copy_into(&copy).unwrap();
         let place = FilePlace::file(&copy).for_reading();
         let reader = SqliteLedger::reader_by(Way::FileAlone, &place).unwrap();
         assert_eq!(reader.services().unwrap(), test.ledger.services().unwrap());
@@ -314,7 +314,7 @@ mod tests {
         let test = TestLedger::new();
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("copy");
-        test.ledger.copy_into(&copy).unwrap();
+        test.ledger.file().copy_into(&copy).unwrap();
         let mut writer = Connection::open(&copy).unwrap();
         writer.pragma_update(None, "journal_mode", "WAL").unwrap();
         writer.close().unwrap();

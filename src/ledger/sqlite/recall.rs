@@ -10,10 +10,12 @@
 
 use rusqlite::{CachedStatement, OptionalExtension, Params, Transaction, params};
 
-use super::record::COLUMNS;
 use super::unfiled;
 use super::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, SqliteLedger};
 use crate::lead::{CampaignId, RowId, RunId};
+use crate::ledger::record::COLUMNS;
+use crate::ledger::row::Row;
+use crate::ledger::store::Failed;
 use crate::phone::PhoneNumber;
 
 const OF_SERVICE: &str = "WHERE service = ?1 AND number = ?2";
@@ -26,6 +28,8 @@ SELECT 1 FROM known_bad WHERE service = ?1 AND digest = ?2 AND run <> ?3 AND in_
 #[derive(Debug)]
 pub struct SqliteRecall {
     pub(super) ledger: SqliteLedger,
+    /// Where rows are looked up.
+    sent: &'static str,
 }
 
 /// The ledger as it was at the first query; for some thousand rows.
@@ -44,33 +48,40 @@ impl SqliteLedger {
     pub fn recall(&self) -> Result<SqliteRecall, LedgerError> {
         let gone = || LedgerError::gone(&self.place);
         let ledger = self.again()?.ok_or_else(gone)?;
-        Ok(SqliteRecall { ledger })
+        Ok(SqliteRecall {
+            ledger,
+            sent: "sent",
+        })
     }
 
     /// The same, including the service's rows that are not filed yet, as they are now.
     pub fn recall_all(&self, service: ServiceId) -> Result<SqliteRecall, LedgerError> {
         let recall = self.recall()?;
-        recall.ledger.reading(|db| {
-            let change = db.unchecked_transaction()?;
+        let show = || -> Result<(), Failed> {
+            let change = recall.ledger.db.unchecked_transaction()?;
             unfiled::show(&change, [service])?;
-            change.commit()
-        })?;
-        Ok(recall)
+            Ok(change.commit()?)
+        };
+        recall.ledger.succeeded(show())?;
+        Ok(SqliteRecall {
+            sent: "sent_seen",
+            ..recall
+        })
     }
 }
 
 impl SqliteRecall {
     /// Begins a series of lookups: some thousand rows, within tenths of a second.
     pub fn look(&mut self) -> Result<SqliteLook<'_>, LedgerError> {
-        self.ledger.checked(look(&self.ledger))
+        self.ledger.checked(look(&self.ledger, self.sent))
     }
 }
 
 /// The first query takes the snapshot. The connection has no
 /// other transaction, since a look borrows it exclusively.
-fn look(ledger: &SqliteLedger) -> rusqlite::Result<SqliteLook<'_>> {
+fn look<'a>(ledger: &'a SqliteLedger, sent: &str) -> rusqlite::Result<SqliteLook<'a>> {
     let db = &ledger.db;
-    let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM sent {rows}"));
+    let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM {sent} {rows}"));
     Ok(SqliteLook {
         _snapshot: db.unchecked_transaction()?,
         of_service: select(OF_SERVICE)?,
@@ -98,7 +109,7 @@ impl SqliteLook<'_> {
             }
             Scope::Service => know(&mut self.of_service, params![service.0, number]),
         };
-        self.checked(known)
+        self.ledger.succeeded(known)
     }
 
     /// The record of one row of one run; costs the same however many records the number has.
@@ -117,8 +128,13 @@ impl SqliteLook<'_> {
             run.0.cast_signed(),
             row.0.cast_signed(),
         ];
-        let found = self.of_row.query_row(key, Record::read).optional();
-        self.checked(found)
+        let mut found = Ok(None);
+        let read = self.of_row.query_row(key, |row| {
+            found = Record::read(&Row::File(row)).map(Some);
+            Ok(())
+        });
+        let found = read.optional().map_err(Failed::from).and_then(|_| found);
+        self.ledger.succeeded(found)
     }
 
     /// Whether a run other than `run` found these cells invalid, or had them
@@ -131,19 +147,15 @@ impl SqliteLook<'_> {
     ) -> Result<bool, LedgerError> {
         let key = params![service.0, digest.0, run.0.cast_signed()];
         let is_bad = self.is_bad.exists(key);
-        self.checked(is_bad)
-    }
-
-    fn checked<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
-        self.ledger.checked(result)
+        self.ledger.checked(is_bad)
     }
 }
 
-fn know(query: &mut CachedStatement<'_>, key: impl Params) -> rusqlite::Result<Known> {
+fn know(query: &mut CachedStatement<'_>, key: impl Params) -> Result<Known, Failed> {
     let mut rows = query.query(key)?;
     let mut known = Known::default();
     while let Some(row) = rows.next()? {
-        known.add(Record::read(row)?);
+        known.add(Record::read(&Row::File(row))?);
     }
     Ok(known)
 }

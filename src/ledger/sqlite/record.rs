@@ -1,18 +1,16 @@
-//! A row that was sent, as it is stored and read back.
+//! A row that was sent, as it is stored.
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Row, Transaction, params_from_iter};
+use rusqlite::{Transaction, params_from_iter};
 
-use super::coding::{line, line_offset, status_code};
-use super::columns::{Seconds, position};
-use super::lead_id::{self, StoredLeadId};
-use super::{Record, ServiceId, Settlement};
-use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
-use crate::ledger::record::as_it_counts;
+use super::coding::{line_offset, status_code};
+use super::lead_id;
+use super::{ServiceId, Settlement};
+use crate::lead::RunId;
 
-/// The columns of `sent`, in the order of [`values`] and of [`Record::read`].
-pub(super) const COLUMNS: &str = "number, service, campaign, run, row, file, line_offset, status,
+/// The columns of `sent`, in the order of [`values`].
+const COLUMNS: &str = "number, service, campaign, run, row, file, line_offset, status,
     http_status, attempts, lead_id, settled_at, error_code, error";
 
 /// How many rows one statement inserts: to start and finish a
@@ -48,7 +46,7 @@ fn values(service: ServiceId, run: RunId, settled: &Settlement) -> [Value; 14] {
         claim.campaign.0.into(),
         run.0.cast_signed().into(),
         claim.row.0.cast_signed().into(),
-        position(claim.file).into(),
+        (claim.file as u64).cast_signed().into(),
         line_offset(claim.row, claim.line).into(),
         status_code(outcome.status).into(),
         outcome.http_status.into(),
@@ -58,39 +56,4 @@ fn values(service: ServiceId, run: RunId, settled: &Settlement) -> [Value; 14] {
         outcome.error_code.map(|code| code.to_string()).into(),
         outcome.error.clone().into(),
     ]
-}
-
-impl Record {
-    /// Reads a result row of a query that begins with [`COLUMNS`].
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
-        let at: i64 = row.get(4)?;
-        Ok(Record {
-            number: row.get(0)?,
-            campaign: CampaignId(row.get(2)?),
-            run: RunId(row.get(3)?),
-            row: RowId(at.cast_unsigned()),
-            file: row.get(5)?,
-            line: line(at, row.get(6)?),
-            outcome: outcome(row)?,
-        })
-    }
-}
-
-/// Reads the outcome from a result row of a query that begins with [`COLUMNS`].
-pub(super) fn outcome(row: &Row<'_>) -> rusqlite::Result<RowOutcome> {
-    let lead_id: Option<StoredLeadId> = row.get(10)?;
-    let settled_at: Option<Seconds> = row.get(11)?;
-    let outcome = RowOutcome {
-        status: row.get(7)?,
-        lead_id: lead_id.map(|StoredLeadId(text)| text),
-        http_status: row.get(8)?,
-        attempts: row.get(9)?,
-        error_code: row.get(12)?,
-        error: row.get(13)?,
-        settled_at: settled_at.map(|Seconds(time)| time),
-        quotes_cells: false,
-        is_suppressed: false,
-        is_known_bad: false,
-    };
-    Ok(as_it_counts(row.get(7)?, outcome))
 }

@@ -3,25 +3,27 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::commit::change_counts;
 use super::journal::{Open, Replay, follow};
+use super::sql::FileSql;
 use super::{
     Attempted, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, attempts, pace,
     record,
 };
 use crate::clock;
 use crate::lead::{RowId, RunId, Status};
+use crate::ledger::counts;
 use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::ledger::store::{Failed, Sql};
 use crate::simulation::{Fault, is_planted};
 
 /// No process is sending, so a start without an end was killed.
 const NOTE_KILLED: &str = "
 UPDATE starts SET stopped_by = 'killed'
-WHERE ended_at IS NULL AND run IN (SELECT id FROM runs WHERE service = ?1)";
+WHERE ended_at IS NULL AND run IN (SELECT id FROM runs WHERE service = $1)";
 
-const CLEAR: &str = "DELETE FROM journal WHERE run IN (SELECT id FROM runs WHERE service = ?1)";
+const CLEAR: &str = "DELETE FROM journal WHERE run IN (SELECT id FROM runs WHERE service = $1)";
 
 const EARLIER_ATTEMPTS: &str = "
 SELECT attempts FROM main.sent
@@ -36,17 +38,35 @@ impl SqliteLedger {
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
         loop {
             self.file_service(service)?;
-            if let Some(ended) = self.changing(|change| end_claims(change, service))? {
+            if let Some(ended) = self.write_sql(|sql| end_claims(sql, service))? {
                 return Ok(ended);
             }
         }
     }
+
+    /// The same for all services, while nothing is sent to any.
+    pub(in crate::ledger) fn recover_all(&mut self) -> Result<(), LedgerError> {
+        for service in self.services()? {
+            self.recover(service)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+        self.read_sql(services)
+    }
+}
+
+pub(super) fn services(sql: &mut dyn Sql) -> Result<Vec<ServiceId>, Failed> {
+    let services = "SELECT id FROM services ORDER BY id";
+    sql.rows(services, &[], |row| row.get(0))
 }
 
 /// Turns open claims into uncertain rows. Returns `None` if the journal
 /// has an outcome that came after all rows were filed: only a process
 /// that has lost the lock writes one, but no outcome is ever thrown away.
-fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<Option<u64>> {
+fn end_claims(sql: &mut FileSql<'_>, service: ServiceId) -> Result<Option<u64>, Failed> {
+    let change = sql.db;
     let mut replay = Replay::default();
     let mut is_filed = true;
     follow(change, Some(service), 0, |_, run, entries| {
@@ -63,12 +83,12 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
     for (run, settled) in &uncertain {
-        attempts::record(change, "attempts", *run, settled)?;
+        attempts::record(sql, "attempts", *run, settled)?;
     }
     for (run, rows) in uncounted(&uncertain) {
-        change_counts(change, run, |counts| {
-            (0..rows).for_each(|_| counts.add(Status::Uncertain));
-        })?;
+        let mut counts = counts::to_change(sql, run)?;
+        (0..rows).for_each(|_| counts.add(Status::Uncertain));
+        counts::write(sql, run, &counts)?;
     }
     // A request that was not counted before the kill was for one of these rows.
     let started = StartsInSecond {
@@ -76,9 +96,9 @@ fn end_claims(change: &Transaction<'_>, service: ServiceId) -> rusqlite::Result<
         requests: u32::try_from(uncertain.len()).unwrap_or(u32::MAX),
     };
     let started = (started.requests > 0).then_some(started);
-    pace::add_starts(change, service, started.as_slice())?;
-    change.execute(CLEAR, [service.0])?;
-    change.execute(NOTE_KILLED, [service.0])?;
+    pace::add_starts(sql, service, started.as_slice())?;
+    sql.change(CLEAR, &[service.into()])?;
+    sql.change(NOTE_KILLED, &[service.into()])?;
     Ok(Some(uncertain.len() as u64))
 }
 
@@ -133,12 +153,15 @@ mod tests {
         sample.commit(RUN, settlements([1], &created()));
         let service = sample.service;
         let end = |sample: &mut Sample| {
-            let ended = sample.ledger.changing(|change| end_claims(change, service));
+            let ended = sample
+                .ledger
+                .file_mut()
+                .write_sql(|sql| end_claims(sql, service));
             ended.unwrap()
         };
         assert_eq!(end(&mut sample), None);
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 2);
-        sample.ledger.file_service(service).unwrap();
+        sample.ledger.file_mut().file_service(service).unwrap();
         assert_eq!(end(&mut sample), Some(1));
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 0);
         assert_eq!(sample.number("SELECT count(*) FROM sent"), 2);

@@ -158,8 +158,11 @@ mod tests {
             most_bytes,
             ..Limits::default()
         };
-        let mut round = Round::gather(&sample.ledger.db, sample.service, limits).unwrap();
-        while !round.advance(&mut sample.ledger.db, limits).unwrap() {}
+        let mut round = Round::gather(&sample.ledger.file().db, sample.service, limits).unwrap();
+        while !round
+            .advance(&mut sample.ledger.file_mut().db, limits)
+            .unwrap()
+        {}
         assert!(round.is_full());
         // One row more than fits: only that row shows that the round is full.
         let size = round.outcomes.size();
@@ -168,8 +171,12 @@ mod tests {
         let filed = sample.number("SELECT count(*) FROM sent");
         assert_eq!(filed, round.len() as i64);
         // All other rows are still there to be filed.
-        sample.ledger.filing.limits = limits;
-        sample.ledger.file_service(sample.service).unwrap();
+        sample.ledger.file_mut().filing.limits = limits;
+        sample
+            .ledger
+            .file_mut()
+            .file_service(sample.service)
+            .unwrap();
         assert_eq!(sample.number("SELECT count(*) FROM sent"), 100);
         assert_eq!(sample.number("SELECT count(*) FROM journal"), 0);
     }

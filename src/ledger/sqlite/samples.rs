@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{CellsDigest, Claim, FilePlace, Group, InvalidRow, Record, SqliteLedger, SqliteRecall};
+use super::{CellsDigest, Claim, Group, Record, SqliteRecall};
 use super::{ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::ledger::SenderId;
+use crate::ledger::{InvalidRow, Ledger, LedgerPlace, SenderId};
 use crate::phone::PhoneNumber;
 
 pub(in crate::ledger) const CAMPAIGN: CampaignId = CampaignId(17);
@@ -22,17 +22,16 @@ pub(in crate::ledger) const BEGAN_AT: i64 = 1_700_000_000;
 /// A ledger in a folder of its own, with one run.
 pub(in crate::ledger) struct Sample {
     folder: TempDir,
-    pub(in crate::ledger) ledger: SqliteLedger,
+    pub(in crate::ledger) ledger: Ledger,
     pub(in crate::ledger) service: ServiceId,
 }
 
 impl Sample {
     pub(in crate::ledger) fn new() -> Sample {
         let folder = tempfile::tempdir().unwrap();
-        let mut ledger =
-            SqliteLedger::open(&FilePlace::file(folder.path().join("ledger.db"))).unwrap();
+        let mut ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
         // These tests are about what was written to the system, not about what is on disk.
-        let fast = ledger.db.pragma_update(None, "synchronous", "OFF");
+        let fast = ledger.file().db.pragma_update(None, "synchronous", "OFF");
         fast.unwrap();
         let service = ledger.service("https://calls.example").unwrap();
         let sample = Sample {
@@ -46,7 +45,7 @@ impl Sample {
 
     /// Adds a run.
     pub(in crate::ledger) fn run(&self) -> RunId {
-        run_of(&self.ledger.db, self.service)
+        run_of(&self.ledger.file().db, self.service)
     }
 
     /// Records that the run continues, at a time later than any pruning.
@@ -54,7 +53,7 @@ impl Sample {
         let add = "INSERT OR REPLACE INTO starts (run, start, began_at, process, host, version)
             VALUES (?1, 2, 9000000000, 1, 'h', '1')";
         let run = [run.0.cast_signed()];
-        self.ledger.db.execute(add, run).unwrap();
+        self.ledger.file().db.execute(add, run).unwrap();
     }
 
     pub(in crate::ledger) fn commit(&mut self, run: RunId, group: Group) {
@@ -63,7 +62,7 @@ impl Sample {
 
     /// Sets slices so small that a few rows make several of them.
     pub(in crate::ledger) fn file_in_small_slices(&mut self) {
-        let limits = &mut self.ledger.filing.limits;
+        let limits = &mut self.ledger.file_mut().filing.limits;
         (limits.most, limits.slice) = (6, 2);
     }
 
@@ -73,8 +72,12 @@ impl Sample {
         for name in ["ledger.db", "ledger.db-wal"] {
             fs::copy(self.folder.path().join(name), folder.path().join(name)).unwrap();
         }
-        let ledger = SqliteLedger::open(&FilePlace::file(folder.path().join("ledger.db"))).unwrap();
-        ledger.db.pragma_update(None, "synchronous", "OFF").unwrap();
+        let ledger = Ledger::open(&LedgerPlace::file(folder.path().join("ledger.db"))).unwrap();
+        ledger
+            .file()
+            .db
+            .pragma_update(None, "synchronous", "OFF")
+            .unwrap();
         Sample {
             folder,
             ledger,
@@ -87,7 +90,7 @@ impl Sample {
     }
 
     pub(in crate::ledger) fn recall(&self) -> SqliteRecall {
-        self.ledger.recall().unwrap()
+        self.ledger.file().recall().unwrap()
     }
 
     /// The filed record of the row's [`claim`].
@@ -110,7 +113,7 @@ impl Sample {
     /// Records that a rejects file of the run has its bad rows.
     pub(in crate::ledger) fn record_rejects(&self, run: RunId) {
         let record = "UPDATE known_bad SET in_rejects = 1 WHERE run = ?1";
-        self.ledger.db.execute(record, [run.0]).unwrap();
+        self.ledger.file().db.execute(record, [run.0]).unwrap();
     }
 
     pub(in crate::ledger) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
@@ -121,7 +124,11 @@ impl Sample {
 
     /// The single value that a query returns.
     pub(in crate::ledger) fn number(&self, sql: &str) -> i64 {
-        self.ledger.db.query_row(sql, [], |row| row.get(0)).unwrap()
+        self.ledger
+            .file()
+            .db
+            .query_row(sql, [], |row| row.get(0))
+            .unwrap()
     }
 
     /// Whether the text is anywhere in the ledger's files.

@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_ledger_of_another_version_is_refused_by_readers_and_writers() {
         let test = TestLedger::new();
-        let place = test.ledger.place();
+        let place = test.ledger.file().place();
         for other in [1, FIRST - 1, VERSION + 1] {
             test.sql(&format!("PRAGMA user_version = {other}"));
             for refused in [

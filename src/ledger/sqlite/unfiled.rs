@@ -2,16 +2,18 @@
 //! reader: rows of a run that is being sent or was killed.
 //!
 //! Nothing in the ledger is changed. The rows, and the times of their attempts, are copied into temporary
-//! tables of this connection. Temporary views with the names `sent` and `attempts` hide the tables of filed
-//! rows and combine both.
+//! tables of this connection. Temporary views, `sent_seen` and `attempts_seen`, combine them with the tables
+//! of filed rows.
 
 use rusqlite::{Connection, Transaction};
 
 use super::journal::{Replay, follow};
-use super::recover::outcomes_of_open;
+use super::recover::{outcomes_of_open, services};
+use super::sql::FileSql;
 use super::{ServiceId, Settlement, attempts, record};
 use crate::lead::RunId;
 use crate::ledger::record::NO_ANSWER_YET;
+use crate::ledger::store::Failed;
 
 const CREATE: &str = "
 CREATE TEMP TABLE unfiled (
@@ -20,10 +22,10 @@ CREATE TEMP TABLE unfiled (
     settled_at INTEGER, error_code TEXT, error TEXT,
     PRIMARY KEY (number, service, campaign, run, row)
 ) STRICT, WITHOUT ROWID;
-CREATE TEMP VIEW sent AS
-SELECT * FROM temp.unfiled
+CREATE TEMP VIEW sent_seen AS
+SELECT *, 0 AS is_busy FROM temp.unfiled
 UNION ALL
-SELECT * FROM main.sent AS filed WHERE NOT EXISTS (
+SELECT *, 0 FROM main.sent AS filed WHERE NOT EXISTS (
     SELECT 1 FROM temp.unfiled AS newer
     WHERE newer.number = filed.number AND newer.service = filed.service
         AND newer.campaign = filed.campaign AND newer.run = filed.run AND newer.row = filed.row
@@ -32,7 +34,7 @@ CREATE TEMP TABLE unfiled_attempts (
     run INTEGER, row INTEGER, first_ms INTEGER, last_ms INTEGER, ended_ms INTEGER,
     PRIMARY KEY (run, row, first_ms)
 ) STRICT, WITHOUT ROWID;
-CREATE TEMP VIEW attempts AS
+CREATE TEMP VIEW attempts_seen AS
 SELECT * FROM temp.unfiled_attempts
 UNION ALL
 SELECT run, row, first_ms, last_ms, ended_ms FROM main.attempts AS filed WHERE NOT EXISTS (
@@ -41,12 +43,17 @@ SELECT run, row, first_ms, last_ms, ended_ms FROM main.attempts AS filed WHERE N
 );
 ";
 
+/// Makes the rows of all services visible.
+pub(super) fn show_all(change: &Transaction<'_>) -> Result<(), Failed> {
+    show(change, services(&mut FileSql::new(change))?)
+}
+
 /// Makes the services' rows visible, as they are in this transaction. A claimed
 /// row without an outcome appears as uncertain: it may have been taken.
 pub(super) fn show(
     change: &Transaction<'_>,
     services: impl IntoIterator<Item = ServiceId>,
-) -> rusqlite::Result<()> {
+) -> Result<(), Failed> {
     change.execute_batch(CREATE)?;
     for service in services {
         let mut replay = Replay::default();
@@ -60,7 +67,12 @@ pub(super) fn show(
         let uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER_YET)?;
         record::store(change, "temp.unfiled", service, &uncertain)?;
         for (run, settled) in &uncertain {
-            attempts::record(change, "temp.unfiled_attempts", *run, settled)?;
+            attempts::record(
+                &mut FileSql::new(change),
+                "temp.unfiled_attempts",
+                *run,
+                settled,
+            )?;
         }
     }
     Ok(())

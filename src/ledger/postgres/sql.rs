@@ -1,0 +1,270 @@
+//! Performs the statements of every kind of ledger on a server (see `ledger::store`).
+//!
+//! Nothing is prepared, since poolers give each transaction to another session: each value goes with its
+//! type. A number is a `bigint`, which the server makes narrower where a column is.
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::future::Future;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use futures::future::{Either, join, select};
+use futures::{FutureExt, TryStreamExt};
+use futures_timer::Delay;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Error, Row as ServerRow};
+
+use super::record::{IS_EXPIRED, SENDER, storable, storable_json, whole_seconds};
+use super::sender::live_lease;
+use super::session::Value as TypedValue;
+use crate::lead::{RunId, Status};
+use crate::ledger::coding::status_code;
+use crate::ledger::record::NO_ANSWER_YET;
+use crate::ledger::row::Row;
+use crate::ledger::runs::OpenWork;
+use crate::ledger::store::{Failed, Sql, Value};
+use crate::ledger::{LiveLease, ServiceId};
+
+const SENDING: &str = "SELECT DISTINCT run FROM leadload.senders WHERE until > clock_timestamp()";
+
+/// Rows of runs that were killed.
+const UNCOUNTED: &str = "
+SELECT sent.run, count(*) FROM leadload.sent JOIN leadload.runs ON runs.id = sent.run
+WHERE is_open AND status IS NULL AND row > read_to AND completed_at IS NULL AND NOT EXISTS (
+    SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()
+) GROUP BY sent.run";
+
+/// A transaction on a server.
+pub(in crate::ledger) struct ServerSql<'a> {
+    pub(super) client: &'a Client,
+    /// What begins it, together with its first statement.
+    begin: Option<&'static str>,
+    deadline: Instant,
+}
+
+impl<'a> ServerSql<'a> {
+    pub(super) fn new(client: &'a Client, begin: &'static str, limit: Duration) -> ServerSql<'a> {
+        ServerSql {
+            client,
+            begin: Some(begin),
+            deadline: Instant::now() + limit,
+        }
+    }
+
+    /// Waits for an answer. The first statement is sent together with the beginning, and not performed
+    /// if that fails.
+    pub(super) fn wait<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Failed> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let done = match self.begin.take() {
+            None => within(left, work),
+            Some(begin) => within(left, async {
+                let (begun, value) = join(self.client.batch_execute(begin), work).await;
+                begun.and(value)
+            }),
+        };
+        Ok(done.ok_or_else(Failed::silent)??)
+    }
+
+    /// The rows that a statement returns which no file knows.
+    pub(super) fn query(
+        &mut self,
+        sql: &str,
+        values: &[TypedValue<'_>],
+    ) -> Result<Vec<ServerRow>, Failed> {
+        let client = self.client;
+        self.wait(client.query_typed(sql, values))
+    }
+
+    pub(super) fn as_sql(&mut self) -> &mut (dyn Sql + 'a) {
+        self
+    }
+
+    /// Passes the rows of a statement of no file on as they come, as [`Sql::each`] does.
+    pub(super) fn each_of(
+        &mut self,
+        sql: &str,
+        values: &[TypedValue<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<bool, Failed>,
+    ) -> Result<(), Failed> {
+        let client = self.client;
+        let values = values.iter().map(|(value, of)| (*value, of.clone()));
+        let rows = self.wait(client.query_typed_raw(sql, values))?;
+        let mut rows = pin!(rows);
+        loop {
+            // Most rows are there already. What is done with one may wait for a server too, so that is
+            // not done within.
+            let next = match rows.try_next().now_or_never() {
+                Some(next) => next?,
+                None => self.wait(rows.try_next())?,
+            };
+            match next {
+                Some(row) if each(&Row::Server(&row))? => {}
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Performs statements without values.
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), Failed> {
+        let client = self.client;
+        self.wait(client.batch_execute(sql))
+    }
+
+    pub(super) fn commit(&mut self) -> Result<(), Failed> {
+        self.batch("COMMIT")
+    }
+
+    /// Ends a transaction that has changed nothing, without waiting for that.
+    pub(super) fn end_reading(&mut self) {
+        if self.begin.is_none() {
+            let _ = self.client.batch_execute("COMMIT").now_or_never();
+        }
+    }
+}
+
+impl Sql for ServerSql<'_> {
+    fn each(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<bool, Failed>,
+    ) -> Result<(), Failed> {
+        self.each_of(&translated(sql), &typed(values), each)
+    }
+
+    fn change(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Failed> {
+        let client = self.client;
+        self.wait(client.execute_typed(&translated(sql), &typed(values)))
+    }
+
+    fn on_server(&mut self, sql: &str, values: &[Value<'_>]) -> Result<(), Failed> {
+        self.change(sql, values).map(drop)
+    }
+
+    fn lease_of(&mut self, run: RunId) -> Result<Option<LiveLease>, Failed> {
+        live_lease(self, "run", run.0.cast_signed())
+    }
+
+    fn open_work(&mut self, _busy: &[ServiceId]) -> Result<Vec<(RunId, OpenWork)>, Failed> {
+        let sql = self.as_sql();
+        let mut open = sql.rows(SENDING, &[], |row| Ok((row.get(0)?, OpenWork::Sending)))?;
+        open.extend(sql.rows(UNCOUNTED, &[], |row| {
+            Ok((row.get(0)?, OpenWork::Uncounted(row.get(1)?)))
+        })?);
+        Ok(open)
+    }
+}
+
+/// What the work returns; `None` if it takes too long.
+pub(super) fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let work = pin!(work);
+    match block_on(select(work, Delay::new(limit))) {
+        Either::Left((value, _)) => Some(value),
+        Either::Right(_) => None,
+    }
+}
+
+/// The values with their types.
+fn typed<'a>(values: &'a [Value<'_>]) -> Vec<TypedValue<'a>> {
+    let values = values.iter();
+    values
+        .map(|value| (value as &(dyn ToSql + Sync), value.kind()))
+        .collect()
+}
+
+fn translated(sql: &str) -> Cow<'_, str> {
+    let mut sql = Cow::Borrowed(sql);
+    for (common, own) in [
+        ("/*server", ""),
+        ("*/", ""),
+        ("json_each(", "json_array_elements_text("),
+    ] {
+        if sql.contains(common) {
+            sql = sql.replace(common, own).into();
+        }
+    }
+    if sql.contains("leadload.sent_seen") {
+        sql = sql.replace("leadload.sent_seen", &sent_seen()).into();
+    }
+    if sql.contains("leadload.attempts_seen") {
+        sql = sql
+            .replace("leadload.attempts_seen", &attempts_seen())
+            .into();
+    }
+    sql
+}
+
+/// Rows that were sent; an open claim is an uncertain one.
+fn sent_seen() -> String {
+    let uncertain = status_code(Status::Uncertain);
+    let settled = |column: &str| format!("CASE WHEN NOT s.is_open THEN s.{column} END AS {column}");
+    let [http_status, lead_id, settled_at] = ["http_status", "lead_id", "settled_at"].map(settled);
+    format!(
+        "(SELECT s.run, s.row, s.number, s.service, s.campaign, s.file, s.line_offset,
+            CASE WHEN s.is_open THEN {uncertain} ELSE s.status END AS status, {http_status},
+            s.attempts + s.is_open::integer AS attempts, {lead_id}, {settled_at},
+            CASE WHEN s.is_open THEN 'answer_lost' ELSE s.error_code END AS error_code,
+            CASE WHEN s.is_open THEN '{NO_ANSWER_YET}' ELSE s.error END AS error,
+            s.is_open AND NOT {IS_EXPIRED} AS is_busy
+        FROM leadload.sent AS s {SENDER})"
+    )
+}
+
+/// The times of attempts, with those of open claims.
+fn attempts_seen() -> String {
+    let open = super::claims::attempts_of_open("leadload.sent");
+    format!(
+        "(SELECT run, row, first_ms, max(last_ms) AS last_ms, max(ended_ms) AS ended_ms FROM (
+            SELECT run, row, first_ms, last_ms, ended_ms FROM leadload.attempts
+            UNION ALL
+            {open} AND x.is_open
+        ) AS each_time GROUP BY run, row, first_ms)"
+    )
+}
+
+impl Value<'_> {
+    fn kind(&self) -> Type {
+        match self {
+            // The server takes it for what its place needs.
+            Value::Null => Type::UNKNOWN,
+            Value::Int(_) => Type::INT8,
+            Value::Bool(_) => Type::BOOL,
+            Value::Text(_) | Value::Owned(_) | Value::LeadId(_) => Type::TEXT,
+            Value::Json(_) => Type::JSON,
+            Value::Bytes(_) | Value::Path(_) => Type::BYTEA,
+            Value::Time(_) => Type::TIMESTAMPTZ,
+        }
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Int(number) => number.to_sql(of, out),
+            Value::Bool(is_so) => is_so.to_sql(of, out),
+            Value::Text(text) | Value::LeadId(text) => storable(text).to_sql(of, out),
+            Value::Owned(text) => storable(text).to_sql(of, out),
+            Value::Json(json) => storable_json(json).to_sql(&Type::TEXT, out),
+            Value::Bytes(bytes) => bytes.to_sql(of, out),
+            Value::Path(path) => path.to_sql(of, out),
+            Value::Time(time) => whole_seconds(*time).to_sql(of, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}

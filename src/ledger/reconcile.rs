@@ -1,0 +1,128 @@
+//! Rows that may have been taken, and what the service has of them.
+
+use std::collections::HashMap;
+
+use super::attempts;
+use super::coding::{OF_REMOVED, REMOVED, status_code};
+use super::counts;
+use super::record::COLUMNS;
+use super::store::{Value, places};
+use super::{Attempted, LeadAt, Ledger, LedgerError, Record};
+use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
+use crate::phone::PhoneNumber;
+
+/// How many numbers one statement takes.
+const AT_ONCE: usize = 1_000;
+
+const SETTLE: &str = "
+UPDATE leadload.sent SET status = $3, lead_id = $4, http_status = $5, settled_at = $6,
+    error_code = $7, error = $8 /*server , claimed_at = NULL,
+    holds = CASE WHEN $3 <= 1 THEN holds END,
+    holds_service = CASE WHEN $3 <= 1 THEN holds_service END */
+WHERE run = $1 AND row = $2 AND number = $11 AND campaign = $12
+    AND service = (SELECT service FROM leadload.runs WHERE id = $1)
+    AND status IN ($9, $10) AND lead_id IS NULL /*server AND NOT is_open */";
+
+impl Ledger {
+    /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
+    /// as far as they are known. Claims without an outcome that nobody is working at are among them. Leads
+    /// whose removal was asked for are not: undoing knows them by their ids.
+    pub fn rows_to_look_up(
+        &self,
+        run: RunId,
+    ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
+        let [uncertain, duplicate] = [Status::Uncertain, Status::Duplicate].map(status_code);
+        let lost = ErrorCode::AnswerLost;
+        let select = format!(
+            "SELECT {COLUMNS} FROM leadload.sent_seen AS s
+            WHERE run = $1 AND NOT is_busy AND (status = {uncertain}
+                OR status IN ({duplicate}, {OF_REMOVED}) AND error_code = '{lost}' AND lead_id IS NULL)
+                AND NOT EXISTS (SELECT 1 FROM leadload.undo_rows AS u
+                    WHERE u.run = s.run AND u.row = s.row AND u.asked_at IS NOT NULL)
+            ORDER BY row"
+        );
+        self.reading_seen(|sql| {
+            let mut times = attempts::of_run(sql, run)?;
+            sql.rows(&select, &[run.into()], |row| {
+                let record = Record::read(row)?;
+                let attempted = times.remove(&record.row).unwrap_or_default();
+                Ok((record, attempted))
+            })
+        })
+    }
+
+    /// The latest lead of each campaign that the run has made.
+    pub fn leads_made(&self, run: RunId) -> Result<Vec<Record>, LedgerError> {
+        let made = "run = $1 AND status = 0 AND lead_id IS NOT NULL";
+        let latest = format!(
+            "SELECT {COLUMNS} FROM leadload.sent_seen AS s WHERE {made} AND row IN (
+                SELECT max(row) FROM leadload.sent_seen AS s WHERE {made} GROUP BY campaign
+            ) ORDER BY campaign"
+        );
+        self.reading_seen(|sql| sql.rows(&latest, &[run.into()], Record::read))
+    }
+
+    /// The leads of these numbers in all campaigns of all services, and rows that may be leads, as
+    /// they are now: those that are being sent too.
+    pub fn leads_of(&self, numbers: &[PhoneNumber]) -> Result<Vec<LeadAt>, LedgerError> {
+        let uncertain = status_code(Status::Uncertain);
+        self.reading_seen(|sql| {
+            let mut found: HashMap<PhoneNumber, Vec<LeadAt>> = HashMap::new();
+            for numbers in numbers.chunks(AT_ONCE) {
+                let select = format!(
+                    "SELECT {COLUMNS},
+                        (SELECT address FROM leadload.services WHERE id = service) AS address
+                    FROM leadload.sent_seen AS s
+                    WHERE number IN {} AND status IN (0, 1, {uncertain})
+                    ORDER BY number, service, campaign, run, row",
+                    places(1, numbers.len())
+                );
+                let values: Vec<Value<'_>> = numbers.iter().map(|n| (*n).into()).collect();
+                sql.each(&select, &values, &mut |row| {
+                    let record = Record::read(row)?;
+                    let service = row.get("address")?;
+                    let of_number = found.entry(record.number).or_default();
+                    of_number.push(LeadAt { record, service });
+                    Ok(true)
+                })?;
+            }
+            let in_order = numbers.iter().filter_map(|number| found.remove(number));
+            Ok(in_order.flatten().collect())
+        })
+    }
+
+    /// Records what the service has of a row that was looked up. In a file, call it only while nothing is
+    /// sent; on a server a row that is being sent stays.
+    pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
+        let (run, at) = (row.run, row.row);
+        let before = status_code(row.outcome.status);
+        let code = outcome.error_code.map(|code| code.to_string());
+        let values = [
+            run.into(),
+            at.into(),
+            status_code(outcome.status).into(),
+            outcome
+                .lead_id
+                .as_deref()
+                .map_or(Value::Null, Value::LeadId),
+            outcome.http_status.into(),
+            outcome.settled_at.into(),
+            code.as_deref().into(),
+            outcome.error.as_deref().into(),
+            before.into(),
+            (before + REMOVED).into(),
+            row.number.into(),
+            row.campaign.into(),
+        ];
+        self.changing(|sql| {
+            let mut counts = counts::to_change(sql, run)?;
+            if sql.change(SETTLE, &values)? > 0 {
+                counts.change(row.outcome.status, outcome.status);
+                counts::write(sql, run, &counts)?;
+                let known = "DELETE FROM leadload.attempts WHERE run = $1 AND row = $2";
+                sql.change(known, &[run.into(), at.into()])?;
+            }
+            Ok(())
+        })
+    }
+}

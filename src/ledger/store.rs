@@ -1,0 +1,414 @@
+//! What both kinds of ledger do with statements: a file and a server behind one trait.
+//!
+//! A statement is written once, as PostgreSQL has it, in what both databases take: no arrays, no intervals,
+//! no `::`. Each driver turns it into its own dialect:
+//!
+//! | in a statement | in a file | on a server |
+//! |-|-|-|
+//! | `leadload.sent` | `sent` | as it is |
+//! | `$1` | `?1` | as it is |
+//! | `/*server AND NOT is_open */` | a comment | `AND NOT is_open` |
+//! | `leadload.sent_seen`, `leadload.attempts_seen` | views of this connection (`sqlite::unfiled`) | subqueries (`postgres::sql`) |
+//! | `json_each($1)`, of a [`Value::Json`] list | as it is | `json_array_elements_text($1)` |
+//!
+//! The *seen* tables are `sent` and `attempts` as whoever reads sees them: a claim without an outcome is an
+//! uncertain row. `is_busy` says that a request for it may still be on its way.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value as JsonValue, json};
+
+use super::handle::Ledger;
+use super::postgres::REBUILD;
+use super::row::{FromCell, Row};
+use super::runs::OpenWork;
+use super::{LedgerError, LiveLease, SenderId, ServiceId};
+use crate::lead::{CampaignId, RowId, RunId};
+use crate::phone::PhoneNumber;
+
+/// A value of a statement, whatever the database calls its type.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value<'a> {
+    Null,
+    Int(i64),
+    Bool(bool),
+    Text(&'a str),
+    Owned(String),
+    Json(String),
+    Bytes(&'a [u8]),
+    /// In whole seconds.
+    Time(Timestamp),
+    /// With its own bytes, which need not be Unicode.
+    Path(&'a [u8]),
+    LeadId(&'a str),
+}
+
+/// Why work with a ledger failed.
+#[derive(Debug)]
+pub(super) enum Failed {
+    File(rusqlite::Error),
+    Server(tokio_postgres::Error),
+    /// The server cannot be reached, for this reason.
+    Away(String),
+    /// There is a value that no version of the program writes.
+    Damaged(String),
+    Ledger(LedgerError),
+}
+
+/// A transaction.
+pub(super) trait Sql {
+    /// Passes the rows that a query returns to `each`, as long as that returns `true`.
+    fn each(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<bool, Failed>,
+    ) -> Result<(), Failed>;
+
+    /// Returns how many rows the statement has changed.
+    fn change(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Failed>;
+
+    /// Performs a statement on a server that a file does not need, as a lock: a file has one writer at a time.
+    fn on_server(&mut self, sql: &str, values: &[Value<'_>]) -> Result<(), Failed>;
+
+    /// The lease of a run, if one is under way; in a file there is none.
+    fn lease_of(&mut self, run: RunId) -> Result<Option<LiveLease>, Failed>;
+
+    /// What nobody has recorded an end of yet, by run. In a file, `busy` services are being sent to.
+    fn open_work(&mut self, busy: &[ServiceId]) -> Result<Vec<(RunId, OpenWork)>, Failed>;
+}
+
+/// Two starts of one service, and two leases, wait for each other here.
+pub(super) const LOCK_SERVICE: &str =
+    "SELECT 1 FROM leadload.services WHERE id = $1 FOR NO KEY UPDATE";
+
+impl dyn Sql + '_ {
+    pub(super) fn rows<T>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, Failed>,
+    ) -> Result<Vec<T>, Failed> {
+        let mut all = Vec::new();
+        self.each(sql, values, &mut |row| {
+            all.push(read(row)?);
+            Ok(true)
+        })?;
+        Ok(all)
+    }
+
+    /// The first row.
+    pub(super) fn row<T>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, Failed>,
+    ) -> Result<Option<T>, Failed> {
+        let mut first = None;
+        self.each(sql, values, &mut |row| {
+            first = Some(read(row)?);
+            Ok(false)
+        })?;
+        Ok(first)
+    }
+
+    /// The first column of the only row.
+    pub(super) fn value<T: FromCell>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<T, Failed> {
+        let found = self.row(sql, values, |row| row.get(0))?;
+        found.ok_or_else(|| Failed::Damaged("a row is missing".to_owned()))
+    }
+}
+
+impl Ledger {
+    /// What is read is as it is at one moment.
+    pub(super) fn reading<T>(
+        &self,
+        work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.read_sql(work),
+            Ledger::Server(ledger) => ledger.session.read(|sql| work(sql)),
+        }
+    }
+
+    /// The same for work that goes through whole tables.
+    pub(super) fn reading_slowly<T>(
+        &self,
+        work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.read_sql(work),
+            Ledger::Server(ledger) => ledger.session.read_long(|sql| work(sql)),
+        }
+    }
+
+    /// Reads whole tables, with the rows that are being sent.
+    pub(super) fn reading_seen<T>(
+        &self,
+        work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.read_seen(work),
+            Ledger::Server(ledger) => ledger.session.read_long(|sql| work(sql)),
+        }
+    }
+
+    /// The same for rows that may not all fit into memory: on a server nothing is repeated if the
+    /// connection breaks.
+    pub(super) fn streaming<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.read_seen(work),
+            Ledger::Server(ledger) => ledger.session.stream(|sql| work(sql)),
+        }
+    }
+
+    /// All changes of the work are made, or none. On a server it is repeated if others are in the way, or
+    /// the answer is lost: it has to be harmless to repeat even after it took effect.
+    pub(super) fn changing<T>(
+        &mut self,
+        work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.write_sql(|sql| work(sql)),
+            Ledger::Server(ledger) => ledger.session.write(|sql| work(sql)),
+        }
+    }
+
+    /// Makes changes that may take long and must not be made twice.
+    pub(super) fn changing_once<T>(
+        &mut self,
+        work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.write_sql(|sql| work(sql)),
+            Ledger::Server(ledger) => ledger.session.write_once(|sql| work(sql)),
+        }
+    }
+}
+
+impl Ledger {
+    /// Makes changes during which nothing is sent. Claims without an outcome have become uncertain.
+    pub(super) fn alone<T>(
+        &mut self,
+        work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => {
+                ledger.recover_all()?;
+                ledger.write_sql(|sql| work(sql))
+            }
+            Ledger::Server(ledger) => ledger.alone(|sql| work(sql)),
+        }
+    }
+
+    /// Writes the rows of an empty ledger, which may come slowly.
+    pub(super) fn filling<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Sql) -> Result<T, Failed>,
+    ) -> Result<T, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.write_sql(|sql| work(sql)),
+            Ledger::Server(ledger) => ledger.session.fill(|sql| work(sql)),
+        }
+    }
+
+    /// Builds the file, or the tables, without what was removed.
+    pub(super) fn overwrite(&mut self) -> Result<(), LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.scrub(),
+            Ledger::Server(ledger) => ledger.rebuild(&REBUILD),
+        }
+    }
+
+    /// The same after the row of a run was removed at last; a file has overwritten that.
+    pub(super) fn overwrite_runs(&mut self) -> Result<(), LedgerError> {
+        match self {
+            Ledger::File(_) => Ok(()),
+            Ledger::Server(ledger) => ledger.rebuild(&["senders", "starts", "runs"]),
+        }
+    }
+
+    /// The services that somebody has the right to send to; nobody needs it on a server.
+    pub(super) fn busy_services(&self) -> Result<Vec<ServiceId>, LedgerError> {
+        match self {
+            Ledger::File(ledger) => ledger.busy_services(),
+            Ledger::Server(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Places for the values of so many rows: `($1, $2), ($3, $4)`.
+pub(super) fn places(rows: usize, columns: usize) -> String {
+    let mut all = String::new();
+    for place in 0..rows * columns {
+        let before = match (place, place % columns) {
+            (0, _) => "(",
+            (_, 0) => "), (",
+            _ => ", ",
+        };
+        // A string takes all that is written.
+        let _ = write!(all, "{before}${}", place + 1);
+    }
+    all + ")"
+}
+
+/// A list for `json_each`.
+pub(super) fn list<'a>(of: impl IntoIterator<Item = impl Into<JsonValue>>) -> Value<'a> {
+    let list: JsonValue = of.into_iter().map(Into::into).collect();
+    Value::Json(list.to_string())
+}
+
+impl Value<'_> {
+    pub(super) fn json(value: &impl Serialize) -> Value<'static> {
+        Value::Json(json!(value).to_string())
+    }
+}
+
+impl Failed {
+    /// No answer came in time.
+    pub(super) fn silent() -> Failed {
+        Failed::Away("it does not answer".to_owned())
+    }
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Failed {
+        Failed::File(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for Failed {
+    fn from(error: tokio_postgres::Error) -> Failed {
+        Failed::Server(error)
+    }
+}
+
+impl From<LedgerError> for Failed {
+    fn from(error: LedgerError) -> Failed {
+        Failed::Ledger(error)
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(value: i64) -> Self {
+        Value::Int(value)
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(value: u64) -> Self {
+        Value::Int(value.cast_signed())
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(value: u32) -> Self {
+        Value::Int(value.into())
+    }
+}
+
+impl From<u16> for Value<'_> {
+    fn from(value: u16) -> Self {
+        Value::Int(value.into())
+    }
+}
+
+impl From<usize> for Value<'_> {
+    fn from(value: usize) -> Self {
+        Value::from(value as u64)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(value: bool) -> Self {
+        Value::Bool(value)
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(value: &'a str) -> Self {
+        Value::Text(value)
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(value: &'a String) -> Self {
+        Value::Text(value)
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(value: String) -> Self {
+        Value::Owned(value)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Value<'a> {
+    fn from(value: &'a [u8; N]) -> Self {
+        Value::Bytes(value)
+    }
+}
+
+impl<'a> From<&'a Path> for Value<'a> {
+    fn from(value: &'a Path) -> Self {
+        Value::Path(value.as_os_str().as_encoded_bytes())
+    }
+}
+
+impl From<Timestamp> for Value<'_> {
+    fn from(value: Timestamp) -> Self {
+        Value::Time(value)
+    }
+}
+
+impl From<RunId> for Value<'_> {
+    fn from(value: RunId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<RowId> for Value<'_> {
+    fn from(value: RowId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<CampaignId> for Value<'_> {
+    fn from(value: CampaignId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<ServiceId> for Value<'_> {
+    fn from(value: ServiceId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<SenderId> for Value<'_> {
+    fn from(value: SenderId) -> Self {
+        value.0.into()
+    }
+}
+
+impl From<PhoneNumber> for Value<'_> {
+    fn from(value: PhoneNumber) -> Self {
+        value.key().into()
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
