@@ -51,6 +51,7 @@ mod ending;
 mod entry;
 mod error;
 mod export;
+mod group;
 mod handle;
 mod history;
 mod known;

@@ -112,98 +112,68 @@ impl<'a> FromSql<'a> for Cell<'a> {
     }
 }
 
-impl FromCell for i64 {
-    fn from_cell(cell: Cell<'_>) -> Result<i64, String> {
-        match cell {
-            Cell::Int(number) => Ok(number),
-            _ => Err(cell.what()),
-        }
-    }
-}
-
-/// Reads a number as the narrower type.
-macro_rules! narrower {
-    ($($number:ty)*) => {$(
-        impl FromCell for $number {
-            fn from_cell(cell: Cell<'_>) -> Result<$number, String> {
-                let number = i64::from_cell(cell)?;
-                number.try_into().map_err(|_| format!("{number} is out of range"))
+/// Reads types from cells.
+macro_rules! read_from {
+    ($cell:ident: $($of:ty => $read:expr,)*) => {$(
+        impl FromCell for $of {
+            fn from_cell($cell: Cell<'_>) -> Result<$of, String> {
+                $read
             }
         }
     )*};
 }
 
-narrower!(u64 u32 u16 u8 usize);
+/// A value that is stored as JSON.
+pub(super) struct Json<T>(pub(super) T);
 
-impl FromCell for NonZeroU32 {
-    fn from_cell(cell: Cell<'_>) -> Result<NonZeroU32, String> {
-        NonZeroU32::new(FromCell::from_cell(cell)?).ok_or_else(|| "it is 0".to_owned())
-    }
-}
+/// The service's id of a lead; a file has a shorter form of most (`sqlite::lead_id`).
+pub(super) struct LeadId(pub(super) String);
 
-/// Reads a number as what it is the number of.
-macro_rules! numbered {
-    ($($id:ident)*) => {$(
-        impl FromCell for $id {
-            fn from_cell(cell: Cell<'_>) -> Result<$id, String> {
-                FromCell::from_cell(cell).map($id)
-            }
-        }
-    )*};
-}
-
-numbered!(ServiceId CampaignId ListPosition);
-
-impl FromCell for RunId {
-    fn from_cell(cell: Cell<'_>) -> Result<RunId, String> {
-        Ok(RunId(i64::from_cell(cell)?.cast_unsigned()))
-    }
-}
-
-impl FromCell for RowId {
-    fn from_cell(cell: Cell<'_>) -> Result<RowId, String> {
-        Ok(RowId(i64::from_cell(cell)?.cast_unsigned()))
-    }
-}
-
-impl FromCell for bool {
-    fn from_cell(cell: Cell<'_>) -> Result<bool, String> {
-        Ok(i64::from_cell(cell)? != 0)
-    }
-}
-
-impl FromCell for String {
-    fn from_cell(cell: Cell<'_>) -> Result<String, String> {
-        text(cell).map(str::to_owned)
-    }
-}
-
-impl FromCell for Timestamp {
-    fn from_cell(cell: Cell<'_>) -> Result<Timestamp, String> {
-        match cell {
-            Cell::Time(time) => Ok(time),
-            Cell::Int(seconds) => Timestamp::from_second(seconds).map_err(|e| e.to_string()),
-            _ => Err(cell.what()),
-        }
-    }
-}
-
-impl FromCell for PathBuf {
-    fn from_cell(cell: Cell<'_>) -> Result<PathBuf, String> {
-        match cell {
-            Cell::Text(path) | Cell::Bytes(path) => Ok(os_text(path).into()),
-            _ => Err(cell.what()),
-        }
-    }
-}
-
-impl FromCell for Vec<u8> {
-    fn from_cell(cell: Cell<'_>) -> Result<Vec<u8>, String> {
-        match cell {
-            Cell::Text(bytes) | Cell::Bytes(bytes) => Ok(bytes.to_vec()),
-            _ => Err(cell.what()),
-        }
-    }
+read_from! { cell:
+    i64 => match cell {
+        Cell::Int(number) => Ok(number),
+        _ => Err(cell.what()),
+    },
+    u64 => narrower(cell),
+    u32 => narrower(cell),
+    u16 => narrower(cell),
+    u8 => narrower(cell),
+    usize => narrower(cell),
+    NonZeroU32 => numbered(cell, "limit", |number| NonZeroU32::new(number.try_into().ok()?)),
+    bool => i64::from_cell(cell).map(|number| number != 0),
+    String => text(cell).map(str::to_owned),
+    Vec<u8> => match cell {
+        Cell::Text(bytes) | Cell::Bytes(bytes) => Ok(bytes.to_vec()),
+        _ => Err(cell.what()),
+    },
+    PathBuf => Vec::from_cell(cell).map(|path| os_text(&path).into()),
+    Timestamp => match cell {
+        Cell::Time(time) => Ok(time),
+        _ => numbered(cell, "time", |seconds| Timestamp::from_second(seconds).ok()),
+    },
+    RunId => i64::from_cell(cell).map(|run| RunId(run.cast_unsigned())),
+    RowId => i64::from_cell(cell).map(|row| RowId(row.cast_unsigned())),
+    CampaignId => i64::from_cell(cell).map(CampaignId),
+    ServiceId => i64::from_cell(cell).map(ServiceId),
+    ListPosition => i64::from_cell(cell).map(ListPosition),
+    PhoneNumber => {
+        numbered(cell, "phone number", |key| PhoneNumber::from_key(key.cast_unsigned()))
+    },
+    Status => numbered(cell, "status", status_of),
+    UndoStatus => numbered(cell, "status", UndoStatus::of_code),
+    ErrorCode => text(cell)?.parse(),
+    RunTag => text(cell)?.parse(),
+    OutputKind => {
+        let word = text(cell)?;
+        let mut all = OutputKind::ALL.into_iter();
+        let found = all.find(|kind| kind.as_str() == word);
+        found.ok_or_else(|| format!("no kind of file is called `{word}`"))
+    },
+    LeadId => Ok(LeadId(match cell {
+        Cell::Int(number) => number.to_string(),
+        Cell::Bytes(_) => uuid_text(u128::from_be_bytes(FromCell::from_cell(cell)?)),
+        _ => text(cell)?.to_owned(),
+    })),
 }
 
 impl<const N: usize> FromCell for [u8; N] {
@@ -217,69 +187,10 @@ impl<const N: usize> FromCell for [u8; N] {
     }
 }
 
-/// A value that is stored as JSON.
-pub(super) struct Json<T>(pub(super) T);
-
 impl<T: DeserializeOwned> FromCell for Json<T> {
     fn from_cell(cell: Cell<'_>) -> Result<Json<T>, String> {
         let read = serde_json::from_str(text(cell)?);
         read.map(Json).map_err(|error| error.to_string())
-    }
-}
-
-/// The service's id of a lead; a file has a shorter form of most (`sqlite::lead_id`).
-pub(super) struct LeadId(pub(super) String);
-
-impl FromCell for LeadId {
-    fn from_cell(cell: Cell<'_>) -> Result<LeadId, String> {
-        Ok(LeadId(match cell {
-            Cell::Int(number) => number.to_string(),
-            Cell::Bytes(_) => uuid_text(u128::from_be_bytes(FromCell::from_cell(cell)?)),
-            _ => text(cell)?.to_owned(),
-        }))
-    }
-}
-
-impl FromCell for ErrorCode {
-    fn from_cell(cell: Cell<'_>) -> Result<ErrorCode, String> {
-        text(cell)?.parse()
-    }
-}
-
-impl FromCell for RunTag {
-    fn from_cell(cell: Cell<'_>) -> Result<RunTag, String> {
-        text(cell)?.parse()
-    }
-}
-
-impl FromCell for Status {
-    fn from_cell(cell: Cell<'_>) -> Result<Status, String> {
-        let code = i64::from_cell(cell)?;
-        status_of(code).ok_or_else(|| format!("no status has the number {code}"))
-    }
-}
-
-impl FromCell for UndoStatus {
-    fn from_cell(cell: Cell<'_>) -> Result<UndoStatus, String> {
-        let code = i64::from_cell(cell)?;
-        UndoStatus::of_code(code).ok_or_else(|| format!("no status has the number {code}"))
-    }
-}
-
-impl FromCell for OutputKind {
-    fn from_cell(cell: Cell<'_>) -> Result<OutputKind, String> {
-        let word = text(cell)?;
-        let mut all = OutputKind::ALL.into_iter();
-        let found = all.find(|kind| kind.as_str() == word);
-        found.ok_or_else(|| format!("no kind of file is called `{word}`"))
-    }
-}
-
-impl FromCell for PhoneNumber {
-    fn from_cell(cell: Cell<'_>) -> Result<PhoneNumber, String> {
-        let key = i64::from_cell(cell)?;
-        let number = PhoneNumber::from_key(key.cast_unsigned());
-        number.ok_or_else(|| format!("{key} is no phone number"))
     }
 }
 
@@ -296,5 +207,45 @@ fn text<'a>(cell: Cell<'a>) -> Result<&'a str, String> {
     match cell {
         Cell::Text(text) => str::from_utf8(text).map_err(|error| error.to_string()),
         _ => Err(cell.what()),
+    }
+}
+
+fn narrower<T: TryFrom<i64>>(cell: Cell<'_>) -> Result<T, String> {
+    numbered(cell, "number of this kind", |number| number.try_into().ok())
+}
+
+/// What has this number; `what` that is called.
+fn numbered<T>(cell: Cell<'_>, what: &str, of: impl FnOnce(i64) -> Option<T>) -> Result<T, String> {
+    let number = i64::from_cell(cell)?;
+    of(number).ok_or_else(|| format!("{number} is no {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_no_version_writes_is_said_to_be_none() {
+        let status = Status::from_cell(Cell::Int(99)).unwrap_err();
+        assert_eq!(status, "99 is no status");
+        let digest = <[u8; 32]>::from_cell(Cell::Bytes(b"short")).unwrap_err();
+        assert_eq!(digest, "it has 5 bytes, not 32");
+        assert_eq!(
+            u16::from_cell(Cell::Int(-1)).unwrap_err(),
+            "-1 is no number of this kind"
+        );
+        assert_eq!(String::from_cell(Cell::Null).unwrap_err(), "it is empty");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_no_text_is_read_as_it_was_written() {
+        for cell in [
+            Cell::Text(b"/lists/\xff\xfe.csv"),
+            Cell::Bytes(b"/lists/\xff\xfe.csv"),
+        ] {
+            let path = PathBuf::from_cell(cell).unwrap();
+            assert_eq!(path.as_os_str().as_encoded_bytes(), b"/lists/\xff\xfe.csv");
+        }
     }
 }

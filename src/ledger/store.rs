@@ -20,6 +20,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value as JsonValue, json};
+use tokio_postgres::types::Type;
 
 use super::handle::Ledger;
 use super::postgres::REBUILD;
@@ -44,6 +45,8 @@ pub(super) enum Value<'a> {
     /// With its own bytes, which need not be Unicode.
     Path(&'a [u8]),
     LeadId(&'a str),
+    /// For a statement of a server alone, with the type of its values.
+    List(Type, Vec<Value<'a>>),
 }
 
 /// Why work with a ledger failed.
@@ -281,6 +284,49 @@ impl Failed {
     }
 }
 
+/// Makes a type of others.
+macro_rules! made_of {
+    ($made:ty: $($from:ty => |$value:ident| $make:expr,)*) => {$(
+        impl<'a> From<$from> for $made {
+            fn from($value: $from) -> $made {
+                $make
+            }
+        }
+    )*};
+}
+
+made_of! { Value<'a>:
+    i64 => |number| Value::Int(number),
+    u64 => |number| Value::Int(number.cast_signed()),
+    usize => |number| Value::from(number as u64),
+    u32 => |number| Value::Int(number.into()),
+    u16 => |number| Value::Int(number.into()),
+    bool => |is_so| Value::Bool(is_so),
+    &'a str => |text| Value::Text(text),
+    &'a String => |text| Value::Text(text),
+    String => |text| Value::Owned(text),
+    &'a Path => |path| Value::Path(path.as_os_str().as_encoded_bytes()),
+    Timestamp => |time| Value::Time(time),
+    RunId => |run| run.0.into(),
+    RowId => |row| row.0.into(),
+    CampaignId => |campaign| Value::Int(campaign.0),
+    ServiceId => |service| Value::Int(service.0),
+    SenderId => |sender| Value::Int(sender.0),
+    PhoneNumber => |number| number.key().into(),
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Value<'a> {
+    fn from(bytes: &'a [u8; N]) -> Self {
+        Value::Bytes(bytes)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
 impl From<rusqlite::Error> for Failed {
     fn from(error: rusqlite::Error) -> Failed {
         Failed::File(error)
@@ -296,119 +342,5 @@ impl From<tokio_postgres::Error> for Failed {
 impl From<LedgerError> for Failed {
     fn from(error: LedgerError) -> Failed {
         Failed::Ledger(error)
-    }
-}
-
-impl From<i64> for Value<'_> {
-    fn from(value: i64) -> Self {
-        Value::Int(value)
-    }
-}
-
-impl From<u64> for Value<'_> {
-    fn from(value: u64) -> Self {
-        Value::Int(value.cast_signed())
-    }
-}
-
-impl From<u32> for Value<'_> {
-    fn from(value: u32) -> Self {
-        Value::Int(value.into())
-    }
-}
-
-impl From<u16> for Value<'_> {
-    fn from(value: u16) -> Self {
-        Value::Int(value.into())
-    }
-}
-
-impl From<usize> for Value<'_> {
-    fn from(value: usize) -> Self {
-        Value::from(value as u64)
-    }
-}
-
-impl From<bool> for Value<'_> {
-    fn from(value: bool) -> Self {
-        Value::Bool(value)
-    }
-}
-
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(value: &'a str) -> Self {
-        Value::Text(value)
-    }
-}
-
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(value: &'a String) -> Self {
-        Value::Text(value)
-    }
-}
-
-impl From<String> for Value<'_> {
-    fn from(value: String) -> Self {
-        Value::Owned(value)
-    }
-}
-
-impl<'a, const N: usize> From<&'a [u8; N]> for Value<'a> {
-    fn from(value: &'a [u8; N]) -> Self {
-        Value::Bytes(value)
-    }
-}
-
-impl<'a> From<&'a Path> for Value<'a> {
-    fn from(value: &'a Path) -> Self {
-        Value::Path(value.as_os_str().as_encoded_bytes())
-    }
-}
-
-impl From<Timestamp> for Value<'_> {
-    fn from(value: Timestamp) -> Self {
-        Value::Time(value)
-    }
-}
-
-impl From<RunId> for Value<'_> {
-    fn from(value: RunId) -> Self {
-        value.0.into()
-    }
-}
-
-impl From<RowId> for Value<'_> {
-    fn from(value: RowId) -> Self {
-        value.0.into()
-    }
-}
-
-impl From<CampaignId> for Value<'_> {
-    fn from(value: CampaignId) -> Self {
-        value.0.into()
-    }
-}
-
-impl From<ServiceId> for Value<'_> {
-    fn from(value: ServiceId) -> Self {
-        value.0.into()
-    }
-}
-
-impl From<SenderId> for Value<'_> {
-    fn from(value: SenderId) -> Self {
-        value.0.into()
-    }
-}
-
-impl From<PhoneNumber> for Value<'_> {
-    fn from(value: PhoneNumber) -> Self {
-        value.key().into()
-    }
-}
-
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Value::Null, Into::into)
     }
 }

@@ -8,13 +8,12 @@ use tokio_postgres::types::Type;
 
 use super::record::{COLUMNS, IS_EXPIRED, SENDER};
 use super::sender::Sender;
-use super::session::{int8, typed};
-use super::sql::ServerSql;
+use super::statements::column;
 use crate::lead::{RowId, RowOutcome, RunId, Status};
 use crate::ledger::coding::{line_offset, status_code};
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::row::Row;
-use crate::ledger::store::{Failed, Sql};
+use crate::ledger::store::{Failed, Sql, Value};
 use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
 use crate::phone::PhoneNumber;
 
@@ -205,8 +204,8 @@ const TAKE: &str = "
 INSERT INTO leadload.sent (run, row, number, service, campaign, holds, holds_service, is_open,
     sender, file, line_offset, claimed_at)
 SELECT $1, row, number, $2, campaign, $3, $4, true, $5, file, line_offset,
-    to_timestamp($11::bigint / 1000.0)
-FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::bigint[])
+    to_timestamp($11 / 1000.0)
+FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
     AS t (row, number, campaign, file, line_offset)
 ON CONFLICT (run, row) DO UPDATE
 SET holds = excluded.holds, holds_service = excluded.holds_service, is_open = true,
@@ -222,35 +221,24 @@ pub(super) fn holds(scope: ClaimScope) -> (Option<bool>, Option<bool>) {
     }
 }
 
-/// The columns of several claims, each as a list.
-#[derive(Debug, Default)]
-pub(super) struct ClaimColumns {
-    pub(super) rows: Vec<i64>,
-    pub(super) numbers: Vec<i64>,
-    pub(super) campaigns: Vec<i64>,
-    pub(super) files: Vec<i32>,
-    pub(super) line_offsets: Vec<i64>,
-}
-
-impl ClaimColumns {
-    /// Sorted by what is claimed, so that two processes never wait for each other.
-    pub(super) fn of(claims: &[Claim]) -> ClaimColumns {
-        let mut sorted: Vec<&Claim> = claims.iter().collect();
-        sorted.sort_unstable_by_key(|claim| (claim.number, claim.campaign.0, claim.row));
-        let mut columns = ClaimColumns::default();
-        for claim in sorted {
-            columns.rows.push(claim.row.0.cast_signed());
-            columns.numbers.push(claim.number.key().cast_signed());
-            columns.campaigns.push(claim.campaign.0);
-            columns
-                .files
-                .push(i32::try_from(claim.file).unwrap_or(i32::MAX));
-            columns
-                .line_offsets
-                .push(line_offset(claim.row, claim.line));
-        }
-        columns
-    }
+/// The rows, numbers, campaigns, files and line offsets of claims, each as a list. Sorted by what is
+/// claimed, so that two processes never wait for each other.
+pub(super) fn claim_columns<'a>(claims: &[Claim]) -> [Value<'a>; 5] {
+    let mut sorted: Vec<&Claim> = claims.iter().collect();
+    sorted.sort_unstable_by_key(|claim| (claim.number, claim.campaign.0, claim.row));
+    let column = |read: fn(&Claim) -> Value<'static>| {
+        Value::List(
+            Type::INT8_ARRAY,
+            sorted.iter().map(|claim| read(claim)).collect(),
+        )
+    };
+    [
+        column(|claim| claim.row.into()),
+        column(|claim| claim.number.into()),
+        column(|claim| claim.campaign.into()),
+        column(|claim| claim.file.into()),
+        column(|claim| line_offset(claim.row, claim.line).into()),
+    ]
 }
 
 /// What came of claims that were looked at one by one; `None` if the lease has run out.
@@ -258,7 +246,7 @@ pub(super) type Resolved = Option<Vec<(RowId, Refusal)>>;
 
 /// Decides about claims that were not simply granted, within a transaction.
 pub(super) fn resolve(
-    sql: &mut ServerSql<'_>,
+    sql: &mut dyn Sql,
     sender: &Sender,
     claims: &[Claim],
     claimed_at_ms: i64,
@@ -267,18 +255,10 @@ pub(super) fn resolve(
     if sql.change(HOLD_LEASE, &[lease.into()])? == 0 {
         return Ok(None);
     }
-    let run = sender.run.0.cast_signed();
-    let columns = ClaimColumns::of(claims);
-    let values = [
-        int8(&sender.service.0),
-        typed(&columns.numbers, Type::INT8_ARRAY),
-        int8(&run),
-        typed(&columns.rows, Type::INT8_ARRAY),
-    ];
-    sql.query(&lock_found(), &values)?;
-    let rows = sql.query(&find(), &values)?;
-    let found = rows.iter().map(|row| standing(&Row::Server(row)));
-    let found: Vec<Standing> = found.collect::<Result<_, _>>()?;
+    let [rows, numbers, ..] = claim_columns(claims);
+    let values = [sender.service.into(), numbers, sender.run.into(), rows];
+    sql.change(&lock_found(), &values)?;
+    let found = sql.rows(&find(), &values, standing)?;
     let decided = decide_all(sender, claims, &found);
     update_given(sql, &expire(GIVEN), &decided.expired)?;
     update_given(sql, &format!("{DISPLACE} {GIVEN}"), &decided.displaced)?;
@@ -336,25 +316,20 @@ fn standing(row: &Row<'_>) -> Result<Standing, Failed> {
     })
 }
 
-fn update_given(
-    sql: &mut ServerSql<'_>,
-    update: &str,
-    keys: &[(RunId, RowId)],
-) -> Result<(), Failed> {
+fn update_given(sql: &mut dyn Sql, update: &str, keys: &[(RunId, RowId)]) -> Result<(), Failed> {
     if keys.is_empty() {
         return Ok(());
     }
-    let runs: Vec<i64> = keys.iter().map(|(run, _)| run.0.cast_signed()).collect();
-    let rows: Vec<i64> = keys.iter().map(|(_, row)| row.0.cast_signed()).collect();
+    let (runs, rows): (Vec<RunId>, Vec<RowId>) = keys.iter().copied().unzip();
     let values = [
-        typed(&runs, Type::INT8_ARRAY),
-        typed(&rows, Type::INT8_ARRAY),
+        column(Type::INT8_ARRAY, &runs),
+        column(Type::INT8_ARRAY, &rows),
     ];
-    sql.query(update, &values).map(drop)
+    sql.change(update, &values).map(drop)
 }
 
 fn take(
-    sql: &mut ServerSql<'_>,
+    sql: &mut dyn Sql,
     sender: &Sender,
     claims: &[Claim],
     claimed_at_ms: i64,
@@ -362,22 +337,15 @@ fn take(
     if claims.is_empty() {
         return Ok(());
     }
-    let run = sender.run.0.cast_signed();
     let (holds, holds_service) = holds(sender.terms.claims);
-    let lease = sender.id();
-    let columns = ClaimColumns::of(claims);
-    let values = [
-        int8(&run),
-        int8(&sender.service.0),
-        typed(&holds, Type::BOOL),
-        typed(&holds_service, Type::BOOL),
-        int8(&lease.0),
-        typed(&columns.rows, Type::INT8_ARRAY),
-        typed(&columns.numbers, Type::INT8_ARRAY),
-        typed(&columns.campaigns, Type::INT8_ARRAY),
-        typed(&columns.files, Type::INT4_ARRAY),
-        typed(&columns.line_offsets, Type::INT8_ARRAY),
-        int8(&claimed_at_ms),
+    let mut values = vec![
+        sender.run.into(),
+        sender.service.into(),
+        holds.into(),
+        holds_service.into(),
+        sender.id().into(),
     ];
-    sql.query(TAKE, &values).map(drop)
+    values.extend(claim_columns(claims));
+    values.push(claimed_at_ms.into());
+    sql.change(TAKE, &values).map(drop)
 }

@@ -18,13 +18,14 @@ use super::PostgresLedger;
 use super::claims::{Resolved, resolve};
 use super::pace::{self, Reserved, pause_of};
 use super::sender::{self, Sender};
-use super::session::{Session, Value};
+use super::session::Session;
 use super::statements::{Answers, Statement, statements};
 use crate::lead::{RowId, RunId};
 use crate::ledger::lease::Moment;
 use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, Sql};
 use crate::ledger::{Claim, Group, LedgerError, NewlySuppressed, Refusal, Reply, SenderId};
+use crate::phone::PhoneNumber;
 use crate::rate::Rate;
 
 impl PostgresLedger {
@@ -93,9 +94,7 @@ impl PostgresLedger {
             return Ok(None);
         };
         let claims = claims.iter().filter(|claim| busy.contains(&claim.row));
-        let numbers: Vec<i64> = claims
-            .map(|claim| claim.number.key().cast_signed())
-            .collect();
+        let numbers: Vec<PhoneNumber> = claims.map(|claim| claim.number).collect();
         let session = &self.session;
         let lease = session.read(|sql| sender::claimed_by(sql, sender, &numbers))?;
         Ok(lease.map(|lease| {
@@ -206,9 +205,9 @@ fn write(
     group: &Group,
 ) -> Result<Written, LedgerError> {
     let statements = statements(session, sender, run, group);
-    let sent: Vec<(&str, Vec<Value<'_>>)> = statements
-        .iter()
-        .map(|statement| (statement.sql, statement.values()))
+    let sent = statements.iter();
+    let sent: Vec<_> = sent
+        .map(|statement| (statement.sql, &*statement.values))
         .collect();
     let answers = session.at_once(&sent)?;
     let written = written(&statements, answers);
@@ -218,7 +217,7 @@ fn write(
 
 /// What the answers to the statements say; `None` if the ledger does not have the run.
 fn written(
-    statements: &[Statement],
+    statements: &[Statement<'_>],
     answers: Vec<Vec<ServerRow>>,
 ) -> Result<Option<Written>, Error> {
     let mut written = Written::default();

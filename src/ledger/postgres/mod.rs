@@ -41,7 +41,6 @@
 //!
 //! Start times are reserved from the server where any run has a limit (`pace`).
 
-mod bad_rows;
 mod claims;
 mod commit;
 mod connection;

@@ -21,7 +21,7 @@ use crate::ledger::row::Row;
 use crate::ledger::shared_pace::{NEWS_HOLD, TOLERANCE};
 use crate::ledger::store::{Failed, Sql};
 use crate::ledger::{AskedPause, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond};
-use crate::rate::{KnownRate, Rate};
+use crate::rate::Rate;
 
 /// The longest span of any rate limit, in seconds.
 const DAY: i64 = 24 * 3600;
@@ -92,10 +92,6 @@ WHERE service = $1
     believed_pause!(),
     " < clock_timestamp() + $2 * interval '1 ms', true)"
 );
-
-pub(super) const LEARN: &str = "
-UPDATE leadload.services SET rate_requests = $2, rate_per_ms = $3, rate_is_stated = $4
-WHERE id = $1";
 
 /// Counts started requests, once for each group of a start.
 pub(super) const COUNT: &str = "
@@ -369,12 +365,6 @@ impl PostgresLedger {
 /// How long a wait lasts from now on, in milliseconds.
 pub(super) fn left_ms(pause: AskedPause) -> i64 {
     millis(pause.left(clock::now()).unwrap_or_default())
-}
-
-/// The values of a learned rate.
-pub(super) fn learned(known: KnownRate) -> (i64, i64, bool) {
-    let per_ms = millis(known.rate.per).clamp(1, i64::from(u32::MAX));
-    (known.rate.requests.get().into(), per_ms, known.is_stated)
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
 use super::record::{COLUMNS, IS_EXPIRED, SENDER};
-use super::session::{int8, typed};
+use super::statements::column;
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::row::Row;
-use crate::ledger::store::Failed;
+use crate::ledger::store::{Failed, Sql, Value};
 use crate::ledger::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, Wanted};
 use crate::phone::PhoneNumber;
 
@@ -73,8 +73,7 @@ impl PostgresRecall {
     }
 
     fn records(&self, wanted: &Wanted) -> Result<HashMap<PhoneNumber, Vec<Record>>, LedgerError> {
-        let numbers = wanted.numbers.iter();
-        let mut numbers: Vec<i64> = numbers.map(|number| number.key().cast_signed()).collect();
+        let mut numbers = wanted.numbers.clone();
         numbers.sort_unstable();
         numbers.dedup();
         let find = format!(
@@ -84,10 +83,10 @@ impl PostgresRecall {
                 WHERE sent.number = wanted.number AND service = $1 OFFSET 0
             ) AS s {SENDER}"
         );
-        let values = [int8(&wanted.service.0), typed(&numbers, Type::INT8_ARRAY)];
+        let values = [wanted.service.into(), column(Type::INT8_ARRAY, &numbers)];
         self.ledger.session.read(|sql| {
             let mut found: HashMap<PhoneNumber, Vec<Record>> = HashMap::new();
-            sql.each_of(&find, &values, &mut |row| {
+            sql.each(&find, &values, &mut |row| {
                 if let Some(record) = self.known(row, wanted.run)? {
                     found.entry(record.number).or_default().push(record);
                 }
@@ -112,11 +111,12 @@ impl PostgresRecall {
     }
 
     fn bad(&self, wanted: &Wanted) -> Result<HashMap<[u8; 16], HashSet<RunId>>, LedgerError> {
-        let digests: Vec<&[u8]> = wanted.digests.iter().map(|d| d.0.as_slice()).collect();
-        let values = [int8(&wanted.service.0), typed(&digests, Type::BYTEA_ARRAY)];
+        let digests = wanted.digests.iter().map(|digest| (&digest.0).into());
+        let digests = Value::List(Type::BYTEA_ARRAY, digests.collect());
+        let values = [wanted.service.into(), digests];
         self.ledger.session.read(|sql| {
             let mut bad: HashMap<[u8; 16], HashSet<RunId>> = HashMap::new();
-            sql.each_of(BAD, &values, &mut |row| {
+            sql.each(BAD, &values, &mut |row| {
                 bad.entry(row.get(0)?).or_default().insert(row.get(1)?);
                 Ok(true)
             })?;

@@ -1,5 +1,7 @@
 //! Claims of rows, and values that the server has no type for.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
 /// The columns of `sent AS s`, as `Record::read` reads them.
@@ -15,8 +17,11 @@ pub(super) const IS_EXPIRED: &str =
 pub(super) const SENDER: &str = "LEFT JOIN leadload.senders AS e ON e.id = s.sender";
 
 /// Text as the server can store it: it has no NUL.
-pub(super) fn storable(text: &str) -> String {
-    text.replace('\0', "\u{FFFD}")
+pub(super) fn storable(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => text.replace('\0', "\u{FFFD}").into(),
+        false => text.into(),
+    }
 }
 
 /// JSON as the server can look into it.

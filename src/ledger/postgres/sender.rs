@@ -9,13 +9,13 @@ use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
 use super::pace::{self, ServerClock};
-use super::session::{int8, typed};
-use super::sql::ServerSql;
+use super::statements::column;
 use crate::lead::RunId;
 use crate::ledger::lease::Moment;
 use crate::ledger::row::Row;
-use crate::ledger::store::{Failed, LOCK_SERVICE, Sql};
+use crate::ledger::store::{Failed, LOCK_SERVICE, Sql, Value};
 use crate::ledger::{AtWork, LedgerError, LiveLease, LockHolder, SenderId, Sending, ServiceId};
+use crate::phone::PhoneNumber;
 
 /// A new lease for a start, while no other start has one for this run. A run that is undone meanwhile
 /// is not sent any further.
@@ -56,8 +56,9 @@ impl Sender {
     }
 
     /// All leases as a parameter.
-    pub(super) fn all_ids(&self) -> Vec<i64> {
-        self.leases.iter().map(|sender| sender.0).collect()
+    pub(super) fn all_ids<'a>(&self) -> Value<'a> {
+        let ids = self.leases.iter().map(|sender| (*sender).into());
+        Value::List(Type::INT8_ARRAY, ids.collect())
     }
 }
 
@@ -99,11 +100,9 @@ impl PostgresLedger {
         let Some(sender) = &self.sender else {
             return Ok(());
         };
-        let (id, lease) = (sender.id(), millis(self.place().lease));
+        let values = vec![sender.id().into(), millis(self.place().lease).into()];
         let asked = Moment::now();
-        let renewed = self
-            .session
-            .at_once(&[(RENEW, vec![int8(&id.0), int8(&lease)])])?;
+        let renewed = self.session.at_once(&[(RENEW, &values)])?;
         if renewed.iter().all(Vec::is_empty) {
             return self.acquire_again();
         }
@@ -199,9 +198,9 @@ pub(super) fn live_lease(
 /// The lease under which another process has claimed one of these numbers, the one that holds longest;
 /// here it ends when the time-out of its last request is over too.
 pub(super) fn claimed_by(
-    sql: &mut ServerSql<'_>,
+    sql: &mut dyn Sql,
     sender: &Sender,
-    numbers: &[i64],
+    numbers: &[PhoneNumber],
 ) -> Result<Option<LiveLease>, Failed> {
     let claimed_by = "SELECT s.run, process, host, started_by, began_at, ends AS until,
             (extract(epoch FROM ends - clock_timestamp()) * 1000)::bigint AS left_ms
@@ -210,15 +209,9 @@ pub(super) fn claimed_by(
             LATERAL (SELECT s.until + s.timeout_ms * interval '1 ms' AS ends) AS e
         WHERE x.service = $1 AND x.number = ANY($2) AND x.is_open AND s.id <> ALL($3)
         ORDER BY ends DESC LIMIT 1";
-    let own = sender.all_ids();
-    let values = [
-        int8(&sender.service.0),
-        typed(&numbers, Type::INT8_ARRAY),
-        typed(&own, Type::INT8_ARRAY),
-    ];
-    let found = sql.query(claimed_by, &values)?;
-    let found = found.first().map(|row| read_lease(&Row::Server(row)));
-    found.transpose()
+    let numbers = column(Type::INT8_ARRAY, numbers);
+    let values = [sender.service.into(), numbers, sender.all_ids()];
+    sql.row(claimed_by, &values, read_lease)
 }
 
 fn read_lease(row: &Row<'_>) -> Result<LiveLease, Failed> {

@@ -20,18 +20,17 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use futures::{FutureExt, TryFutureExt};
-use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 use tracing::warn;
 
 use super::connection::Connection;
 use super::error::{Trouble, reason};
 use super::place::ServerPlace;
-use super::sql::{ServerSql, within};
+use super::sql::{ServerSql, translated, typed, within};
 use super::transfer;
 use crate::clock;
 use crate::ledger::lease::Ends;
-use crate::ledger::store::Failed;
+use crate::ledger::store::{Failed, Value};
 use crate::ledger::{Lease, LedgerError};
 
 /// How long a command waits for the server before it has begun a run.
@@ -89,9 +88,6 @@ const SNAPSHOT: &str = concat!(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     own_names_alone!()
 );
-
-/// A value of a statement, with its type: so nothing is prepared, which poolers need.
-pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(in crate::ledger) struct Session {
     pub(super) place: ServerPlace,
@@ -283,16 +279,17 @@ impl Session {
     /// so that it takes one round trip. Returns the rows of each.
     pub(super) fn at_once(
         &self,
-        statements: &[(&str, Vec<Value<'_>>)],
+        statements: &[(&str, &[Value<'_>])],
     ) -> Result<Vec<Vec<Row>>, LedgerError> {
         self.persist(ANSWER, |client, limit| {
             let batch = |sql: &'static str| {
                 let sent = client.batch_execute(sql).map_ok(|()| Vec::new());
                 sent.boxed_local()
             };
-            let queries = statements
-                .iter()
-                .map(|(sql, values)| client.query_typed(sql, values).boxed_local());
+            let queries = statements.iter().map(|(sql, values)| {
+                let (sql, values) = (translated(sql), typed(values));
+                async move { client.query_typed(&sql, &values).await }.boxed_local()
+            });
             let all = once(batch(BEGIN))
                 .chain(queries)
                 .chain(once(batch("COMMIT")));
@@ -421,13 +418,4 @@ fn has_committed(client: &Client, id: &str, limit: Duration) -> Result<bool, Fai
             status => return Ok(status == Some("committed")),
         }
     }
-}
-
-pub(super) fn int8(value: &i64) -> Value<'_> {
-    (value, Type::INT8)
-}
-
-/// A list or an optional value of any type.
-pub(super) fn typed<'a>(value: &'a (dyn ToSql + Sync), of: Type) -> Value<'a> {
-    (value, of)
 }

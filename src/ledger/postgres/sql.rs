@@ -15,11 +15,10 @@ use futures::{FutureExt, TryStreamExt};
 use futures_timer::Delay;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Error, Row as ServerRow};
+use tokio_postgres::{Client, Error};
 
 use super::record::{IS_EXPIRED, SENDER, storable, storable_json, whole_seconds};
 use super::sender::live_lease;
-use super::session::Value as TypedValue;
 use crate::lead::{RunId, Status};
 use crate::ledger::coding::status_code;
 use crate::ledger::record::NO_ANSWER_YET;
@@ -71,43 +70,8 @@ impl<'a> ServerSql<'a> {
         Ok(done.ok_or_else(Failed::silent)??)
     }
 
-    /// The rows that a statement returns which no file knows.
-    pub(super) fn query(
-        &mut self,
-        sql: &str,
-        values: &[TypedValue<'_>],
-    ) -> Result<Vec<ServerRow>, Failed> {
-        let client = self.client;
-        self.wait(client.query_typed(sql, values))
-    }
-
     pub(super) fn as_sql(&mut self) -> &mut (dyn Sql + 'a) {
         self
-    }
-
-    /// Passes the rows of a statement of no file on as they come, as [`Sql::each`] does.
-    pub(super) fn each_of(
-        &mut self,
-        sql: &str,
-        values: &[TypedValue<'_>],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<bool, Failed>,
-    ) -> Result<(), Failed> {
-        let client = self.client;
-        let values = values.iter().map(|(value, of)| (*value, of.clone()));
-        let rows = self.wait(client.query_typed_raw(sql, values))?;
-        let mut rows = pin!(rows);
-        loop {
-            // Most rows are there already. What is done with one may wait for a server too, so that is
-            // not done within.
-            let next = match rows.try_next().now_or_never() {
-                Some(next) => next?,
-                None => self.wait(rows.try_next())?,
-            };
-            match next {
-                Some(row) if each(&Row::Server(&row))? => {}
-                _ => return Ok(()),
-            }
-        }
     }
 
     /// Performs statements without values.
@@ -135,7 +99,22 @@ impl Sql for ServerSql<'_> {
         values: &[Value<'_>],
         each: &mut dyn FnMut(&Row<'_>) -> Result<bool, Failed>,
     ) -> Result<(), Failed> {
-        self.each_of(&translated(sql), &typed(values), each)
+        let (client, sql) = (self.client, translated(sql));
+        let values = values.iter().map(|value| (value, value.kind()));
+        let rows = self.wait(client.query_typed_raw(&sql, values))?;
+        let mut rows = pin!(rows);
+        loop {
+            // Most rows are there already. What is done with one may wait for a server too, so that is
+            // not done within.
+            let next = match rows.try_next().now_or_never() {
+                Some(next) => next?,
+                None => self.wait(rows.try_next())?,
+            };
+            match next {
+                Some(row) if each(&Row::Server(&row))? => {}
+                _ => return Ok(()),
+            }
+        }
     }
 
     fn change(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Failed> {
@@ -171,14 +150,14 @@ pub(super) fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Optio
 }
 
 /// The values with their types.
-fn typed<'a>(values: &'a [Value<'_>]) -> Vec<TypedValue<'a>> {
+pub(super) fn typed<'a>(values: &'a [Value<'_>]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
     let values = values.iter();
     values
         .map(|value| (value as &(dyn ToSql + Sync), value.kind()))
         .collect()
 }
 
-fn translated(sql: &str) -> Cow<'_, str> {
+pub(super) fn translated(sql: &str) -> Cow<'_, str> {
     let mut sql = Cow::Borrowed(sql);
     for (common, own) in [
         ("/*server", ""),
@@ -239,6 +218,7 @@ impl Value<'_> {
             Value::Json(_) => Type::JSON,
             Value::Bytes(_) | Value::Path(_) => Type::BYTEA,
             Value::Time(_) => Type::TIMESTAMPTZ,
+            Value::List(of, _) => of.clone(),
         }
     }
 }
@@ -259,6 +239,7 @@ impl ToSql for Value<'_> {
             Value::Bytes(bytes) => bytes.to_sql(of, out),
             Value::Path(path) => path.to_sql(of, out),
             Value::Time(time) => whole_seconds(*time).to_sql(of, out),
+            Value::List(_, values) => values.to_sql(of, out),
         }
     }
 

@@ -48,7 +48,6 @@
 //! The journal is only appended to, and filing writes the table in order, so the first
 //! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
 
-mod attempts;
 mod begin;
 mod commit;
 mod copy;

@@ -13,13 +13,9 @@ use jiff::Timestamp;
 
 use super::{AskedPause, Group, LedgerError, RecentUse, ServiceId, SqliteLedger, StartsInSecond};
 use crate::ledger::store::{Failed, Sql};
-use crate::rate::KnownRate;
 
 /// The longest span of any rate limit, in seconds.
 const DAY: i64 = 24 * 3600;
-
-const LEARN: &str = "
-UPDATE services SET rate_requests = $2, rate_per_ms = $3, rate_is_stated = $4 WHERE id = $1";
 
 const ADD: &str = "
 INSERT INTO recent_starts (service, second, requests) VALUES ($1, $2, $3)
@@ -67,18 +63,6 @@ impl SqliteLedger {
 }
 
 pub(super) fn record(sql: &mut dyn Sql, service: ServiceId, group: &Group) -> Result<(), Failed> {
-    if let Some(KnownRate { rate, is_stated }) = group.learned {
-        // A rate's span is between a millisecond and a day.
-        let per_ms = u32::try_from(rate.per.as_millis()).unwrap_or(u32::MAX);
-        let requests = rate.requests.get().into();
-        let values = [
-            service.into(),
-            requests,
-            per_ms.max(1).into(),
-            is_stated.into(),
-        ];
-        sql.change(LEARN, &values)?;
-    }
     add_starts(sql, service, &group.starts)?;
     if let Some(pause) = group.pause
         && pause.outlasts(paused(sql, service)?)
@@ -131,6 +115,7 @@ mod tests {
     use crate::lead::RunId;
     use crate::ledger::sqlite::samples::{RUN, Sample, claims};
     use crate::ledger::{Ledger, LedgerPlace};
+    use crate::rate::KnownRate;
 
     fn rate(text: &str, is_stated: bool) -> KnownRate {
         KnownRate {

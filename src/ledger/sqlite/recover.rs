@@ -8,11 +8,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::journal::{Open, Replay, follow};
 use super::sql::FileSql;
 use super::{
-    Attempted, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, attempts, pace,
-    record,
+    Attempted, LedgerError, ServiceId, Settlement, SqliteLedger, StartsInSecond, pace, record,
 };
 use crate::clock;
 use crate::lead::{RowId, RunId, Status};
+use crate::ledger::attempts;
 use crate::ledger::counts;
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::store::{Failed, Sql};
@@ -83,7 +83,9 @@ fn end_claims(sql: &mut FileSql<'_>, service: ServiceId) -> Result<Option<u64>, 
     uncertain.sort_by_key(|(_, settled)| settled.claim.number);
     record::store(change, "sent", service, &uncertain)?;
     for (run, settled) in &uncertain {
-        attempts::record(sql, "attempts", *run, settled)?;
+        if let Some(values) = attempts::values(*run, settled) {
+            sql.change(attempts::RECORD, &values)?;
+        }
     }
     for (run, rows) in uncounted(&uncertain) {
         let mut counts = counts::to_change(sql, run)?;

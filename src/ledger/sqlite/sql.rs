@@ -103,6 +103,10 @@ impl ToSql for Value<'_> {
             // SQLite compares and keeps text byte by byte.
             Value::Path(path) => ToSqlOutput::Borrowed(ValueRef::Text(path)),
             Value::LeadId(id) => ToSqlOutput::Owned(lead_id::stored(id)),
+            Value::List(..) => {
+                let no_list = "a file knows no list".into();
+                return Err(rusqlite::Error::ToSqlConversionFailure(no_list));
+            }
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Makes rows that are still in the journal visible to a
 //! reader: rows of a run that is being sent or was killed.
 //!
-//! Nothing in the ledger is changed. The rows, and the times of their attempts, are copied into temporary
+//! Nothing in the ledger is changed. The rows, and the times of their are copied into temporary
 //! tables of this connection. Temporary views, `sent_seen` and `attempts_seen`, combine them with the tables
 //! of filed rows.
 
@@ -10,10 +10,11 @@ use rusqlite::{Connection, Transaction};
 use super::journal::{Replay, follow};
 use super::recover::{outcomes_of_open, services};
 use super::sql::FileSql;
-use super::{ServiceId, Settlement, attempts, record};
+use super::{ServiceId, Settlement, record};
 use crate::lead::RunId;
+use crate::ledger::attempts;
 use crate::ledger::record::NO_ANSWER_YET;
-use crate::ledger::store::Failed;
+use crate::ledger::store::{Failed, Sql};
 
 const CREATE: &str = "
 CREATE TEMP TABLE unfiled (
@@ -55,6 +56,7 @@ pub(super) fn show(
     services: impl IntoIterator<Item = ServiceId>,
 ) -> Result<(), Failed> {
     change.execute_batch(CREATE)?;
+    let record_attempts = attempts::RECORD.replace("leadload.attempts", "temp.unfiled_attempts");
     for service in services {
         let mut replay = Replay::default();
         follow(change, Some(service), 0, |_, run, entries| {
@@ -67,12 +69,9 @@ pub(super) fn show(
         let uncertain = outcomes_of_open(change, service, replay.open, NO_ANSWER_YET)?;
         record::store(change, "temp.unfiled", service, &uncertain)?;
         for (run, settled) in &uncertain {
-            attempts::record(
-                &mut FileSql::new(change),
-                "temp.unfiled_attempts",
-                *run,
-                settled,
-            )?;
+            if let Some(values) = attempts::values(*run, settled) {
+                FileSql::new(change).change(&record_attempts, &values)?;
+            }
         }
     }
     Ok(())
