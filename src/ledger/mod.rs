@@ -71,6 +71,7 @@ mod record;
 mod row;
 mod run;
 mod runs;
+mod schema;
 pub mod shared_pace;
 mod sqlite;
 mod store;

@@ -7,7 +7,8 @@
 //! |-|-|-|
 //! | `leadload.sent` | `sent` | as it is |
 //! | `$1` | `?1` | as it is |
-//! | `/*server AND NOT is_open */` | a comment | `AND NOT is_open` |
+//! | `/*server AND NOT is_open */` | nothing | `AND NOT is_open` |
+//! | `/*file …*/` | what is in it | nothing |
 //! | `leadload.sent_seen`, `leadload.attempts_seen` | views of this connection (`sqlite::unfiled`) | subqueries (`postgres::sql`) |
 //! | `json_each($1)`, of a [`Value::Json`] list | as it is | `json_array_elements_text($1)` |
 //!
@@ -248,6 +249,20 @@ impl Ledger {
             Ledger::Server(_) => Ok(Vec::new()),
         }
     }
+}
+
+/// What one kind of ledger takes of a statement: what stands between `/*file` or `/*server` and `*/` is for
+/// that kind alone.
+pub(super) fn of_kind(sql: &str, kind: &str) -> String {
+    let mut own = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some((before, marked)) = rest.split_once("/*") {
+        let (marked, after) = marked.split_once("*/").unwrap_or((marked, ""));
+        own.push_str(before);
+        own.push_str(marked.strip_prefix(kind).unwrap_or_default());
+        rest = after;
+    }
+    own + rest
 }
 
 /// Places for the values of so many rows: `($1, $2), ($3, $4)`.

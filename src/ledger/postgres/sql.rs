@@ -3,7 +3,6 @@
 //! Nothing is prepared, since poolers give each transaction to another session: each value goes with its
 //! type. A number is a `bigint`, which the server makes narrower where a column is.
 
-use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::pin;
@@ -24,7 +23,7 @@ use crate::ledger::coding::status_code;
 use crate::ledger::record::NO_ANSWER_YET;
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
-use crate::ledger::store::{Failed, Sql, Value};
+use crate::ledger::store::{Failed, Sql, Value, of_kind};
 use crate::ledger::{LiveLease, ServiceId};
 
 const SENDING: &str = "SELECT DISTINCT run FROM leadload.senders WHERE until > clock_timestamp()";
@@ -157,24 +156,11 @@ pub(super) fn typed<'a>(values: &'a [Value<'_>]) -> Vec<(&'a (dyn ToSql + Sync),
         .collect()
 }
 
-pub(super) fn translated(sql: &str) -> Cow<'_, str> {
-    let mut sql = Cow::Borrowed(sql);
-    for (common, own) in [
-        ("/*server", ""),
-        ("*/", ""),
-        ("json_each(", "json_array_elements_text("),
-    ] {
-        if sql.contains(common) {
-            sql = sql.replace(common, own).into();
-        }
-    }
-    if sql.contains("leadload.sent_seen") {
-        sql = sql.replace("leadload.sent_seen", &sent_seen()).into();
-    }
-    if sql.contains("leadload.attempts_seen") {
-        sql = sql
-            .replace("leadload.attempts_seen", &attempts_seen())
-            .into();
+pub(super) fn translated(sql: &str) -> String {
+    let mut sql = of_kind(sql, "server").replace("json_each(", "json_array_elements_text(");
+    if sql.contains("_seen") {
+        sql = sql.replace("leadload.sent_seen", &sent_seen());
+        sql = sql.replace("leadload.attempts_seen", &attempts_seen());
     }
     sql
 }

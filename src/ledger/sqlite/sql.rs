@@ -11,7 +11,7 @@ use crate::lead::RunId;
 use crate::ledger::LiveLease;
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
-use crate::ledger::store::{Failed, Sql, Value};
+use crate::ledger::store::{Failed, Sql, Value, of_kind};
 
 /// A transaction in a file.
 pub(in crate::ledger) struct FileSql<'a> {
@@ -29,10 +29,10 @@ impl<'a> FileSql<'a> {
     }
 
     fn translated(&self, sql: &str) -> String {
-        let sql = match self.shows_unfiled {
-            true => sql.to_owned(),
-            false => sql.replace("_seen", ""),
-        };
+        let mut sql = of_kind(sql, "file");
+        if !self.shows_unfiled {
+            sql = sql.replace("_seen", "");
+        }
         let sql = sql
             .replace("leadload.", "")
             .replace("outputs.id", "outputs.rowid");
