@@ -20,7 +20,7 @@ use crate::api::{ListedLead, NotDone};
 use crate::clock;
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::ledger::{Attempted, LeadAt, Ledger, Record, SEVERAL_TOKENS};
+use crate::ledger::{Attempted, LeadAt, Ledger, SEVERAL_TOKENS, SentRow};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
@@ -174,7 +174,7 @@ struct Work<'a> {
     target: &'a Target,
     allows_duplicates: bool,
     /// A lead of each campaign that the run has made.
-    made: BTreeMap<CampaignId, Record>,
+    made: BTreeMap<CampaignId, SentRow>,
     /// What the list says of that lead.
     shown: RefCell<BTreeMap<CampaignId, OwnLead>>,
     found: RefCell<Found>,
@@ -190,7 +190,7 @@ struct OwnLead {
 
 impl Work<'_> {
     /// Looks a row up, and records what is found.
-    async fn settle(&self, row: Record, attempted: Vec<Attempted>) -> Result<(), Stopped> {
+    async fn settle(&self, row: SentRow, attempted: Vec<Attempted>) -> Result<(), Stopped> {
         let calls = &self.target.calls;
         let number = row.number;
         let listed = leads_with(calls, row.campaign, number).await?;
@@ -251,7 +251,7 @@ impl Work<'_> {
         ids.any(|id| id == Some(lead_id))
     }
 
-    fn note(&self, row: &Record, outcome: Option<&RowOutcome>) {
+    fn note(&self, row: &SentRow, outcome: Option<&RowOutcome>) {
         let mut found = self.found.borrow_mut();
         found.looked_up += 1;
         let Some(outcome) = outcome else { return };
@@ -264,7 +264,7 @@ impl Work<'_> {
     /// What is found counts only in the run's account, and only with times that can be trusted.
     async fn accepted(
         &self,
-        row: &Record,
+        row: &SentRow,
         outcome: RowOutcome,
     ) -> Result<Option<RowOutcome>, Stopped> {
         let is_own = self.target.is_own_token || self.has_no_leads();
@@ -293,7 +293,7 @@ impl Work<'_> {
     /// What it means that the list does not show a lead; `None` if that may change.
     async fn not_there(
         &self,
-        row: &Record,
+        row: &SentRow,
         attempted: &[Attempted],
     ) -> Result<Option<RowOutcome>, Stopped> {
         let undecided = |found: fn(&mut Undecided) -> &mut u64| {
@@ -365,15 +365,15 @@ const PERHAPS_BEFORE: &str = "perhaps made before the run";
 /// A lead may be made until the `timeout` of the last attempt; if that is not on record, none is surely the
 /// row's. `known` is what the ledger has of them.
 fn judge(
-    row: &Record,
+    row: &SentRow,
     attempted: &[Attempted],
     timeout: Option<SignedDuration>,
     listed: &[ListedLead],
     known: &[LeadAt],
 ) -> Option<RowOutcome> {
-    let holder = |lead: &ListedLead, is_meant: &dyn Fn(&Record) -> bool| {
+    let holder = |lead: &ListedLead, is_meant: &dyn Fn(&SentRow) -> bool| {
         let mut known = known.iter().map(|known| &known.record);
-        let holds = |by: &&Record| by.outcome.lead_id.as_ref() == Some(&lead.id) && is_meant(by);
+        let holds = |by: &&SentRow| by.outcome.lead_id.as_ref() == Some(&lead.id) && is_meant(by);
         known.find(holds).map(|by| by.run)
     };
     // Another run may also have been told of a lead that it did not make. One that undo may have removed
@@ -384,7 +384,7 @@ fn judge(
         })
     };
     // The lead of another row of this run is that row's.
-    let is_another_rows = |by: &Record| by.run == row.run && by.row != row.row;
+    let is_another_rows = |by: &SentRow| by.run == row.run && by.row != row.row;
     let listed = listed.iter();
     let listed = listed.filter(|lead| holder(lead, &is_another_rows).is_none());
     let listed: Vec<&ListedLead> = listed.collect();
@@ -407,7 +407,7 @@ fn judge(
 
 /// Whether the row of another run may have made a lead that it was answered with. With a single request,
 /// that was within the `timeout` before its answer, and a minute more: both runs are taken to have the same.
-fn may_have_made(by: &Record, lead: &ListedLead, timeout: Option<SignedDuration>) -> bool {
+fn may_have_made(by: &SentRow, lead: &ListedLead, timeout: Option<SignedDuration>) -> bool {
     let made = lead.made.filter(|made| made.has_zone);
     let (Some(made), Some(answered), Some(timeout)) = (made, by.outcome.settled_at, timeout) else {
         return true;
@@ -444,7 +444,7 @@ impl Made {
 }
 
 /// What becomes of a row whose lead was found.
-fn looked_up(row: &Record, status: Status, lead_id: Option<String>, what: &str) -> RowOutcome {
+fn looked_up(row: &SentRow, status: Status, lead_id: Option<String>, what: &str) -> RowOutcome {
     RowOutcome {
         lead_id,
         attempts: row.outcome.attempts,
@@ -466,8 +466,8 @@ mod tests {
     use super::*;
     use crate::phone::PhoneNumber;
 
-    fn record(run: u64, row: u64, status: Status, lead_id: Option<&str>) -> Record {
-        Record {
+    fn record(run: u64, row: u64, status: Status, lead_id: Option<&str>) -> SentRow {
+        SentRow {
             run: RunId(run),
             row: RowId(row),
             campaign: CampaignId(101),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::api::Client;
 use crate::campaign::Campaign;
 use crate::exit::{Failure, StoppedBy};
-use crate::import::{await_turn, campaign_list, pace, service};
+use crate::import::{Turn, campaign_list, pace, service};
 use crate::lead::{CampaignId, RunId};
-use crate::ledger::{AtWork, Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
+use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
 use crate::message::Message;
 use crate::open_files;
 use crate::pipeline::Calls;
@@ -69,8 +69,7 @@ impl Target {
         let most = open_files::requests_that_fit(1, matches!(named, Service::Sandbox))?;
         let opening = service::on_a_thread(move || open(&place, run, &address, is_dry_run));
         let (record, ledger, service, lock) = opening.await?;
-        let is_sent = async |at_work: &AtWork| Err(busy(at_work.to_string()));
-        let mut ledger = await_turn(ledger, run, is_sent).await?;
+        let mut ledger = Turn::at_once(busy).wait_for_run(ledger, run).await?;
         let expiring = service::on_a_thread(move || -> Result<_, Failure> {
             let on_their_way = match is_dry_run {
                 true => 0,

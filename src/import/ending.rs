@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::inputs;
 use super::observer::Observer;
+use super::planned_run::Run;
 use super::prepared::Import;
-use super::record::Run;
 use super::work_time::WorkTime;
 use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::{ExitCode, Failure, StoppedBy};
@@ -13,7 +13,7 @@ use crate::intake::OnUncertain;
 use crate::lead::{CampaignId, Status};
 use crate::ledger::Ledger;
 use crate::message::Message;
-use crate::pipeline::End;
+use crate::pipeline::Delivery;
 use crate::report::{
     CampaignNames, Ended, InDoubt, Listeners, Page, PageNotes, RunMode, Tally, stop_text,
 };
@@ -22,7 +22,7 @@ use crate::stop::Stop;
 
 /// What the pipeline and its threads return.
 pub struct Delivered {
-    pub end: End,
+    pub end: Delivery,
     pub written: Result<Written, OutputError>,
     pub ledger: Option<Ledger>,
 }
@@ -151,7 +151,7 @@ impl Ending<'_> {
     }
 
     /// Records in the ledger how the run ended. Returns a ledger error as a stop.
-    fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, end: &End) -> Option<Stop> {
+    fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, end: &Delivery) -> Option<Stop> {
         let (run, mut ledger) = self.run.zip(ledger)?;
         let ended = run.end(&mut ledger, ended, end);
         ended

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::inputs;
+use super::open_ledger::{is_again, sent_before};
 use super::prepared::Concern;
-use super::record::{is_again, sent_before};
 use crate::campaign::CampaignBook;
 use crate::exit::Failure;
 use crate::intake::{Intake, Memory, MemoryRules, Purpose};

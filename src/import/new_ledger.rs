@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::open_ledger::OpenLedger;
 use super::prepared::Concern;
-use super::record::Record;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::InspectedInput;
 use crate::message::{ASK_SETUP, Message};
@@ -15,16 +15,16 @@ use crate::source::{FormChoice, Input, SourceError};
 /// those of this run would go.
 pub fn concern(
     settings: &ImportSettings,
-    record: Option<&Record>,
+    opened: Option<&OpenLedger>,
     paths: &OutputPaths,
 ) -> Result<Option<Concern>, Failure> {
     let is_agreed = settings.options.delivery.new_ledger == Some(true);
-    let (Some(record), Some(results)) = (record, &paths.results) else {
+    let (Some(opened), Some(results)) = (opened, &paths.results) else {
         return Ok(None);
     };
     if is_agreed
         || settings.reading.outputs.sandbox
-        || record.ledger.last_run()? > 0
+        || opened.ledger.last_run()? > 0
         // What cannot be read is not known as results.
         || !has_leads(results).unwrap_or_default()
     {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::campaign_list::{self, CampaignList};
 use super::guards::Guards;
 use super::inputs::Request;
-use super::record::{PlannedRun, Record};
+use super::open_ledger::OpenLedger;
+use super::planned_run::PlannedRun;
 use super::service::Reached;
 use super::{inputs, moved_names, new_ledger, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
@@ -63,21 +64,18 @@ impl Prepared {
     pub async fn new(
         mut import: Import,
         service: &Service,
-        record: Option<Record>,
+        opened: Option<OpenLedger>,
         pick: impl AsyncFnOnce(&mut CampaignList) -> Result<CampaignId, Failure>,
     ) -> Result<Prepared, Failure> {
         refuse_results_files(&import.intake)?;
         inputs::refuse_doubtful(&import.intake)?;
         let paths = inputs::output_paths(&import.settings, &import.intake)?;
-        let new = new_ledger::concern(&import.settings, record.as_ref(), &paths)?;
+        let new = new_ledger::concern(&import.settings, opened.as_ref(), &paths)?;
         let new = import.for_question(new)?;
-        let writer = loop {
-            match writer(&import.settings, &import.intake, &paths, record.as_ref()) {
-                Err(taken) if taken.stopped_by == StoppedBy::Busy => {
-                    await_outputs(record.as_ref(), &import.settings, taken).await?;
-                }
-                made => break made?,
-            }
+        let make = || writer(&import.settings, &import.intake, &paths, opened.as_ref());
+        let writer = match &opened {
+            Some(opened) => opened.await_outputs(make).await?,
+            None => make()?,
         };
         let writer = writer.in_words(import.request.row_words);
         // Done only when it is certain that no other run writes these files.
@@ -99,8 +97,8 @@ impl Prepared {
         let campaign = settings.reading.campaign.as_ref();
         let patience = import.patience;
         let looks_up = !names.is_empty() || matches!(campaign, Some(CampaignChoice::Name(_)));
-        if let Some(record) = record.as_ref().filter(|_| looks_up && patience.is_some()) {
-            record.await_pause(settings).await?;
+        if let Some(opened) = opened.as_ref().filter(|_| looks_up && patience.is_some()) {
+            opened.await_pause(settings).await?;
         }
         let looking_up = campaign_list.book(&names, campaign, intake, patience);
         let book = looking_up.await?;
@@ -111,8 +109,8 @@ impl Prepared {
             ..
         } = &mut import;
         let guards = Guards::new(settings, intake, &book, &mut request.warnings).await?;
-        let planned = match record {
-            Some(record) => Some(record.plan(settings, intake, &book, &paths).await?),
+        let planned = match opened {
+            Some(opened) => Some(opened.plan(settings, intake, &book, &paths).await?),
             None => None,
         };
         let moved = match &planned {
@@ -172,28 +170,15 @@ fn writer(
     settings: &ImportSettings,
     intake: &Intake,
     paths: &OutputPaths,
-    record: Option<&Record>,
+    opened: Option<&OpenLedger>,
 ) -> Result<Writer, Failure> {
-    let known = match record {
-        Some(record) => record.known_outputs(paths)?,
+    let known = match opened {
+        Some(opened) => opened.known_outputs(paths)?,
         None => KnownOutputs::default(),
     };
     let rejects_uncertain = settings.policy.on_uncertain == OnUncertain::Resend;
     Writer::create(paths, &intake.inputs, rejects_uncertain, known)
         .map_err(OutputError::before_sending)
-}
-
-/// Waits a moment for a run that writes the same files, or fails and says who is at it. Where runs
-/// send at the same time, nothing has kept them apart before.
-async fn await_outputs(
-    record: Option<&Record>,
-    settings: &ImportSettings,
-    taken: Failure,
-) -> Result<(), Failure> {
-    match record {
-        Some(record) => record.await_outputs(settings, taken).await,
-        None => Err(taken),
-    }
 }
 
 /// Refuses results files as inputs: `leadload import *.csv` must not send its own results.

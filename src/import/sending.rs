@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 use super::ending::{Delivered, Ending, campaign_names};
 use super::inputs;
 use super::observer::Observer;
+use super::planned_run::{Run, RunLedger};
 use super::prepared::{Import, Prepared};
-use super::record::{Run, RunLedger};
 use super::work_time::WorkTime;
 use crate::api::Client;
 use crate::campaign::CampaignBook;
@@ -17,7 +17,7 @@ use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::{Batch, Intake, KnownBad, Purpose};
 use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
-use crate::pipeline::{End, LedgerOutlet, Outlet, Pipeline, RateController};
+use crate::pipeline::{Delivery, LedgerOutlet, Outlet, Pipeline, RateController};
 use crate::report::{Listeners, Log, PageNotes, Work, log_import};
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
@@ -190,7 +190,7 @@ async fn deliver(
 
 fn finish(
     mut writer: Writer,
-    end: &mut End,
+    end: &mut Delivery,
     ledger: Option<(&mut Ledger, RunId)>,
     keeps_rejects: bool,
 ) -> Result<Written, OutputError> {
@@ -204,7 +204,7 @@ fn finish(
         // final. But they alone have the outcomes of those rows.
         return writer.set_aside();
     }
-    let run_end = |end: &End| RunEnd {
+    let run_end = |end: &Delivery| RunEnd {
         is_complete: end.stop.is_none(),
         is_shorter: end.is_shorter,
         keeps_rejects,

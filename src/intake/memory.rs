@@ -6,7 +6,7 @@
 //! row is looked up in the ledger.
 
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Record, Scope, Wanted};
+use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Scope, SentRow, Wanted};
 use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
 use crate::source::Row;
@@ -224,7 +224,7 @@ impl Lookup<'_> {
             prepared.earlier.get_or_insert_default().doubt = Some(why);
         } else if prepared.earlier.is_some() {
             // This run has sent the row before, so it does not count as known to be bad.
-        } else if let Some(Record { outcome, .. }) = known.rejected {
+        } else if let Some(SentRow { outcome, .. }) = known.rejected {
             if outcome.status == Status::Rejected && self.is_known_bad(mapping, row)? {
                 prepared.outcome = Some(RowOutcome {
                     attempts: 0,
@@ -245,7 +245,7 @@ impl Lookup<'_> {
         row: RowId,
         number: PhoneNumber,
         campaign: CampaignId,
-    ) -> Result<Option<Record>, LedgerError> {
+    ) -> Result<Option<SentRow>, LedgerError> {
         let Some(run) = self.rules.run.filter(|_| self.rules.goes_on) else {
             return Ok(None);
         };
@@ -268,7 +268,7 @@ impl Lookup<'_> {
     }
 }
 
-fn earlier(own: Record, in_doubt: bool) -> Box<Earlier> {
+fn earlier(own: SentRow, in_doubt: bool) -> Box<Earlier> {
     let code = own.outcome.error_code;
     let why = own.outcome.error.unwrap_or_default();
     Box::new(Earlier {

@@ -1,7 +1,7 @@
 //! The rules for rows that were tried before.
 
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, RunId, Status};
-use crate::ledger::{Known, Record, ServiceId};
+use crate::ledger::{Known, SentRow, ServiceId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Once {
@@ -65,7 +65,7 @@ impl ByOthers {
     }
 }
 
-fn already_imported(settled: &Record) -> RowOutcome {
+fn already_imported(settled: &SentRow) -> RowOutcome {
     RowOutcome {
         lead_id: settled.outcome.lead_id.clone(),
         settled_at: settled.outcome.settled_at,
@@ -74,7 +74,7 @@ fn already_imported(settled: &Record) -> RowOutcome {
 }
 
 /// The outcome of a row that is not sent again because another run may have created its lead.
-fn held(uncertain: &Record) -> RowOutcome {
+fn held(uncertain: &SentRow) -> RowOutcome {
     let text = format!(
         "{}; `--on-uncertain resend` sends it again, to campaign {}",
         doubt(uncertain),
@@ -84,7 +84,7 @@ fn held(uncertain: &Record) -> RowOutcome {
 }
 
 /// Why the lead of another run's row may exist.
-pub(super) fn doubt(uncertain: &Record) -> String {
+pub(super) fn doubt(uncertain: &SentRow) -> String {
     // Its lead was known, until it was to be removed.
     let removal = "its lead may have been removed again";
     let why = uncertain.outcome.error.as_deref().unwrap_or(removal);

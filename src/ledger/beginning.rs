@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use crate::lead::{Counts, Status};
     use crate::ledger::sqlite::testing::{TestLedger, at, input};
-    use crate::ledger::{Ending, ListRecord, OutputKind, OutputRecord};
+    use crate::ledger::{ListRecord, OutputKind, OutputRecord, StartEnd};
 
     fn created(rows: usize) -> Counts {
         let mut counts = Counts::default();
@@ -285,8 +285,8 @@ mod tests {
         counts
     }
 
-    fn ending(complete: bool, rows: usize) -> Ending<'static> {
-        Ending {
+    fn ending(complete: bool, rows: usize) -> StartEnd<'static> {
+        StartEnd {
             exit_code: if complete { 0 } else { 3 },
             stopped_by: (!complete).then_some("outage"),
             requests: 7,

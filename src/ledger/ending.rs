@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::store::{Failed, Sql, Value, list};
-use super::{Ending, Ledger, LedgerError, SenderId};
+use super::{Ledger, LedgerError, SenderId, StartEnd};
 use crate::lead::RunId;
 
 /// What it has claimed and not settled stays open until its time-out has passed.
@@ -36,7 +36,7 @@ impl Ledger {
         &mut self,
         run: RunId,
         start: u32,
-        ending: &Ending<'_>,
+        ending: &StartEnd<'_>,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
         let lease = match self {
@@ -60,7 +60,7 @@ fn end(
     sql: &mut dyn Sql,
     run: RunId,
     start: u32,
-    ending: &Ending<'_>,
+    ending: &StartEnd<'_>,
     now: Timestamp,
 ) -> Result<(), Failed> {
     let values = [

@@ -1,6 +1,6 @@
 //! What the ledger knows about a number.
 
-use super::Record;
+use super::SentRow;
 use crate::lead::{CampaignId, Status};
 
 /// Where a number may be sent only once.
@@ -15,17 +15,17 @@ pub enum Scope {
 pub struct Known {
     /// The earliest lead that the service has created,
     /// otherwise the earliest that it reported as a duplicate.
-    pub settled: Option<Record>,
+    pub settled: Option<SentRow>,
     /// The latest row that may have been taken.
-    pub uncertain: Option<Record>,
+    pub uncertain: Option<SentRow>,
     /// The latest row that was refused; it has failed if it is not known to be the reason.
-    pub rejected: Option<Record>,
+    pub rejected: Option<SentRow>,
 }
 
 impl Known {
-    pub(super) fn add(&mut self, record: Record) {
-        let is_later = |a: &Record, b: &Record| (a.run, a.row) > (b.run, b.row);
-        let is_earlier = |a: &Record, b: &Record| earliness(a) < earliness(b);
+    pub(super) fn add(&mut self, record: SentRow) {
+        let is_later = |a: &SentRow, b: &SentRow| (a.run, a.row) > (b.run, b.row);
+        let is_earlier = |a: &SentRow, b: &SentRow| earliness(a) < earliness(b);
         match record.outcome.status {
             _ if record.is_removed() => {}
             Status::Created | Status::Duplicate => keep(&mut self.settled, record, is_earlier),
@@ -40,14 +40,14 @@ impl Known {
     }
 }
 
-fn keep(kept: &mut Option<Record>, new: Record, is_better: impl Fn(&Record, &Record) -> bool) {
+fn keep(kept: &mut Option<SentRow>, new: SentRow, is_better: impl Fn(&SentRow, &SentRow) -> bool) {
     if kept.as_ref().is_none_or(|kept| is_better(&new, kept)) {
         *kept = Some(new);
     }
 }
 
 /// Created before duplicate, then by time.
-fn earliness(record: &Record) -> impl Ord + use<> {
+fn earliness(record: &SentRow) -> impl Ord + use<> {
     let is_duplicate = record.outcome.status == Status::Duplicate;
     (
         is_duplicate,
@@ -65,11 +65,11 @@ mod tests {
     use crate::lead::{ErrorCode, RowId, RowOutcome, RunId};
     use crate::phone::PhoneNumber;
 
-    fn record(run: u64, status: Status, second: i64) -> Record {
+    fn record(run: u64, status: Status, second: i64) -> SentRow {
         let code = (status == Status::Failed).then_some(ErrorCode::Http(423));
         let mut outcome = RowOutcome::not_sent(status, code, None);
         outcome.settled_at = Timestamp::from_second(second).ok();
-        Record {
+        SentRow {
             run: RunId(run),
             row: RowId(1),
             campaign: CampaignId(1),

@@ -38,12 +38,12 @@ struct Term {
     /// Since when the ledger has been out of reach: nothing starts then.
     away_since: Option<Timestamp>,
     /// How the run is ending, if it is.
-    ends: Option<Ends>,
+    ends: Option<ShutdownPhase>,
 }
 
 /// How long a run that ends still waits for a ledger that is out of reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ends {
+pub(super) enum ShutdownPhase {
     Soon,
     AtOnce,
 }
@@ -121,13 +121,17 @@ impl Lease {
 
     /// Records that the run is ending: the ledger is not waited for much longer, or not at all.
     pub fn end(&self, at_once: bool) {
-        let ends = if at_once { Ends::AtOnce } else { Ends::Soon };
+        let ends = if at_once {
+            ShutdownPhase::AtOnce
+        } else {
+            ShutdownPhase::Soon
+        };
         if let Some(mut term) = self.term() {
             term.ends = term.ends.max(Some(ends));
         }
     }
 
-    pub(super) fn ends(&self) -> Option<Ends> {
+    pub(super) fn ends(&self) -> Option<ShutdownPhase> {
         self.term()?.ends
     }
 

@@ -22,18 +22,38 @@
 //!
 //! # Two kinds
 //!
-//! [`Ledger`] is a handle on one of them, and nothing outside this module knows on which.
+//! [`Ledger`] is one of them, and nothing outside this module knows which.
 //!
 //! | kind | for | who may send |
 //! |-|-|-|
 //! | `sqlite` | one computer: a file | one process for each service, by a lock of the operating system |
 //! | `postgres` | several computers: a schema on a server | any number, each run once, by leases ([`Lease`]) |
 //!
-//! What both have in common is here: the entries of a group (`entry`), what is recorded of runs
-//! (`run`, `history`) and rows (`record`), what is known of a number (`known`), the do-not-call list
-//! (`suppressed`), what is removed from the service again (`undo`), and the thread that
-//! commits while a run is sent (`writer`). Both are compared with one model in memory (`model`),
-//! and a ledger of one kind is copied into one of the other (`transfer`).
+//! What is known of runs, rows, numbers and files is written and read in one place for both: a subject is a
+//! file here, with its statements, over a thin driver (`store`; what comes back is read by `row`). The tables
+//! are made by the same steps (`schema`). A fact about a row is one step there and its subject's file.
+//!
+//! | subject | file |
+//! |-|-|
+//! | how a run begins and ends | `beginning`, `ending` |
+//! | what is written for a group beside claims and outcomes | `group`, `attempts`, `counts` |
+//! | what a run finds of earlier ones; the history | `earlier`, `runs` |
+//! | rows of a run: export, look-up, undo | `export`, `reconcile`, `undoing`; the row itself: `record` |
+//! | files that runs have written | `outputs` |
+//! | numbers that no import sends | `suppressed` |
+//! | removing data; copying all of it | `prune`, `transfer` |
+//!
+//! Apart stays what is not the same, by its nature:
+//!
+//! - only a file has a journal and filing (`sqlite::{journal, filing, round, packed, unfiled, recover}`): a
+//!   row costs a fraction of a statement that way; locks, identity and privacy of the file; and look-ups by
+//!   statements that are prepared once, one for each number, where a server is asked for thousands at once.
+//! - only a server has leases, claims that exclude each other, and a group that is sent as a whole
+//!   (`postgres::{sender, claims, statements, commit}`), a pace that all share by the server's clock
+//!   (`postgres::pace`), and connections that are made again (`session`, `connection`, `tls`, `error`).
+//!
+//! Both are compared with one model in memory (`model`); the thread that commits while a run is sent is
+//! `writer`.
 
 #[cfg(test)]
 mod after_run_tests;
@@ -52,8 +72,8 @@ mod entry;
 mod error;
 mod export;
 mod group;
-mod handle;
 mod history;
+mod kinds;
 mod known;
 mod lease;
 #[cfg(test)]
@@ -88,18 +108,18 @@ pub use entry::{
 };
 pub use error::LedgerError;
 pub use export::{ExportedRow, Selection};
-pub use handle::{Ledger, SenderLock};
 pub use history::{RunRecord, RunState, SEVERAL_TOKENS, StartRecord};
+pub use kinds::{Ledger, SenderLock};
 pub use known::{Known, Scope};
 pub use lease::Lease;
 pub use place::LedgerPlace;
 pub use postgres::ServerPlace;
 pub use recall::{Look, Recall, Wanted};
-pub use record::{LeadAt, Record};
+pub use record::{LeadAt, SentRow};
 pub use run::{
-    AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, ListRecord, LiveLease, LockHolder,
-    NewRun, NotBegun, OutputKind, OutputRecord, OutputState, Predecessors, Pruned, Sending, Sha256,
-    StoredDefaults, TIMEOUT, Unfinished,
+    AtWork, Begun, ClaimScope, InputRecord, LatestRun, ListRecord, LiveLease, LockHolder, NewRun,
+    NotBegun, OutputKind, OutputRecord, OutputState, Predecessors, Pruned, Sending, Sha256,
+    StartEnd, StoredDefaults, TIMEOUT, Unfinished,
 };
 pub use sqlite::CopyError;
 pub use suppressed::{ListPosition, NewlySuppressed, Suppressed};

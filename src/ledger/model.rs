@@ -15,7 +15,7 @@ use super::cluster::Cluster;
 use super::on_server::OnServer;
 use super::sqlite::samples::{RUN, Sample, created, rejected, uncertain};
 use super::{
-    CellsDigest, Claim, Group, Known, Look, Record, Scope, SenderId, ServiceId, Settlement,
+    CellsDigest, Claim, Group, Known, Look, Scope, SenderId, SentRow, ServiceId, Settlement,
 };
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -116,7 +116,7 @@ fn digest(row: u64) -> CellsDigest {
 /// What the ledger should know.
 #[derive(Debug, Clone, Default)]
 struct Model {
-    records: BTreeMap<Key, Record>,
+    records: BTreeMap<Key, SentRow>,
     /// Claimed rows, with their outcome if they have one.
     journal: BTreeMap<Key, Option<RowOutcome>>,
     bad: BTreeMap<CellsDigest, RunId>,
@@ -194,14 +194,14 @@ impl Model {
     }
 
     fn known(&self, number: PhoneNumber, scope: Scope) -> Known {
-        let is_meant = |record: &&Record| {
+        let is_meant = |record: &&SentRow| {
             record.number == number
                 && match scope {
                     Scope::Campaign(campaign) => record.campaign == campaign,
                     Scope::Service => true,
                 }
         };
-        let all: Vec<&Record> = self.records.values().filter(is_meant).collect();
+        let all: Vec<&SentRow> = self.records.values().filter(is_meant).collect();
         let with = |status| {
             all.iter()
                 .copied()
@@ -211,7 +211,7 @@ impl Model {
         let latest = |status| with(status).max_by_key(|r| (r.run, r.row)).cloned();
         let settled = earliest(Status::Created).or_else(|| earliest(Status::Duplicate));
         let was_refused =
-            |r: &&&Record| r.outcome.status == Status::Rejected || r.outcome.is_tried_again();
+            |r: &&&SentRow| r.outcome.status == Status::Rejected || r.outcome.is_tried_again();
         let refused = all.iter().filter(was_refused);
         Known {
             settled: settled.cloned(),
@@ -221,7 +221,7 @@ impl Model {
     }
 }
 
-fn record((run, row): Key, outcome: RowOutcome) -> Record {
+fn record((run, row): Key, outcome: RowOutcome) -> SentRow {
     let Claim {
         row,
         file,
@@ -230,7 +230,7 @@ fn record((run, row): Key, outcome: RowOutcome) -> Record {
         campaign,
         ..
     } = claim(row);
-    Record {
+    SentRow {
         run,
         row,
         campaign,
@@ -265,7 +265,7 @@ trait Subject: Sized {
     /// whose bad rows are in rejects.
     fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>));
     /// The record of a row that is known without a kill.
-    fn filed(&self, run: RunId, row: u64) -> Option<Option<Record>>;
+    fn filed(&self, run: RunId, row: u64) -> Option<Option<SentRow>>;
 }
 
 impl Subject for Sample {
@@ -329,7 +329,7 @@ impl Subject for Sample {
         );
     }
 
-    fn filed(&self, run: RunId, row: u64) -> Option<Option<Record>> {
+    fn filed(&self, run: RunId, row: u64) -> Option<Option<SentRow>> {
         let mut recall = self.recall();
         let mut look = recall.look().unwrap();
         let (number, campaign) = (number(row % NUMBERS), campaign(row));
@@ -408,7 +408,7 @@ impl Subject for OnServer {
         look(self.service, &mut self.look_at(numbers, digests, true));
     }
 
-    fn filed(&self, _: RunId, _: u64) -> Option<Option<Record>> {
+    fn filed(&self, _: RunId, _: u64) -> Option<Option<SentRow>> {
         None
     }
 }

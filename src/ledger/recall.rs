@@ -2,7 +2,7 @@
 
 use super::postgres::{PostgresLook, PostgresRecall};
 use super::sqlite::{SqliteLook, SqliteRecall};
-use super::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId};
+use super::{CellsDigest, Known, LedgerError, Scope, SentRow, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::phone::PhoneNumber;
 
@@ -70,7 +70,7 @@ impl Look<'_> {
         campaign: CampaignId,
         run: RunId,
         row: RowId,
-    ) -> Result<Option<Record>, LedgerError> {
+    ) -> Result<Option<SentRow>, LedgerError> {
         let found = match self {
             Look::File(look) => look.row(service, number, campaign, run, row)?,
             Look::Server(look) => look.row(number, campaign, run, row),

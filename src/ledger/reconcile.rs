@@ -7,7 +7,7 @@ use super::coding::{OF_REMOVED, REMOVED, status_code};
 use super::counts;
 use super::record::COLUMNS;
 use super::store::{Value, places};
-use super::{Attempted, LeadAt, Ledger, LedgerError, Record};
+use super::{Attempted, LeadAt, Ledger, LedgerError, SentRow};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -30,7 +30,7 @@ impl Ledger {
     pub fn rows_to_look_up(
         &self,
         run: RunId,
-    ) -> Result<Vec<(Record, Vec<Attempted>)>, LedgerError> {
+    ) -> Result<Vec<(SentRow, Vec<Attempted>)>, LedgerError> {
         let [uncertain, duplicate] = [Status::Uncertain, Status::Duplicate].map(status_code);
         let lost = ErrorCode::AnswerLost;
         let select = format!(
@@ -44,7 +44,7 @@ impl Ledger {
         self.reading_seen(|sql| {
             let mut times = attempts::of_run(sql, run)?;
             sql.rows(&select, &[run.into()], |row| {
-                let record = Record::read(row)?;
+                let record = SentRow::read(row)?;
                 let attempted = times.remove(&record.row).unwrap_or_default();
                 Ok((record, attempted))
             })
@@ -52,14 +52,14 @@ impl Ledger {
     }
 
     /// The latest lead of each campaign that the run has made.
-    pub fn leads_made(&self, run: RunId) -> Result<Vec<Record>, LedgerError> {
+    pub fn leads_made(&self, run: RunId) -> Result<Vec<SentRow>, LedgerError> {
         let made = "run = $1 AND status = 0 AND lead_id IS NOT NULL";
         let latest = format!(
             "SELECT {COLUMNS} FROM leadload.sent_seen AS s WHERE {made} AND row IN (
                 SELECT max(row) FROM leadload.sent_seen AS s WHERE {made} GROUP BY campaign
             ) ORDER BY campaign"
         );
-        self.reading_seen(|sql| sql.rows(&latest, &[run.into()], Record::read))
+        self.reading_seen(|sql| sql.rows(&latest, &[run.into()], SentRow::read))
     }
 
     /// The leads of these numbers in all campaigns of all services, and rows that may be leads, as
@@ -79,7 +79,7 @@ impl Ledger {
                 );
                 let values: Vec<Value<'_>> = numbers.iter().map(|n| (*n).into()).collect();
                 sql.each(&select, &values, &mut |row| {
-                    let record = Record::read(row)?;
+                    let record = SentRow::read(row)?;
                     let service = row.get("address")?;
                     let of_number = found.entry(record.number).or_default();
                     of_number.push(LeadAt { record, service });
@@ -93,7 +93,7 @@ impl Ledger {
 
     /// Records what the service has of a row that was looked up. In a file, call it only while nothing is
     /// sent; on a server a row that is being sent stays.
-    pub fn reconcile(&mut self, row: &Record, outcome: &RowOutcome) -> Result<(), LedgerError> {
+    pub fn reconcile(&mut self, row: &SentRow, outcome: &RowOutcome) -> Result<(), LedgerError> {
         let (run, at) = (row.run, row.row);
         let before = status_code(row.outcome.status);
         let code = outcome.error_code.map(|code| code.to_string());

@@ -7,7 +7,7 @@ use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct SentRow {
     pub run: RunId,
     pub row: RowId,
     pub campaign: CampaignId,
@@ -23,20 +23,20 @@ pub struct Record {
 /// A row that is a lead, or may be one, and the service that has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeadAt {
-    pub record: Record,
+    pub record: SentRow,
     /// Its address.
     pub service: String,
 }
 
-/// The columns of a row that was sent, in the order in which [`Record::read`] reads them.
+/// The columns of a row that was sent, in the order in which [`SentRow::read`] reads them.
 pub(super) const COLUMNS: &str =
     "number, campaign, run, row, file, line_offset, status, http_status,
     attempts, lead_id, settled_at, error_code, error";
 
-impl Record {
-    pub(super) fn read(row: &Row<'_>) -> Result<Record, Failed> {
+impl SentRow {
+    pub(super) fn read(row: &Row<'_>) -> Result<SentRow, Failed> {
         let at: i64 = row.get(3)?;
-        Ok(Record {
+        Ok(SentRow {
             number: row.get(0)?,
             campaign: row.get(1)?,
             run: row.get(2)?,

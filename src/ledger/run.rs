@@ -231,7 +231,7 @@ pub struct Unfinished {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Ending<'a> {
+pub struct StartEnd<'a> {
     pub exit_code: u8,
     /// What stopped it, in one word.
     pub stopped_by: Option<&'a str>,

@@ -172,14 +172,14 @@ fn input(row: &Row<'_>) -> Result<InputRecord, Failed> {
 mod tests {
     use super::*;
     use crate::ledger::sqlite::testing::{TestLedger, at, is_soon};
-    use crate::ledger::{Ending, RunState};
+    use crate::ledger::{RunState, StartEnd};
 
     fn end(test: &mut TestLedger, stopped_by: Option<&str>) {
-        let ending = Ending {
+        let ending = StartEnd {
             stopped_by,
             complete: stopped_by.is_none(),
             has_rejects: true,
-            ..Ending::default()
+            ..StartEnd::default()
         };
         test.ledger.end(RunId(1), 1, &ending, at(2)).unwrap();
     }

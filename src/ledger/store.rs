@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::{Value as JsonValue, json};
 use tokio_postgres::types::Type;
 
-use super::handle::Ledger;
+use super::kinds::Ledger;
 use super::postgres::REBUILD;
 use super::row::{FromCell, Row};
 use super::runs::OpenWork;

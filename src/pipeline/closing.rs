@@ -2,7 +2,7 @@
 
 use tokio::sync::mpsc;
 
-use super::{End, LeadSender, Pipeline};
+use super::{Delivery, LeadSender, Pipeline};
 use crate::intake::{Batch, Batches};
 use crate::lead::RowId;
 use crate::signals::{Interrupt, Interrupts};
@@ -18,7 +18,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         mut self,
         mut rest: Option<Rest>,
         results: Option<&mpsc::Sender<Batch>>,
-    ) -> End {
+    ) -> Delivery {
         self.settle_exhausted();
         self.give_up_all();
         self.conclude(rest.as_mut()).await;
@@ -45,7 +45,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         self.commit_all(rest.as_mut()).await;
         self.ending.stopped_at.sort_unstable();
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
-        End {
+        Delivery {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
             last_read: self.progress.last_read,
             is_shorter: self.progress.is_shorter(),

@@ -188,7 +188,7 @@ pub struct LedgerOutlet {
 }
 
 #[derive(Debug)]
-pub struct End {
+pub struct Delivery {
     pub stop: Option<Stop>,
     pub requests: u64,
     pub rows_total: Option<u64>,
@@ -307,7 +307,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// Sends all rows that come in and passes batches on as their rows are settled.
     /// The first signal of `interrupts`, or the end of the time, stops it when what is in
     /// flight has been answered, a second signal at once.
-    pub async fn run(mut self, mut batches: Batches, mut interrupts: Interrupts) -> End {
+    pub async fn run(mut self, mut batches: Batches, mut interrupts: Interrupts) -> Delivery {
         let results = self.results.take();
         let mut ends_at_once = false;
         self.service.resume_wait(self.events);

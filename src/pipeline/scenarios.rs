@@ -167,7 +167,7 @@ impl LeadSender for Line {
 
 /// What came of a scenario.
 pub(super) struct Came {
-    end: End,
+    end: Delivery,
     /// When answers came, in seconds since the start, and their status.
     pub(super) answers: Vec<(f64, u16)>,
     rows: BTreeMap<String, u64>,

@@ -22,7 +22,7 @@ use super::trouble::Trouble;
 use super::work;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::no_campaign;
-use crate::import::{Import, Prepared, Record, WorkTime, inputs, send};
+use crate::import::{Import, OpenLedger, Prepared, WorkTime, inputs, send};
 use crate::lead::RunId;
 use crate::message::Message;
 use crate::options::Given;
@@ -210,8 +210,8 @@ async fn open(
     site: &Site,
     settings: &ImportSettings,
     observer: &LiveObserver,
-) -> Result<Option<Record>, Failure> {
-    let mut opening = pin!(Record::open(settings));
+) -> Result<Option<OpenLedger>, Failure> {
+    let mut opening = pin!(OpenLedger::open(settings));
     tokio::select! {
         biased;
         opened = &mut opening => return opened,

@@ -15,7 +15,7 @@ use leadload::event::RunEvent;
 use leadload::exit::{ExitCode, Failure};
 use leadload::follow_up::{self, Target, Undo, Wanted};
 use leadload::import::{
-    Import, Observer, Prepared, Record, Request, Warnings, WorkTime, inputs, send,
+    Import, Observer, OpenLedger, Prepared, Request, Warnings, WorkTime, inputs, send,
 };
 use leadload::lead::{Counts, RunId};
 use leadload::ledger::{Begun, LedgerPlace};
@@ -238,7 +238,7 @@ async fn import(
     let service = Service::new(&request.layers).unwrap();
     let surveyed = inputs::survey(&mut request).await?;
     let settings = request.settings()?;
-    let record = Record::open(&settings).await?;
+    let opened = OpenLedger::open(&settings).await?;
     let intake = inputs::plan(&settings.reading, surveyed).await?;
     let intake = inputs::protect(intake, &settings, &mut request.warnings).await?;
     let import = Import {
@@ -250,7 +250,7 @@ async fn import(
         is_watched: false,
     };
     let pick = async |_: &mut _| unreachable!("a campaign is given");
-    let prepared = Prepared::new(import, &service, record, pick).await?;
+    let prepared = Prepared::new(import, &service, opened, pick).await?;
     let log = Log::start(tracing::Level::ERROR, LogFormat::Json);
     let mut watching = Watching(Rc::clone(told));
     send(prepared, None, &time, interrupts, &log, &mut watching).await

@@ -14,7 +14,7 @@ use super::{check, questions};
 use crate::cli::Command;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::no_campaign;
-use crate::import::{Import, Prepared, Record, Request, inputs, send, service};
+use crate::import::{Import, OpenLedger, Prepared, Request, inputs, send, service};
 use crate::intake::InspectedInput;
 use crate::open_files;
 use crate::options::Options;
@@ -113,7 +113,7 @@ async fn prepare(
     }
     // Opened before the do-not-call lists are read, since it may wait a long time for another run.
     let asked = Instant::now();
-    let record = Record::open(&settings).await?;
+    let opened = OpenLedger::open(&settings).await?;
     if settings.options.delivery.wait == Some(true) {
         terminal.time.has_waited(asked.elapsed());
     }
@@ -129,7 +129,7 @@ async fn prepare(
     };
     let pick = async |list: &mut _| questions::campaign(list, terminal).await;
     let preparing = async {
-        let mut prepared = Prepared::new(import, &service, record, pick).await?;
+        let mut prepared = Prepared::new(import, &service, opened, pick).await?;
         let rows = prepared.agree(terminal, log).await?;
         Ok((prepared, rows))
     };

@@ -264,10 +264,10 @@ fn a_row_that_a_later_start_has_counted_as_imported_before_is_counted_once() {
         subject.send(RUN, &rows);
         let mut counts = Counts::default();
         (0..3).for_each(|_| counts.add(Status::AlreadyImported));
-        let ending = Ending {
+        let ending = StartEnd {
             complete: true,
             counts,
-            ..Ending::default()
+            ..StartEnd::default()
         };
         subject.ledger.end(RUN, 1, &ending, at(1)).unwrap();
         subject.ledger.recover(subject.service).unwrap();
@@ -301,11 +301,11 @@ fn what_a_killed_start_has_claimed_is_counted_once_when_a_later_one_has_stopped(
         let begun = subject.ledger.begin(&run, at(2)).unwrap().unwrap();
         let mut counts = Counts::default();
         (0..2).for_each(|_| counts.add(Status::Uncertain));
-        let stopped = Ending {
+        let stopped = StartEnd {
             stopped_by: Some("max_duration"),
             counts,
             last_read: 2,
-            ..Ending::default()
+            ..StartEnd::default()
         };
         subject
             .ledger

@@ -19,10 +19,9 @@ use super::sqlite::samples::{
     CAMPAIGN, RUN, claim, claims, created, invalid_row, number, rejected, settlements, uncertain,
 };
 use super::{
-    AskedPause, Attempted, CellsDigest, Ending, Group, Known, Ledger, LedgerPlace, ListPosition,
-    NewRun, OutputKind, OutputRecord, RecentUse, Record, Scope, Selection, Sending, ServiceId,
-    Settlement, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, Wanted,
-    this_user_here,
+    AskedPause, Attempted, CellsDigest, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
+    OutputKind, OutputRecord, RecentUse, Scope, Selection, Sending, SentRow, ServiceId, Settlement,
+    StartEnd, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, Wanted, this_user_here,
 };
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -117,10 +116,10 @@ impl Subject {
         for row in self.rows(run) {
             counts.add(row.1);
         }
-        let ending = Ending {
+        let ending = StartEnd {
             complete: true,
             counts,
-            ..Ending::default()
+            ..StartEnd::default()
         };
         self.ledger.end(run, 1, &ending, at(1)).unwrap();
         self.ledger.recover(self.service).unwrap();
@@ -391,7 +390,7 @@ fn starts_are_in_the_order_in_which_they_were_recorded_whatever_the_clock_said()
             let mut run = new_run(subject.service, identity);
             run.expected = subject.ledger.predecessors(&run).unwrap().latest;
             let begun = subject.ledger.begin(&run, at(second)).unwrap().unwrap();
-            let ending = Ending::default();
+            let ending = StartEnd::default();
             subject
                 .ledger
                 .end(begun.run, begun.start, &ending, at(second))
@@ -480,7 +479,7 @@ fn a_later_start_knows_the_pace_that_was_learned_what_was_used_of_it_and_a_wait(
 fn bad_cells_are_known_at_the_end_of_a_run_whose_rejects_have_them_but_for_rows_tried_again() {
     // Rows 1 and 2 are invalid, the others were rejected.
     let cells = [1, 2, 3, 4, 5].map(|row| CellsDigest([row; 16]));
-    let known_bad = |ending: &Ending<'_>| {
+    let known_bad = |ending: &StartEnd<'_>| {
         let known = std::cell::RefCell::new(Vec::new());
         each(|mut subject| {
             let mut group = claims([3, 4, 5]);
@@ -500,14 +499,14 @@ fn bad_cells_are_known_at_the_end_of_a_run_whose_rejects_have_them_but_for_rows_
         assert_eq!(known.len(), 1, "the kinds of ledger differ: {known:?}");
         known.remove(0)
     };
-    let whole = Ending {
+    let whole = StartEnd {
         complete: true,
         last_read: 5,
         has_rejects: true,
-        ..Ending::default()
+        ..StartEnd::default()
     };
     assert_eq!(known_bad(&whole), cells);
-    let but_for_one = Ending {
+    let but_for_one = StartEnd {
         tried_again: &[RowId(4)],
         ..whole.clone()
     };
@@ -515,12 +514,12 @@ fn bad_cells_are_known_at_the_end_of_a_run_whose_rejects_have_them_but_for_rows_
         known_bad(&but_for_one),
         [cells[0], cells[1], cells[2], cells[4]]
     );
-    let early = Ending {
+    let early = StartEnd {
         last_read: 3,
         ..but_for_one
     };
     assert_eq!(known_bad(&early), cells[..3]);
-    let without_a_file = Ending {
+    let without_a_file = StartEnd {
         has_rejects: false,
         ..whole
     };
@@ -552,7 +551,7 @@ fn a_copy_knows_when_rows_were_sent_whose_process_was_killed() {
         let mut copy = Ledger::open(&place).unwrap();
         subject.ledger.transfer(&mut copy, &place, false).unwrap();
         let rows = copy.rows_to_look_up(RUN).unwrap();
-        let times = |(row, times): &(Record, Vec<Attempted>)| {
+        let times = |(row, times): &(SentRow, Vec<Attempted>)| {
             let times = times
                 .iter()
                 .map(|of| (of.first, of.last, of.ended.is_some()));

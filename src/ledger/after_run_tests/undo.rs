@@ -392,12 +392,12 @@ fn an_undone_run_does_not_continue_and_the_next_one_of_its_kind_is_new() {
                     .all(|run| run.undo.is_none())
             );
         }
-        let ending = Ending {
+        let ending = StartEnd {
             exit_code: 4,
             stopped_by: Some("signal"),
             requests: 1,
             last_read: 1,
-            ..Ending::default()
+            ..StartEnd::default()
         };
         subject.ledger.end(begun, 1, &ending, at(2)).unwrap();
         subject.ledger.recover(subject.service).unwrap();

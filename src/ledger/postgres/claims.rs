@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use tokio_postgres::types::Type;
 
-use super::record::{COLUMNS, IS_EXPIRED, SENDER};
+use super::columns::{COLUMNS, IS_EXPIRED, SENDER};
 use super::sender::Sender;
 use super::statements::column;
 use crate::lead::{RowId, RowOutcome, RunId, Status};
@@ -14,13 +14,13 @@ use crate::ledger::coding::{line_offset, status_code};
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, Sql, Value};
-use crate::ledger::{Claim, ClaimScope, Known, Record, Refusal, SenderId};
+use crate::ledger::{Claim, ClaimScope, Known, Refusal, SenderId, SentRow};
 use crate::phone::PhoneNumber;
 
 /// A row of the ledger that may be a reason to refuse a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Standing {
-    pub(super) record: Record,
+pub(super) struct CompetingRow {
+    pub(super) record: SentRow,
     /// Whether a request for it may be on its way, …
     pub(super) is_open: bool,
     /// … or cannot be any more, since its sender's lease and time-out have passed.
@@ -52,26 +52,26 @@ pub(super) fn decide(
     scope: ClaimScope,
     run: RunId,
     mine: &[SenderId],
-    found: &[&Standing],
+    found: &[&CompetingRow],
 ) -> Decision {
-    let is_own = |row: &Standing| row.key() == (run, claim.row);
+    let is_own = |row: &CompetingRow| row.key() == (run, claim.row);
     let own = found.iter().copied().find(|row| is_own(row));
     if let Some(refusal) = own.and_then(|own| refused_by_own(claim, mine, own)) {
         return Decision::Refuse(refusal);
     }
-    let is_in_scope = |row: &&Standing| match scope {
+    let is_in_scope = |row: &&CompetingRow| match scope {
         ClaimScope::Row => false,
         ClaimScope::Campaign => row.record.campaign == claim.campaign,
         ClaimScope::Service => true,
     };
     let others = found.iter().copied().filter(|row| !is_own(row));
-    let others: Vec<&Standing> = others.filter(is_in_scope).collect();
+    let others: Vec<&CompetingRow> = others.filter(is_in_scope).collect();
     let mut known = Known::default();
     for row in &others {
         if row.is_open && !row.is_expired {
             continue;
         }
-        known.add(Record {
+        known.add(SentRow {
             outcome: row.outcome(),
             ..row.record.clone()
         });
@@ -86,8 +86,8 @@ pub(super) fn decide(
         return Decision::Refuse(Refusal::Busy);
     }
     // The service does not refuse a second lead in another campaign, so that is never resent.
-    let is_elsewhere = |record: &Record| record.campaign != claim.campaign;
-    let is_doubtful = |record: &Record| !claim.resends || is_elsewhere(record);
+    let is_elsewhere = |record: &SentRow| record.campaign != claim.campaign;
+    let is_doubtful = |record: &SentRow| !claim.resends || is_elsewhere(record);
     if known.uncertain.as_ref().is_some_and(is_doubtful) {
         return Decision::Refuse(Refusal::Known(Box::new(known)));
     }
@@ -96,13 +96,13 @@ pub(super) fn decide(
     let own = own.filter(|own| !mine.contains(&own.sender));
     let expired = displaced().chain(own).filter(|row| row.is_open);
     Decision::Grant {
-        expired: expired.map(Standing::key).collect(),
-        displaced: displaced().map(Standing::key).collect(),
+        expired: expired.map(CompetingRow::key).collect(),
+        displaced: displaced().map(CompetingRow::key).collect(),
     }
 }
 
 /// Why a row cannot be claimed because of its own record; `None` if it can.
-fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Refusal> {
+fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &CompetingRow) -> Option<Refusal> {
     let outcome = own.outcome();
     match outcome.status {
         _ if own.record.is_removed() && !own.is_open => None,
@@ -114,7 +114,7 @@ fn refused_by_own(claim: &Claim, mine: &[SenderId], own: &Standing) -> Option<Re
     }
 }
 
-impl Standing {
+impl CompetingRow {
     fn key(&self) -> (RunId, RowId) {
         (self.record.run, self.record.row)
     }
@@ -276,9 +276,9 @@ struct Decisions {
 }
 
 /// Decides about each claim by what was found of its number and its row.
-fn decide_all(sender: &Sender, claims: &[Claim], found: &[Standing]) -> Decisions {
-    let mut by_number: HashMap<PhoneNumber, Vec<&Standing>> = HashMap::new();
-    let mut own_rows: HashMap<RowId, &Standing> = HashMap::new();
+fn decide_all(sender: &Sender, claims: &[Claim], found: &[CompetingRow]) -> Decisions {
+    let mut by_number: HashMap<PhoneNumber, Vec<&CompetingRow>> = HashMap::new();
+    let mut own_rows: HashMap<RowId, &CompetingRow> = HashMap::new();
     for row in found {
         by_number.entry(row.record.number).or_default().push(row);
         if row.record.run == sender.run {
@@ -292,7 +292,7 @@ fn decide_all(sender: &Sender, claims: &[Claim], found: &[Standing]) -> Decision
         // A row whose cell was corrected may have been claimed with another number.
         let own = own_rows.get(&claim.row);
         let own = own.filter(|row| row.record.number != claim.number);
-        let of_claim: Vec<&Standing> = of_number.chain(own).copied().collect();
+        let of_claim: Vec<&CompetingRow> = of_number.chain(own).copied().collect();
         match decide(claim, scope, sender.run, &sender.leases, &of_claim) {
             Decision::Grant { expired, displaced } => {
                 decided.granted.push(*claim);
@@ -305,10 +305,10 @@ fn decide_all(sender: &Sender, claims: &[Claim], found: &[Standing]) -> Decision
     decided
 }
 
-fn standing(row: &Row<'_>) -> Result<Standing, Failed> {
+fn standing(row: &Row<'_>) -> Result<CompetingRow, Failed> {
     let sender: Option<i64> = row.get(15)?;
-    Ok(Standing {
-        record: Record::read(row)?,
+    Ok(CompetingRow {
+        record: SentRow::read(row)?,
         is_open: row.get(13)?,
         is_expired: row.get(14)?,
         sender: SenderId(sender.unwrap_or_default()),

@@ -19,7 +19,7 @@ const ON_PAGE: &str = "leadload's record of what was sent can't be reached";
 
 /// What an error means for the work that met it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum ErrorKind {
     /// The server cannot be used at the moment.
     Away,
     /// Others were in the way: the same work succeeds when it is tried again.
@@ -28,13 +28,13 @@ pub(super) enum Trouble {
     Lasting,
 }
 
-impl Trouble {
-    pub(super) fn of(error: &Error) -> Trouble {
+impl ErrorKind {
+    pub(super) fn of(error: &Error) -> ErrorKind {
         let Some(code) = error.code() else {
             return if is_lasting(error) {
-                Trouble::Lasting
+                ErrorKind::Lasting
             } else {
-                Trouble::Away
+                ErrorKind::Away
             };
         };
         let class = code.code().get(..2).unwrap_or_default();
@@ -42,19 +42,19 @@ impl Trouble {
             &SqlState::T_R_SERIALIZATION_FAILURE
             | &SqlState::T_R_DEADLOCK_DETECTED
             | &SqlState::LOCK_NOT_AVAILABLE
-            | &SqlState::UNIQUE_VIOLATION => Trouble::Conflict,
+            | &SqlState::UNIQUE_VIOLATION => ErrorKind::Conflict,
             // It restarts, is a replica at the moment, or gave up on this statement.
             &SqlState::READ_ONLY_SQL_TRANSACTION
             | &SqlState::QUERY_CANCELED
             | &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
             | &SqlState::IN_FAILED_SQL_TRANSACTION
             // The database does not accept connections at the moment.
-            | &SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => Trouble::Away,
+            | &SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => ErrorKind::Away,
             // `transaction_timeout` of PostgreSQL 17, which has no name here yet.
-            _ if code.code() == "25P04" => Trouble::Away,
+            _ if code.code() == "25P04" => ErrorKind::Away,
             // Connections; too few of anything (disk, memory, connections); operators.
-            _ if matches!(class, "08" | "53" | "57" | "58") => Trouble::Away,
-            _ => Trouble::Lasting,
+            _ if matches!(class, "08" | "53" | "57" | "58") => ErrorKind::Away,
+            _ => ErrorKind::Lasting,
         }
     }
 }

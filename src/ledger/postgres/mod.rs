@@ -41,10 +41,13 @@
 //!
 //! Start times are reserved from the server where any run has a limit (`pace`).
 
+mod alone;
 mod claims;
+mod columns;
 mod commit;
 mod connection;
 mod error;
+mod expire;
 mod ledger;
 mod owners;
 mod pace;
@@ -55,10 +58,7 @@ mod place;
 mod promises;
 #[cfg(test)]
 mod protocol;
-mod prune;
 mod recall;
-mod reconcile;
-mod record;
 mod runs;
 mod schema;
 mod sender;
@@ -68,7 +68,7 @@ mod statements;
 mod tls;
 mod transfer;
 
+pub(super) use alone::{REBUILD, STOP_SENDERS};
 pub use ledger::PostgresLedger;
 pub use place::ServerPlace;
-pub(super) use prune::{REBUILD, STOP_SENDERS};
 pub use recall::{PostgresLook, PostgresRecall};

@@ -6,7 +6,7 @@ use crate::ledger::on_server::OnServer;
 use crate::ledger::sqlite::samples::{
     RUN, claim, claims, created, number, rejected, releases, settlements, uncertain,
 };
-use crate::ledger::{ClaimScope, Group, Ledger, Record, Refusal, Reply, SenderId};
+use crate::ledger::{ClaimScope, Group, Ledger, Refusal, Reply, SenderId, SentRow};
 
 /// A ledger on a server with one run; `None` where there is no server.
 fn server() -> Option<OnServer> {
@@ -26,7 +26,7 @@ fn of_sender(sender: SenderId, mut group: Group) -> Group {
 }
 
 /// The record of a row of the first run, as it would be known after a kill.
-fn found(server: &OnServer, row: u64) -> Option<Record> {
+fn found(server: &OnServer, row: u64) -> Option<SentRow> {
     let mut look = server.look_at(vec![number(row)], Vec::new(), true);
     let claim = claim(row);
     look.row(server.service, claim.number, claim.campaign, RUN, claim.row)

@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
-use super::record::{COLUMNS, IS_EXPIRED, SENDER};
+use super::columns::{COLUMNS, IS_EXPIRED, SENDER};
 use super::statements::column;
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, Sql, Value};
-use crate::ledger::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, Wanted};
+use crate::ledger::{CellsDigest, Known, LedgerError, Scope, SentRow, ServiceId, Wanted};
 use crate::phone::PhoneNumber;
 
 const BAD: &str = "
@@ -35,7 +35,7 @@ pub struct PostgresRecall {
 /// What was known of some numbers.
 #[derive(Debug, Default)]
 pub struct PostgresLook {
-    records: HashMap<PhoneNumber, Vec<Record>>,
+    records: HashMap<PhoneNumber, Vec<SentRow>>,
     /// Digests of bad cells, with the runs whose rejects hold them.
     bad: HashMap<[u8; 16], HashSet<RunId>>,
 }
@@ -72,7 +72,7 @@ impl PostgresRecall {
         Ok(look)
     }
 
-    fn records(&self, wanted: &Wanted) -> Result<HashMap<PhoneNumber, Vec<Record>>, LedgerError> {
+    fn records(&self, wanted: &Wanted) -> Result<HashMap<PhoneNumber, Vec<SentRow>>, LedgerError> {
         let mut numbers = wanted.numbers.clone();
         numbers.sort_unstable();
         numbers.dedup();
@@ -85,7 +85,7 @@ impl PostgresRecall {
         );
         let values = [wanted.service.into(), column(Type::INT8_ARRAY, &numbers)];
         self.ledger.session.read(|sql| {
-            let mut found: HashMap<PhoneNumber, Vec<Record>> = HashMap::new();
+            let mut found: HashMap<PhoneNumber, Vec<SentRow>> = HashMap::new();
             sql.each(&find, &values, &mut |row| {
                 if let Some(record) = self.known(row, wanted.run)? {
                     found.entry(record.number).or_default().push(record);
@@ -97,9 +97,9 @@ impl PostgresRecall {
     }
 
     /// Reads a row, unless nothing is known of it yet.
-    fn known(&self, row: &Row<'_>, run: Option<RunId>) -> Result<Option<Record>, Failed> {
+    fn known(&self, row: &Row<'_>, run: Option<RunId>) -> Result<Option<SentRow>, Failed> {
         let (is_open, is_expired): (bool, bool) = (row.get(13)?, row.get(14)?);
-        let mut record = Record::read(row)?;
+        let mut record = SentRow::read(row)?;
         if is_open {
             let is_shown = is_expired || self.shows_open || run == Some(record.run);
             if !is_shown {
@@ -129,7 +129,7 @@ impl PostgresLook {
     /// What is known about the number.
     pub fn find(&self, _: ServiceId, number: PhoneNumber, scope: Scope) -> Known {
         let mut known = Known::default();
-        let is_meant = |record: &&Record| match scope {
+        let is_meant = |record: &&SentRow| match scope {
             Scope::Campaign(campaign) => record.campaign == campaign,
             Scope::Service => true,
         };
@@ -147,10 +147,10 @@ impl PostgresLook {
         campaign: CampaignId,
         run: RunId,
         row: RowId,
-    ) -> Option<Record> {
+    ) -> Option<SentRow> {
         let mut records = self.records.get(&number)?.iter();
         let is_meant =
-            |record: &&Record| (record.campaign, record.run, record.row) == (campaign, run, row);
+            |record: &&SentRow| (record.campaign, record.run, record.row) == (campaign, run, row);
         records.find(is_meant).cloned()
     }
 

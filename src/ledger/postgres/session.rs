@@ -24,12 +24,12 @@ use tokio_postgres::{Client, Row};
 use tracing::warn;
 
 use super::connection::Connection;
-use super::error::{Trouble, reason};
+use super::error::{ErrorKind, reason};
 use super::place::ServerPlace;
 use super::sql::{ServerSql, translated, typed, within};
 use super::transfer;
 use crate::clock;
-use crate::ledger::lease::Ends;
+use crate::ledger::lease::ShutdownPhase;
 use crate::ledger::store::{Failed, Value};
 use crate::ledger::{Lease, LedgerError};
 
@@ -338,8 +338,10 @@ impl Session {
                     self.lose_touch();
                     why
                 }
-                Failed::Server(error) if Trouble::of(&error) == Trouble::Conflict => reason(&error),
-                Failed::Server(error) if Trouble::of(&error) == Trouble::Away => {
+                Failed::Server(error) if ErrorKind::of(&error) == ErrorKind::Conflict => {
+                    reason(&error)
+                }
+                Failed::Server(error) if ErrorKind::of(&error) == ErrorKind::Away => {
                     self.lose_touch();
                     reason(&error)
                 }
@@ -380,8 +382,8 @@ impl Session {
         let Shared { patience, lease } = &*self.shared();
         match lease.ends() {
             None => *patience,
-            Some(Ends::Soon) => LAST_PATIENCE.min(*patience),
-            Some(Ends::AtOnce) => Duration::ZERO,
+            Some(ShutdownPhase::Soon) => LAST_PATIENCE.min(*patience),
+            Some(ShutdownPhase::AtOnce) => Duration::ZERO,
         }
     }
 

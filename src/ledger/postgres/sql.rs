@@ -16,7 +16,7 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Error};
 
-use super::record::{IS_EXPIRED, SENDER, storable, storable_json, whole_seconds};
+use super::columns::{IS_EXPIRED, SENDER, storable, storable_json, whole_seconds};
 use super::sender::live_lease;
 use crate::lead::{RunId, Status};
 use crate::ledger::coding::status_code;

@@ -1,6 +1,6 @@
 //! The ledger of one computer: an SQLite file.
 //!
-//! It keeps the promises of every ledger (`ledger`); each has its tests in `promises`.
+//! It keeps the promises of every ledger (`ledger`).
 //!
 //! # What is on disk, and what a kill leaves
 //!
@@ -34,24 +34,23 @@
 //! For each service one [`SqliteLedger`] may send, which [`FileLock`] ensures; it changes only the
 //! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
 //! they see what is committed and never wait, and a command that only reads changes no file (`reader`).
-//! Only [`SqliteLedger::prune`] and the methods that forget wait for readers. Readers and writers alike
+//! Only what overwrites removed data ([`SqliteLedger::scrub`]) waits for readers. Readers and writers alike
 //! refuse a ledger of another version.
 //!
 //! # Files
 //!
-//! [`SqliteLedger`] is one type. It is defined in `file`, with the state
-//! of `filing` and `identity`; every other file adds the methods
-//! of its subject. Apart from that no two files import each other.
+//! [`SqliteLedger`] is one type. It is defined in `file`, with the state of `filing` and `identity`; `sql`
+//! performs the statements of `ledger`, and every other file adds what only a file does.
 //!
 //! # Cost
 //!
 //! The journal is only appended to, and filing writes the table in order, so the first
 //! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
 
+mod at_work;
 mod begin;
 mod commit;
 mod copy;
-mod earlier;
 mod error;
 mod file;
 mod filing;
@@ -60,6 +59,7 @@ pub(in crate::ledger) mod journal;
 mod lead_id;
 mod lock;
 mod network;
+mod overwrite;
 mod own_files;
 mod pace;
 mod packed;
@@ -67,24 +67,23 @@ mod place;
 mod privacy;
 #[cfg(test)]
 mod promises;
-mod prune;
 mod reader;
 mod recall;
 mod record;
 mod recover;
 mod round;
+mod run_numbers;
 #[cfg(test)]
 pub(in crate::ledger) mod samples;
 mod schema;
 mod sql;
 #[cfg(test)]
 pub(in crate::ledger) mod testing;
-mod transfer;
 mod unfiled;
 
 use super::{
     AskedPause, AtWork, Attempted, Begun, CellsDigest, Claim, Group, Known, LedgerError,
-    LockHolder, NewRun, RecentUse, Record, Reply, Scope, ServiceId, Settlement, StartsInSecond,
+    LockHolder, NewRun, RecentUse, Reply, Scope, SentRow, ServiceId, Settlement, StartsInSecond,
     coding,
 };
 

@@ -11,7 +11,7 @@
 use rusqlite::{CachedStatement, OptionalExtension, Params, Transaction, params};
 
 use super::unfiled;
-use super::{CellsDigest, Known, LedgerError, Record, Scope, ServiceId, SqliteLedger};
+use super::{CellsDigest, Known, LedgerError, Scope, SentRow, ServiceId, SqliteLedger};
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::ledger::record::COLUMNS;
 use crate::ledger::row::Row;
@@ -120,7 +120,7 @@ impl SqliteLook<'_> {
         campaign: CampaignId,
         run: RunId,
         row: RowId,
-    ) -> Result<Option<Record>, LedgerError> {
+    ) -> Result<Option<SentRow>, LedgerError> {
         let key = params![
             service.0,
             number.key().cast_signed(),
@@ -130,7 +130,7 @@ impl SqliteLook<'_> {
         ];
         let mut found = Ok(None);
         let read = self.of_row.query_row(key, |row| {
-            found = Record::read(&Row::File(row)).map(Some);
+            found = SentRow::read(&Row::File(row)).map(Some);
             Ok(())
         });
         let found = read.optional().map_err(Failed::from).and_then(|_| found);
@@ -155,7 +155,7 @@ fn know(query: &mut CachedStatement<'_>, key: impl Params) -> Result<Known, Fail
     let mut rows = query.query(key)?;
     let mut known = Known::default();
     while let Some(row) = rows.next()? {
-        known.add(Record::read(&Row::File(row))?);
+        known.add(SentRow::read(&Row::File(row))?);
     }
     Ok(known)
 }

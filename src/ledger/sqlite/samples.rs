@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{CellsDigest, Claim, Group, Record, SqliteRecall};
+use super::{CellsDigest, Claim, Group, SentRow, SqliteRecall};
 use super::{ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{InvalidRow, Ledger, LedgerPlace, SenderId};
@@ -94,7 +94,7 @@ impl Sample {
     }
 
     /// The filed record of the row's [`claim`].
-    pub(in crate::ledger) fn row(&self, run: RunId, row: u64) -> Option<Record> {
+    pub(in crate::ledger) fn row(&self, run: RunId, row: u64) -> Option<SentRow> {
         let Claim {
             row,
             number,

@@ -3,7 +3,7 @@
 use rusqlite::types::{ToSqlOutput, Value as Stored, ValueRef};
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
-use super::earlier::at_work;
+use super::at_work::at_work;
 use super::recover::{services, uncounted};
 use super::unfiled::open_claims;
 use super::{LedgerError, ServiceId, SqliteLedger, lead_id, unfiled};

@@ -172,7 +172,7 @@ fn reply(millis: u64, verdict: Verdict, stores: bool) -> Reply {
 struct Ran {
     /// Row, status and attempts, in the order in which they were handed on.
     rows: Vec<(u64, Option<(Status, u32)>)>,
-    end: End,
+    end: Delivery,
     took: Duration,
 }
 
@@ -342,7 +342,7 @@ async fn run_into(
     inputs: Arc<[PlannedInput]>,
     results: mpsc::Sender<Batch>,
     interrupts: Interrupts,
-) -> End {
+) -> Delivery {
     let mut no_events = |_: RunEvent<'_>| {};
     let rate = RateController::new(&RateChoice::Unlimited, None);
     let outlet = Outlet::Writer(results);

@@ -2,9 +2,9 @@
 
 use super::{Flaw, Protocol};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
-use crate::ledger::postgres::claims::{Decision, Standing, decide};
+use crate::ledger::postgres::claims::{CompetingRow, Decision, decide};
 use crate::ledger::record::{NO_ANSWER, without_answer};
-use crate::ledger::{Claim, ClaimScope, Record, Refusal, SenderId};
+use crate::ledger::{Claim, ClaimScope, Refusal, SenderId, SentRow};
 use crate::phone::PhoneNumber;
 
 const LEASE: u8 = 2;
@@ -225,7 +225,7 @@ impl State {
     }
 
     /// The rows that have the number, as a claim finds them.
-    fn found(&self, flaw: Flaw) -> Vec<Standing> {
+    fn found(&self, flaw: Flaw) -> Vec<CompetingRow> {
         let has_expired = |until: u8| match flaw {
             Flaw::ExpiresAtOnce => until <= self.now,
             _ => until + TIMEOUT < self.now,
@@ -234,7 +234,7 @@ impl State {
         rows.filter_map(|(run, row)| {
             let row = row.as_ref()?;
             let (_, until) = self.senders.get(row.sender)?;
-            Some(Standing {
+            Some(CompetingRow {
                 record: record(run, row.status),
                 is_open: row.is_open,
                 is_expired: row.is_open && has_expired(*until),
@@ -264,7 +264,7 @@ impl State {
             sender: SenderId::default(),
         };
         let found = self.found(protocol.flaw);
-        let found: Vec<&Standing> = found.iter().collect();
+        let found: Vec<&CompetingRow> = found.iter().collect();
         let decision = decide(&claim, ClaimScope::Campaign, run_id(run), &mine, &found);
         if let Decision::Grant { expired, displaced } = &decision {
             for (run, _) in expired {
@@ -335,9 +335,9 @@ fn sender_id(place: usize) -> SenderId {
     SenderId(place as i64 + 1)
 }
 
-fn record(run: usize, status: Option<Answer>) -> Record {
+fn record(run: usize, status: Option<Answer>) -> SentRow {
     let of = |status| RowOutcome::not_sent(status, None, None);
-    Record {
+    SentRow {
         run: run_id(run),
         row: RowId(1),
         campaign: CampaignId(1),

@@ -1,4 +1,5 @@
-//! The ledger, whichever kind it is.
+//! What each kind of ledger does in a way of its own: open, keep others from sending, commit, file, lease
+//! and pace.
 
 use std::path::Path;
 use std::time::Duration;

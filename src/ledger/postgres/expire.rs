@@ -2,7 +2,7 @@
 
 use super::PostgresLedger;
 use super::claims::expire;
-use super::record::{IS_EXPIRED, SENDER};
+use super::columns::{IS_EXPIRED, SENDER};
 use super::sql::ServerSql;
 use crate::lead::{RunId, Status};
 use crate::ledger::store::Failed;

@@ -1,7 +1,7 @@
 //! Work during which nothing is sent, and tables that are built again without what was removed.
 
 use super::PostgresLedger;
-use super::reconcile::expire_claims;
+use super::expire::expire_claims;
 use super::sql::ServerSql;
 use crate::lead::RunId;
 use crate::ledger::store::Failed;

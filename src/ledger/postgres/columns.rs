@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-/// The columns of `sent AS s`, as `Record::read` reads them.
+/// The columns of `sent AS s`, as `SentRow::read` reads them.
 pub(super) const COLUMNS: &str = "s.number, s.campaign, s.run, s.row, s.file, s.line_offset,
     s.status, s.http_status, s.attempts, s.lead_id, s.settled_at, s.error_code, s.error";
 

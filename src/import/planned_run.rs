@@ -1,57 +1,34 @@
-//! The ledger of an import, its run, and the right to send.
-
-use std::cell::Cell;
-use std::time::Duration;
+//! The run that an import begins or continues.
 
 use serde_json::{Value, json};
-use tracing::warn;
 
 use super::moved_names::{MovedName, earlier_ids, moved_names};
+use super::open_ledger::{OpenLedger, busy, is_again, pace, undone};
 use super::rejects::columns_digest;
 use super::remembered::memory_rules;
-use super::{identity, inputs, service};
+use super::{identity, inputs};
 use crate::campaign::CampaignBook;
 use crate::clock;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, Once, PlannedInput};
-use crate::lead::{ErrorCode, RunId};
+use crate::lead::RunId;
 use crate::ledger::{
-    AskedPause, AtWork, Begun, ClaimScope, Ending, InputRecord, LatestRun, Ledger, LedgerError,
-    LedgerPlace, ListRecord, NewRun, NotBegun, Predecessors, SenderLock, Sending, ServiceId,
+    Begun, ClaimScope, InputRecord, LatestRun, Ledger, LedgerError, ListRecord, NewRun, NotBegun,
+    Predecessors, SenderLock, Sending, StartEnd,
 };
 use crate::mapping::{ColumnChoice, MarkKind};
 use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
-use crate::pipeline::{End, RateController};
-use crate::rate::{KnownRate, RateChoice};
-use crate::report::{Ended, Width, difference_lines, stop_text};
-use crate::results::{KnownOutputs, OutputPaths};
+use crate::pipeline::{Delivery, RateController};
+use crate::rate::KnownRate;
+use crate::report::{Ended, Width, difference_lines};
+use crate::results::OutputPaths;
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
-use crate::stop::{Stop, StopReason};
-
-/// How often to look whether a run that is waited for has ended.
-const ASK_AGAIN: Duration = Duration::from_millis(250);
-
-/// The same for a lease that is about to run out.
-const SOON: Duration = Duration::from_millis(10);
-
-/// A shorter wait is not told.
-const NOTICEABLE: Duration = Duration::from_secs(2);
-
-/// The ledger of an import, whose process may send to the service.
-pub struct Record {
-    pub ledger: Ledger,
-    service: ServiceId,
-    /// Released when the import ends, however it ends.
-    lock: SenderLock,
-    /// Whether it was said that another run is waited for.
-    has_waited: Cell<bool>,
-}
 
 /// A run that is ready to begin or continue: nothing about it is in the ledger yet.
 pub struct PlannedRun {
-    record: Record,
+    opened: OpenLedger,
     new: NewRun,
     pub predecessors: Predecessors,
 }
@@ -69,75 +46,7 @@ pub struct RunLedger {
     pub pace: RateController,
 }
 
-impl Record {
-    /// Opens the ledger and takes the right to send to the service, which may
-    /// mean waiting for another run. `None` if the settings name no ledger.
-    pub async fn open(settings: &ImportSettings) -> Result<Option<Record>, Failure> {
-        let Some(place) = &settings.ledger else {
-            return Ok(None);
-        };
-        let (place, address) = (place.clone(), settings.service.clone());
-        let opening = service::on_a_thread(move || -> Result<_, Failure> {
-            warn_of_network(&place);
-            let mut ledger = Ledger::open(&place)?;
-            let service = ledger.service(&address)?;
-            Ok((ledger, service))
-        });
-        let (ledger, service) = opening.await?;
-        let has_waited = Cell::new(false);
-        let lock = loop {
-            match ledger.try_lock_sender(service)? {
-                Some(lock) => break lock,
-                None => wait_a_moment(&ledger.who_sends(service)?, settings, &has_waited).await?,
-            }
-        };
-        let mut record = Record {
-            ledger,
-            service,
-            lock,
-            has_waited,
-        };
-        // With a ledger in a file no other process can be sending: open claims were left by a crash.
-        let recovering = service::on_a_thread(move || -> Result<_, Failure> {
-            record.ledger.recover(service)?;
-            Ok(record)
-        });
-        recovering.await.map(Some)
-    }
-
-    /// The files that leadload has written at the paths of the outputs.
-    pub fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
-        let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
-        Ok(KnownOutputs::new(self.ledger.outputs_at(&places)?))
-    }
-
-    /// Waits a moment for a run that writes the same files, if that is wanted. Otherwise fails,
-    /// and says who is at it.
-    pub async fn await_outputs(
-        &self,
-        settings: &ImportSettings,
-        taken: Failure,
-    ) -> Result<(), Failure> {
-        match self.ledger.at_work(self.service)? {
-            Some(at_work) => wait_a_moment(&at_work.to_string(), settings, &self.has_waited).await,
-            None => Err(taken),
-        }
-    }
-
-    /// Waits as long as the service has asked an earlier start to.
-    pub async fn await_pause(&self, settings: &ImportSettings) -> Result<(), Failure> {
-        if let Some(pause) = asked_pause(&self.ledger, self.service, settings)? {
-            let left = pause.left(clock::now()).unwrap_or_default();
-            let (status, seconds) = (pause.http_status, left.as_secs_f64().ceil());
-            warn!(
-                event = "waiting",
-                "the service has asked to wait (HTTP {status}); going on in {seconds:.0} s"
-            );
-            clock::wait(left).await;
-        }
-        Ok(())
-    }
-
+impl OpenLedger {
     /// Works out which run this would be.
     pub async fn plan(
         self,
@@ -177,13 +86,13 @@ impl Record {
         if !is_again(settings) {
             self.refuse_undone_before(&new, &fingerprints, book)?;
         }
-        let (record, predecessors) = self.find_predecessors(&new, settings).await?;
+        let (opened, predecessors) = self.find_predecessors(&new, settings).await?;
         new.expected = predecessors.latest;
         if form.allow_duplicates && !is_again(settings) {
-            record.refuse_what_was_sent(&new, predecessors.latest.going_on, paths)?;
+            opened.refuse_what_was_sent(&new, predecessors.latest.going_on, paths)?;
         }
         Ok(PlannedRun {
-            record,
+            opened,
             new,
             predecessors,
         })
@@ -219,38 +128,6 @@ impl Record {
             }
         }
         Ok(())
-    }
-
-    /// Which run would go on, when no other process is at it.
-    async fn find_predecessors(
-        mut self,
-        new: &NewRun,
-        settings: &ImportSettings,
-    ) -> Result<(Record, Predecessors), Failure> {
-        loop {
-            let found = self.ledger.predecessors(new)?;
-            if let Some(run) = found.latest.undone.filter(|_| !is_again(settings)) {
-                return Err(undone(run));
-            }
-            let Some(run) = found.latest.going_on else {
-                return Ok((self, found));
-            };
-            self = self.await_turn(run, settings).await?;
-            // It may be complete by now.
-            if self.ledger.predecessors(new)?.latest.going_on == Some(run) {
-                return Ok((self, found));
-            }
-        }
-    }
-
-    /// Waits until no other process is at this run, or fails and says which one is.
-    async fn await_turn(self, run: RunId, settings: &ImportSettings) -> Result<Record, Failure> {
-        let has_waited = &self.has_waited;
-        let busy = async |at_work: &AtWork| {
-            wait_a_moment(&at_work.to_string(), settings, has_waited).await
-        };
-        let ledger = await_turn(self.ledger, run, busy).await?;
-        Ok(Record { ledger, ..self })
     }
 
     /// With duplicates allowed, only this prevents a list from being called twice. A run that
@@ -314,13 +191,13 @@ impl PlannedRun {
 
     /// What earlier runs did with the rows, as the run will know it when it begins.
     pub fn memory(&self, settings: &ImportSettings) -> Result<Memory, Failure> {
-        let recall = self.record.ledger.recall()?;
+        let recall = self.opened.ledger.recall()?;
         Ok(Memory::new(recall, self.rules(settings)))
     }
 
     fn rules(&self, settings: &ImportSettings) -> MemoryRules {
         let going_on = self.predecessors.latest.going_on;
-        memory_rules(settings, self.record.service, going_on, going_on.is_some())
+        memory_rules(settings, self.opened.service, going_on, going_on.is_some())
     }
 
     /// The campaign names that mean others than before, if people would be sent to both.
@@ -331,23 +208,23 @@ impl PlannedRun {
         book: &CampaignBook,
     ) -> Result<Vec<MovedName>, Failure> {
         let rules = self.rules(settings);
-        moved_names(&self.record.ledger, rules, settings, intake, book).await
+        moved_names(&self.opened.ledger, rules, settings, intake, book).await
     }
 
     /// The rate that earlier runs have learned the service accepts.
     pub fn known_rate(&self) -> Result<Option<KnownRate>, Failure> {
-        Ok(self.record.ledger.known_rate(self.record.service)?)
+        Ok(self.opened.ledger.known_rate(self.opened.service)?)
     }
 
     /// Begins or continues the run. Everything else that may
     /// fail because of the ledger is done before that.
     pub async fn begin(mut self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
-        let service = self.record.service;
-        let recall = self.record.ledger.recall()?;
-        let pace = pace(&mut self.record.ledger, service, &settings.rate)?;
+        let service = self.opened.service;
+        let recall = self.opened.ledger.recall()?;
+        let pace = pace(&mut self.opened.ledger, service, &settings.rate)?;
         self.new.sending.limits = pace.limits().to_vec();
         let begun = loop {
-            match self.record.ledger.begin(&self.new, clock::now())? {
+            match self.opened.ledger.begin(&self.new, clock::now())? {
                 Ok(begun) => break begun,
                 // Whether the list may be sent once more was found out for another state.
                 Err(NotBegun::Changed) if self.new.sending.claims == ClaimScope::Row => {
@@ -357,14 +234,14 @@ impl PlannedRun {
                 }
                 Err(NotBegun::Changed) => {}
                 Err(NotBegun::Busy(by)) => {
-                    self.record = self.record.await_turn(by.run, settings).await?;
+                    self.opened = self.opened.await_turn(by.run).await?;
                 }
             }
-            let (record, found) = self.record.find_predecessors(&self.new, settings).await?;
-            self.record = record;
+            let (opened, found) = self.opened.find_predecessors(&self.new, settings).await?;
+            self.opened = opened;
             self.new.expected = found.latest;
         };
-        let Record { ledger, lock, .. } = self.record;
+        let OpenLedger { ledger, lock, .. } = self.opened;
         let rules = memory_rules(settings, service, Some(begun.run), begun.continues);
         let of_run = RunLedger {
             memory: Memory::new(recall, rules),
@@ -375,152 +252,17 @@ impl PlannedRun {
     }
 }
 
-/// The pace for a service, given what earlier starts have learned about it and used up.
-pub fn pace(
-    ledger: &mut Ledger,
-    service: ServiceId,
-    rate: &RateChoice,
-) -> Result<RateController, LedgerError> {
-    let now = clock::now();
-    let recent = ledger.recent_use(service, now)?;
-    Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
-}
-
-/// The wait that the service has asked an earlier start for, if it is not over. One that is longer
-/// than `--max-outage` is refused.
-pub fn asked_pause(
-    ledger: &Ledger,
-    service: ServiceId,
-    settings: &ImportSettings,
-) -> Result<Option<AskedPause>, Failure> {
-    let now = clock::now();
-    let asked = ledger.recent_use(service, now)?.pause;
-    let left = |pause: &AskedPause| pause.left(now);
-    let asked = asked.filter(|pause| left(pause).is_some());
-    let is_longer = |pause: &AskedPause| left(pause) > Some(settings.policy.max_outage);
-    let Some(pause) = asked.filter(is_longer) else {
-        return Ok(asked);
-    };
-    let stop = Stop::new(StopReason::AskedToWait {
-        until: pause.until(),
-        why: ErrorCode::Http(pause.http_status),
-    });
-    Err(Failure::new(stop.by(), stop_text(&stop)))
-}
-
-/// Warns if the ledger is on a network file system: without
-/// reliable locks two runs could send the same leads.
-fn warn_of_network(place: &LedgerPlace) {
-    if let Some(kind) = place.network_file_system() {
-        warn!(
-            event = "warning",
-            "the ledger `{place}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk"
-        );
-    }
-}
-
-/// Waits until no process has a lease of the run: that of one that was killed runs out. While one is
-/// at it, `busy` waits a moment or fails.
-pub async fn await_turn(
-    mut ledger: Ledger,
-    run: RunId,
-    busy: impl AsyncFn(&AtWork) -> Result<(), Failure>,
-) -> Result<Ledger, Failure> {
-    let mut first = None;
-    loop {
-        let looking = service::on_a_thread(move || -> Result<_, Failure> {
-            let lease = ledger.lease_of(run)?;
-            Ok((ledger, lease))
-        });
-        let (looked_at, lease) = looking.await?;
-        ledger = looked_at;
-        let Some(lease) = lease else {
-            return Ok(ledger);
-        };
-        if first.is_none() && lease.left >= NOTICEABLE {
-            let (by, wait_s) = (&lease.at_work.by, lease.left.as_secs_f64());
-            warn!(
-                event = "waiting",
-                wait_s,
-                "an earlier start of this run has not ended ({by}); waiting {:.0} s at most to see if it still sends",
-                wait_s.ceil()
-            );
-        }
-        // One that ends at another time was renewed, so its process lives.
-        if *first.get_or_insert(lease.until) == lease.until {
-            tokio::time::sleep(lease.left.clamp(SOON, ASK_AGAIN)).await;
-        } else {
-            busy(&lease.at_work).await?;
-        }
-    }
-}
-
-/// Waits a moment for another process, if that is wanted. Otherwise fails, and says who is at it.
-/// Nothing is taken meanwhile, so a wait that is cancelled leaves nothing behind.
-async fn wait_a_moment(
-    at_work: &str,
-    settings: &ImportSettings,
-    has_waited: &Cell<bool>,
-) -> Result<(), Failure> {
-    if settings.options.delivery.wait != Some(true) {
-        return Err(busy(at_work.to_owned()));
-    }
-    if !has_waited.replace(true) {
-        warn!(event = "waiting", "{at_work}; waiting until it has ended");
-    }
-    tokio::time::sleep(ASK_AGAIN).await;
-    Ok(())
-}
-
-/// Whether what was sent, or undone, is to be sent once more.
-pub(super) fn is_again(settings: &ImportSettings) -> bool {
-    settings.options.delivery.again == Some(true)
-}
-
-/// People who were sent before, and whom a nightly job must not send once more; `--again` does.
-#[derive(Debug, thiserror::Error)]
-#[error("these people were sent before")]
-pub struct SentBefore;
-
-pub(super) fn sent_before(message: Message) -> Failure {
-    let error = anyhow::Error::new(SentBefore).context(message);
-    Failure::new(StoppedBy::Usage, error)
-}
-
-fn undone(run: RunId) -> Failure {
-    let message = Message::new(
-        format!("run {run} has sent these inputs, and was undone, so nothing was sent"),
-        format!(
-            "to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads"
-        ),
-    );
-    let message = message.on_page(
-        "This list was sent with the same settings, and its leads were removed again",
-        "Look whether it is the right list. To send it once more, tick that below.",
-    );
-    sent_before(message)
-}
-
-fn busy(who: String) -> Failure {
-    let hint = "wait until it has ended, or let leadload wait with `--wait`";
-    let message = Message::new(who, hint).on_page(
-        "Another leadload is sending a list",
-        "Wait until it has ended, then try again.",
-    );
-    Failure::new(StoppedBy::Busy, message)
-}
-
 impl Run {
     /// Records that this start has ended before anything was sent. If that fails too, it looks as
     /// if it had been killed.
     pub fn end_unsent(&self, ledger: &mut Ledger, why: &Failure) {
-        let ending = Ending {
+        let end = StartEnd {
             exit_code: why.stopped_by.exit_code() as u8,
             stopped_by: Some(why.stopped_by.as_str()),
-            ..Ending::default()
+            ..StartEnd::default()
         };
         ledger.lease().end(false);
-        let _ = ledger.end(self.begun.run, self.begun.start, &ending, clock::now());
+        let _ = ledger.end(self.begun.run, self.begun.start, &end, clock::now());
     }
 
     /// Records how this start of the run has ended.
@@ -528,22 +270,22 @@ impl Run {
         &self,
         ledger: &mut Ledger,
         ended: &Ended<'_>,
-        end: &End,
+        delivery: &Delivery,
     ) -> Result<(), LedgerError> {
         let is_complete = ended.stop.is_none();
         let rows = ended.tally.rows_by_file.iter();
-        let ending = Ending {
+        let end = StartEnd {
             exit_code: ended.exit_code as u8,
             stopped_by: ended.stop.as_ref().map(|stop| stop.by().as_str()),
             requests: ended.requests,
             complete: is_complete,
             input_rows: rows.map(|rows| is_complete.then_some(*rows)).collect(),
             counts: ended.tally.counts,
-            last_read: end.last_read.0,
+            last_read: delivery.last_read.0,
             has_rejects: ended.written.has_all_rejects,
-            tried_again: &end.tried_again,
+            tried_again: &delivery.tried_again,
         };
-        ledger.end(self.begun.run, self.begun.start, &ending, clock::now())
+        ledger.end(self.begun.run, self.begun.start, &end, clock::now())
     }
 }
 

@@ -1,0 +1,314 @@
+//! The ledger of an import, and the right to send, which may have to be waited for.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use tracing::warn;
+
+use super::service;
+use crate::clock;
+use crate::exit::{Failure, StoppedBy};
+use crate::lead::{ErrorCode, RunId};
+use crate::ledger::{
+    AskedPause, Ledger, LedgerError, LedgerPlace, NewRun, Predecessors, SenderLock, ServiceId,
+};
+use crate::message::Message;
+use crate::pipeline::RateController;
+use crate::rate::RateChoice;
+use crate::report::stop_text;
+use crate::results::{KnownOutputs, OutputPaths};
+use crate::settings::ImportSettings;
+use crate::stop::{Stop, StopReason};
+
+/// How often to look whether a run that is waited for has ended.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
+
+/// The same for a lease that is about to run out.
+const SOON: Duration = Duration::from_millis(10);
+
+/// A shorter wait is not told.
+const NOTICEABLE: Duration = Duration::from_secs(2);
+
+/// The ledger of an import, whose process may send to the service.
+pub struct OpenLedger {
+    pub ledger: Ledger,
+    pub(super) service: ServiceId,
+    /// Released when the import ends, however it ends.
+    pub(super) lock: SenderLock,
+    pub(super) turn: Turn,
+}
+
+/// How somebody waits for other processes: nothing is taken meanwhile, so a wait that is cancelled leaves
+/// nothing behind.
+pub struct Turn {
+    /// Whether a process that is at work is waited for. One that was killed always is.
+    waits: bool,
+    /// The failure where it is not, which says who is at work.
+    busy: fn(String) -> Failure,
+    /// Whether it was said that another process is waited for.
+    has_said: Cell<bool>,
+}
+
+/// What somebody finds who waits.
+pub(super) enum Found<T> {
+    Free(T),
+    /// Another process is at work: this one.
+    Busy(String),
+    /// It is free, unless its process goes on, after this time.
+    Soon(Duration),
+}
+
+impl Turn {
+    /// For somebody who does not wait.
+    pub fn at_once(busy: fn(String) -> Failure) -> Turn {
+        Turn {
+            waits: false,
+            busy,
+            has_said: Cell::new(false),
+        }
+    }
+
+    fn of(settings: &ImportSettings) -> Turn {
+        Turn {
+            waits: settings.options.delivery.wait == Some(true),
+            ..Turn::at_once(busy)
+        }
+    }
+
+    /// Looks again and again until it is free.
+    pub(super) async fn wait<T>(
+        &self,
+        mut look: impl AsyncFnMut() -> Result<Found<T>, Failure>,
+    ) -> Result<T, Failure> {
+        loop {
+            match look().await? {
+                Found::Free(found) => return Ok(found),
+                Found::Soon(left) => tokio::time::sleep(left.clamp(SOON, ASK_AGAIN)).await,
+                Found::Busy(who) if !self.waits => return Err((self.busy)(who)),
+                Found::Busy(who) => {
+                    if !self.has_said.replace(true) {
+                        warn!(event = "waiting", "{who}; waiting until it has ended");
+                    }
+                    tokio::time::sleep(ASK_AGAIN).await;
+                }
+            }
+        }
+    }
+
+    /// Waits until no process has a lease of the run: that of one that was killed runs out.
+    pub async fn wait_for_run(&self, ledger: Ledger, run: RunId) -> Result<Ledger, Failure> {
+        let mut held = Some(ledger);
+        let mut first = None;
+        self.wait(async || {
+            let ledger = held.take().ok_or_else(LedgerError::broke_off)?;
+            let looking = service::on_a_thread(move || -> Result<_, Failure> {
+                let lease = ledger.lease_of(run)?;
+                Ok((ledger, lease))
+            });
+            let (ledger, lease) = looking.await?;
+            let Some(lease) = lease else {
+                return Ok(Found::Free(ledger));
+            };
+            held = Some(ledger);
+            if first.is_none() && lease.left >= NOTICEABLE {
+                let (by, wait_s) = (&lease.at_work.by, lease.left.as_secs_f64());
+                warn!(
+                    event = "waiting",
+                    wait_s,
+                    "an earlier start of this run has not ended ({by}); waiting {:.0} s at most to see if it still sends",
+                    wait_s.ceil()
+                );
+            }
+            // One that ends at another time was renewed, so its process lives.
+            Ok(match *first.get_or_insert(lease.until) == lease.until {
+                true => Found::Soon(lease.left),
+                false => Found::Busy(lease.at_work.to_string()),
+            })
+        })
+        .await
+    }
+}
+
+impl OpenLedger {
+    /// Opens the ledger and takes the right to send to the service, which may
+    /// mean waiting for another run. `None` if the settings name no ledger.
+    pub async fn open(settings: &ImportSettings) -> Result<Option<OpenLedger>, Failure> {
+        let Some(place) = &settings.ledger else {
+            return Ok(None);
+        };
+        let (place, address) = (place.clone(), settings.service.clone());
+        let opening = service::on_a_thread(move || -> Result<_, Failure> {
+            warn_of_network(&place);
+            let mut ledger = Ledger::open(&place)?;
+            let service = ledger.service(&address)?;
+            Ok((ledger, service))
+        });
+        let (mut ledger, service) = opening.await?;
+        let turn = Turn::of(settings);
+        let lock = turn.wait(async || {
+            Ok(match ledger.try_lock_sender(service)? {
+                Some(lock) => Found::Free(lock),
+                None => Found::Busy(ledger.who_sends(service)?),
+            })
+        });
+        let lock = lock.await?;
+        // With a ledger in a file no other process can be sending: open claims were left by a crash.
+        let recovering = service::on_a_thread(move || -> Result<_, Failure> {
+            ledger.recover(service)?;
+            Ok(ledger)
+        });
+        Ok(Some(OpenLedger {
+            ledger: recovering.await?,
+            service,
+            lock,
+            turn,
+        }))
+    }
+
+    /// The files that leadload has written at the paths of the outputs.
+    pub fn known_outputs(&self, paths: &OutputPaths) -> Result<KnownOutputs, Failure> {
+        let places: Vec<_> = paths.places().into_iter().map(|(place, _)| place).collect();
+        Ok(KnownOutputs::new(self.ledger.outputs_at(&places)?))
+    }
+
+    /// Waits for a run that writes the same files, until they are made. Where runs send at the same time,
+    /// nothing has kept them apart before.
+    pub(super) async fn await_outputs<T>(
+        &self,
+        make: impl Fn() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let look = async || match make() {
+            Ok(made) => Ok(Found::Free(made)),
+            Err(taken) if taken.stopped_by == StoppedBy::Busy => {
+                let at_work = self.ledger.at_work(self.service)?;
+                at_work.map_or(Err(taken), |by| Ok(Found::Busy(by.to_string())))
+            }
+            Err(failure) => Err(failure),
+        };
+        self.turn.wait(look).await
+    }
+
+    /// Waits as long as the service has asked an earlier start to.
+    pub async fn await_pause(&self, settings: &ImportSettings) -> Result<(), Failure> {
+        if let Some(pause) = asked_pause(&self.ledger, self.service, settings)? {
+            let left = pause.left(clock::now()).unwrap_or_default();
+            let (status, seconds) = (pause.http_status, left.as_secs_f64().ceil());
+            warn!(
+                event = "waiting",
+                "the service has asked to wait (HTTP {status}); going on in {seconds:.0} s"
+            );
+            clock::wait(left).await;
+        }
+        Ok(())
+    }
+
+    /// Which run would go on, when no other process is at it.
+    pub(super) async fn find_predecessors(
+        mut self,
+        new: &NewRun,
+        settings: &ImportSettings,
+    ) -> Result<(OpenLedger, Predecessors), Failure> {
+        loop {
+            let found = self.ledger.predecessors(new)?;
+            if let Some(run) = found.latest.undone.filter(|_| !is_again(settings)) {
+                return Err(undone(run));
+            }
+            let Some(run) = found.latest.going_on else {
+                return Ok((self, found));
+            };
+            self = self.await_turn(run).await?;
+            // It may be complete by now.
+            if self.ledger.predecessors(new)?.latest.going_on == Some(run) {
+                return Ok((self, found));
+            }
+        }
+    }
+
+    /// Waits until no other process is at this run, or fails and says which one is.
+    pub(super) async fn await_turn(self, run: RunId) -> Result<OpenLedger, Failure> {
+        let ledger = self.turn.wait_for_run(self.ledger, run).await?;
+        Ok(OpenLedger { ledger, ..self })
+    }
+}
+
+/// The pace for a service, given what earlier starts have learned about it and used up.
+pub fn pace(
+    ledger: &mut Ledger,
+    service: ServiceId,
+    rate: &RateChoice,
+) -> Result<RateController, LedgerError> {
+    let now = clock::now();
+    let recent = ledger.recent_use(service, now)?;
+    Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
+}
+
+/// The wait that the service has asked an earlier start for, if it is not over. One that is longer
+/// than `--max-outage` is refused.
+pub fn asked_pause(
+    ledger: &Ledger,
+    service: ServiceId,
+    settings: &ImportSettings,
+) -> Result<Option<AskedPause>, Failure> {
+    let now = clock::now();
+    let asked = ledger.recent_use(service, now)?.pause;
+    let left = |pause: &AskedPause| pause.left(now);
+    let asked = asked.filter(|pause| left(pause).is_some());
+    let is_longer = |pause: &AskedPause| left(pause) > Some(settings.policy.max_outage);
+    let Some(pause) = asked.filter(is_longer) else {
+        return Ok(asked);
+    };
+    let stop = Stop::new(StopReason::AskedToWait {
+        until: pause.until(),
+        why: ErrorCode::Http(pause.http_status),
+    });
+    Err(Failure::new(stop.by(), stop_text(&stop)))
+}
+
+/// Warns if the ledger is on a network file system: without
+/// reliable locks two runs could send the same leads.
+fn warn_of_network(place: &LedgerPlace) {
+    if let Some(kind) = place.network_file_system() {
+        warn!(
+            event = "warning",
+            "the ledger `{place}` is on a network file system ({kind}), where locks and write-ahead logs are not reliable: two runs might send the same leads, or the ledger might be damaged; put it on a local disk"
+        );
+    }
+}
+
+/// Whether what was sent, or undone, is to be sent once more.
+pub(super) fn is_again(settings: &ImportSettings) -> bool {
+    settings.options.delivery.again == Some(true)
+}
+
+/// People who were sent before, and whom a nightly job must not send once more; `--again` does.
+#[derive(Debug, thiserror::Error)]
+#[error("these people were sent before")]
+pub struct SentBefore;
+
+pub(super) fn sent_before(message: Message) -> Failure {
+    let error = anyhow::Error::new(SentBefore).context(message);
+    Failure::new(StoppedBy::Usage, error)
+}
+
+pub(super) fn undone(run: RunId) -> Failure {
+    let message = Message::new(
+        format!("run {run} has sent these inputs, and was undone, so nothing was sent"),
+        format!(
+            "to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads"
+        ),
+    );
+    let message = message.on_page(
+        "This list was sent with the same settings, and its leads were removed again",
+        "Look whether it is the right list. To send it once more, tick that below.",
+    );
+    sent_before(message)
+}
+
+pub(super) fn busy(who: String) -> Failure {
+    let hint = "wait until it has ended, or let leadload wait with `--wait`";
+    let message = Message::new(who, hint).on_page(
+        "Another leadload is sending a list",
+        "Wait until it has ended, then try again.",
+    );
+    Failure::new(StoppedBy::Busy, message)
+}
