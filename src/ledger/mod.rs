@@ -55,8 +55,6 @@
 //! Both are compared with one model in memory (`model`); the thread that commits while a run is sent is
 //! `writer`.
 
-#[cfg(test)]
-mod after_run_tests;
 mod attempts;
 mod beginning;
 #[cfg(test)]
@@ -84,6 +82,8 @@ mod on_server;
 mod outputs;
 mod place;
 mod postgres;
+#[cfg(test)]
+mod promises;
 mod prune;
 mod recall;
 mod reconcile;

@@ -392,6 +392,7 @@ pub(super) fn in_file(step: &str) -> String {
         (" bytea", " BLOB"),
         (" json", " TEXT"),
         (" text", " TEXT"),
+        (" false", " 0"),
     ] {
         step = step.replace(of_server, of_file);
     }

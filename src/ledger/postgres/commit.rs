@@ -211,15 +211,11 @@ fn write(
         .collect();
     let answers = session.at_once(&sent)?;
     let written = written(&statements, answers);
-    let written = written.map_err(|error| LedgerError::of_server(&session.place, &error))?;
-    written.ok_or_else(|| LedgerError::lost_run(&session.place))
+    written.map_err(|error| LedgerError::of_server(&session.place, &error))
 }
 
-/// What the answers to the statements say; `None` if the ledger does not have the run.
-fn written(
-    statements: &[Statement<'_>],
-    answers: Vec<Vec<ServerRow>>,
-) -> Result<Option<Written>, Error> {
+/// What the answers to the statements say.
+fn written(statements: &[Statement<'_>], answers: Vec<Vec<ServerRow>>) -> Result<Written, Error> {
     let mut written = Written::default();
     for (statement, rows) in statements.iter().zip(answers) {
         let first = rows.first();
@@ -232,8 +228,6 @@ fn written(
                     written.granted.insert(RowId(row.cast_unsigned()));
                 }
             }
-            Answers::Progress if first.is_none() => return Ok(None),
-            Answers::Progress => {}
             Answers::News => {
                 written.has_lease = first.is_some_and(|row| row.try_get(3).unwrap_or(false));
                 written.news = rows.into_iter().next();
@@ -244,5 +238,5 @@ fn written(
             Answers::Suppressed => written.suppressed = rows,
         }
     }
-    Ok(Some(written))
+    Ok(written)
 }

@@ -114,6 +114,8 @@ impl LedgerError {
             Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
                 GIVE_PASSWORD.to_owned()
             }
+            // The only statement that divides by what may be zero finds no run (`statements`).
+            Some(&SqlState::DIVISION_BY_ZERO) => return LedgerError::lost_run(place),
             Some(&SqlState::INVALID_CATALOG_NAME) => {
                 format!("create it with `createdb {database}`, or name another one")
             }

@@ -1,4 +1,4 @@
-//! Tests for each promise of `ledger`, and of several senders, on a server.
+//! What a server alone promises: several senders at once.
 
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 use crate::ledger::cluster::Cluster;
@@ -165,25 +165,6 @@ fn a_sender_whose_run_was_taken_over_is_told_so() {
     let late = of_sender(SenderId(1), settlements([1], &created()));
     other.commit(RUN, late);
     assert_eq!(status(&other, 1), Some(Status::Created));
-}
-
-#[test]
-fn the_highest_row_that_was_claimed_is_known_and_counts_only_grow() {
-    let Some(mut server) = server() else { return };
-    for (row, highest) in [(3, "3"), (11, "11"), (9, "11")] {
-        server.commit(RUN, claims([row]));
-        assert_eq!(
-            server.database.sql("SELECT reached FROM leadload.runs"),
-            [highest]
-        );
-    }
-    for (counted, known) in [(3, "3"), (1, "3"), (4, "4")] {
-        let mut group = Group::default();
-        (0..counted).for_each(|_| group.counts.add(Status::Created));
-        server.commit(RUN, group);
-        let created = "SELECT counts ->> 'created' FROM leadload.runs";
-        assert_eq!(server.database.sql(created), [known]);
-    }
 }
 
 #[test]

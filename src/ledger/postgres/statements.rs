@@ -72,16 +72,20 @@ DELETE FROM leadload.sent
 WHERE run = $1 AND row = ANY($2) AND sender = ANY($3) AND is_open AND status IS NULL";
 
 /// A run that continues counts from zero again; the higher counts of earlier starts stay until
-/// it has passed them. Returns nothing if the run is not there, or the last group that this start
-/// has counted requests in: then the ledger was replaced by an older one.
+/// it has passed them. If the run is not there, or the last group that this start has counted requests in,
+/// the ledger was replaced by an older one: a division by zero then ends the transaction, so that nothing
+/// of the group is written (`LedgerError::of_server`).
 const PROGRESS: &str = "
-UPDATE leadload.runs SET reached = greatest(reached, $2),
-    counts = CASE WHEN $3 >= counted THEN $4 ELSE counts END,
-    counted = greatest(counted, $3)
-WHERE id = $1 AND EXISTS (
-    SELECT 1 FROM leadload.starts WHERE run = $1 AND start = $5 AND committed >= $6
+WITH there AS (
+    UPDATE leadload.runs SET reached = greatest(reached, $2),
+        counts = CASE WHEN $3 >= counted THEN $4 ELSE counts END,
+        counted = greatest(counted, $3)
+    WHERE id = $1 AND EXISTS (
+        SELECT 1 FROM leadload.starts WHERE run = $1 AND start = $5 AND committed >= $6
+    )
+    RETURNING 1
 )
-RETURNING 1";
+SELECT 1 / count(*) FROM there";
 
 const UNCERTAIN: i64 = status_code(Status::Uncertain);
 
@@ -99,8 +103,6 @@ pub(super) enum Answers {
     /// Whether the lease was renewed.
     Renewal,
     Claims,
-    /// Whether the run is there.
-    Progress,
     News,
     Starts,
     Suppressed,
@@ -130,7 +132,7 @@ pub(super) fn statements<'a>(
             vec![id.into(), millis(lease).into()],
         );
     }
-    add(Answers::Progress, PROGRESS, progress(sender, run, group));
+    add(Answers::Nothing, PROGRESS, progress(sender, run, group));
     if !group.claims.is_empty() {
         add(Answers::Claims, CLAIM, claim(sender, run, group));
     }

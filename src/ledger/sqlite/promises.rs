@@ -1,14 +1,13 @@
-//! Tests for each promise in the documentation of `ledger`.
+//! What a file alone promises: filing, and that removed data is nowhere in its files.
 
 use jiff::Timestamp;
 
 use super::journal::{Replay, follow};
 use super::samples::{
-    BEGAN_AT, RUN, Sample, claim, claims, created, invalid_row, number, rejected, run_of,
-    settlements,
+    BEGAN_AT, RUN, Sample, claims, created, invalid_row, number, rejected, run_of, settlements,
 };
-use super::{CellsDigest, Group, Scope, Settlement};
-use crate::lead::{Counts, RunId, Status};
+use super::{CellsDigest, Group, Scope};
+use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, LedgerPlace, Pruned};
 
 /// Counts the open claims, the outcomes in the journal, and the filed rows.
@@ -21,29 +20,6 @@ fn places(sample: &Sample) -> (usize, usize, i64) {
     read.unwrap();
     let filed = sample.number("SELECT count(*) FROM sent");
     (replay.open.len(), outcomes, filed)
-}
-
-#[test]
-fn a_group_that_fails_leaves_nothing_and_can_be_committed_again() {
-    let mut sample = Sample::new();
-    let mut group = claims([1, 2]);
-    // No table takes an invalid row without a reason.
-    group.invalid = vec![invalid_row(3, "x")];
-    group.invalid[0].outcome.error_code = None;
-    assert!(sample.ledger.commit(RUN, &group).is_err());
-    assert_eq!(places(&sample), (0, 0, 0));
-    assert_eq!(sample.number("SELECT reached FROM runs"), 0);
-    group.invalid.clear();
-    sample.commit(RUN, group);
-    assert_eq!(places(&sample), (2, 0, 0));
-}
-
-#[test]
-fn nothing_is_committed_for_a_missing_run() {
-    let mut sample = Sample::new();
-    let error = sample.ledger.commit(RunId(9), &claims([1])).unwrap_err().0;
-    assert!(error.to_string().contains("cannot be used"), "{error}");
-    assert_eq!(places(&sample), (0, 0, 0));
 }
 
 #[test]
@@ -114,65 +90,6 @@ fn an_outcome_that_comes_while_filing_is_not_cleared_with_those_before_it() {
     assert_eq!(sample.status(7), Some(Status::Created));
 }
 
-#[test]
-fn the_highest_row_that_was_claimed_is_known() {
-    let mut sample = Sample::new();
-    for (row, highest) in [(3, 3), (11, 11), (9, 11)] {
-        sample.commit(RUN, claims([row]));
-        sample.commit(RUN, settlements([row], &created()));
-        assert_eq!(sample.number("SELECT reached FROM runs"), highest);
-    }
-}
-
-#[test]
-fn a_run_that_counts_from_the_beginning_again_does_not_lose_its_counts() {
-    let mut sample = Sample::new();
-    let group = |rows: usize| {
-        let mut counts = Counts::default();
-        (0..rows).for_each(|_| counts.add(Status::Created));
-        Group {
-            counts,
-            ..Group::default()
-        }
-    };
-    let created = "SELECT counts ->> 'created' FROM runs";
-    for (counted, known) in [(3, 3), (1, 3), (2, 3), (4, 4)] {
-        sample.commit(RUN, group(counted));
-        assert_eq!(sample.number(created), known);
-    }
-}
-
-#[test]
-fn cells_that_were_bad_are_known_to_later_runs_by_their_digest() {
-    let mut sample = Sample::new();
-    let later = sample.run();
-    let (invalid, rejected_cells) = (invalid_row(1, "x").cells, CellsDigest([9; 16]));
-    let mut group = claims([2, 3]);
-    group.invalid = vec![invalid_row(1, "x")];
-    for (row, outcome) in [(2, rejected()), (3, created())] {
-        group.settlements.push(Settlement {
-            claim: claim(row),
-            outcome,
-            cells: Some(CellsDigest([row as u8 + 7; 16])),
-            attempted: None,
-        });
-    }
-    // A killed run has left no rejects file, so its bad rows were not reported.
-    let killed = sample.run();
-    sample.commit(killed, group.clone());
-    sample.commit(RUN, group.clone());
-    for digest in [invalid, rejected_cells] {
-        assert!([killed, RUN, later].map(|run| sample.is_known_bad(digest, run)) == [false; 3]);
-    }
-    sample.record_rejects(RUN);
-    sample.commit(later, group);
-    for digest in [invalid, rejected_cells] {
-        assert!(!sample.is_known_bad(digest, RUN));
-        assert!(sample.is_known_bad(digest, later));
-    }
-    assert!(!sample.is_known_bad(CellsDigest([10; 16]), later));
-}
-
 /// A ledger whose run has an invalid row, a rejected row, an unfiled one and an open claim.
 fn with_texts() -> Sample {
     let mut sample = Sample::new();
@@ -213,22 +130,6 @@ fn pruned_texts_are_nowhere_in_the_files_and_numbers_stay() {
     assert_eq!(sample.status(4), Some(Status::Uncertain));
     sample.record_rejects(RUN);
     assert!(sample.is_known_bad(CellsDigest([3; 16]), RunId(2)));
-}
-
-#[test]
-fn a_run_is_as_old_as_its_last_end() {
-    let mut sample = with_texts();
-    let start = |start: i64, ended_at: Option<i64>| {
-        let add = "INSERT INTO starts (run, start, began_at, ended_at, process, host, version)
-            VALUES (1, ?1, ?2, ?3, 1, 'h', '1')";
-        let began_at = BEGAN_AT + start * 100;
-        let values = (start, began_at, ended_at);
-        sample.ledger.file().db.execute(add, values).unwrap();
-    };
-    start(1, Some(BEGAN_AT + 150));
-    start(2, None);
-    assert_eq!(sample.ledger.prune(time(BEGAN_AT + 199)).unwrap().runs, 0);
-    assert_eq!(sample.ledger.prune(time(BEGAN_AT + 200)).unwrap().runs, 1);
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! What both kinds of ledger promise about the time after a run: the do-not-call list, undoing,
-//! and looking uncertain rows up.
+//! The promises of `ledger`, on each kind: groups, the do-not-call list, files and tokens of runs, undoing,
+//! and looking uncertain rows up. What only one kind promises is tested beside it.
 
 mod look_up;
 mod undo;
+mod writing;
 
 use std::time::Duration;
 
