@@ -53,6 +53,9 @@ impl fmt::Display for CampaignId {
     }
 }
 
+/// What became of a row. Its form in serde is that of the ledger's journal (`ledger::sqlite::journal`), which
+/// later versions read after a kill: a new field is left out there, and what is to be kept of it is written at
+/// the end of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOutcome {
     pub status: Status,

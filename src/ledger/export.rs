@@ -4,7 +4,7 @@
 //! files that no other program can open.
 
 use super::coding::{line, status_code};
-use super::record::{COLUMNS, outcome};
+use super::record::{OUTCOME, columns, each_of, outcome};
 use super::row::Row;
 use super::store::{Failed, list};
 use super::{Ledger, LedgerError};
@@ -48,18 +48,24 @@ pub struct ExportedRow {
     pub outcome: RowOutcome,
 }
 
-/// Selects [`COLUMNS`] from both sent and invalid rows, followed by
+/// Selects [`columns`] from both sent and invalid rows, followed by
 /// the phone cell, which an invalid row has instead of a number.
 fn select() -> String {
-    let invalid = status_code(Status::Invalid);
     let are_meant = "run IN (SELECT CAST(value AS bigint) FROM json_each($1))
         AND (CAST($2 AS bigint) IS NULL OR campaign = $2)";
+    let outcome = each_of(OUTCOME, |(column, _)| match column.name {
+        "status" => status_code(Status::Invalid).to_string(),
+        "attempts" => "0".to_owned(),
+        reason @ ("error_code" | "error") => reason.to_owned(),
+        _ => "NULL".to_owned(),
+    });
     format!(
-        "SELECT {COLUMNS}, NULL AS cell FROM leadload.sent_seen AS s WHERE {are_meant}
+        "SELECT {}, NULL AS cell FROM leadload.sent_seen AS s WHERE {are_meant}
         UNION ALL
-        SELECT NULL, campaign, run, row, file, line - row, {invalid}, NULL, 0, NULL, NULL,
-            error_code, error, coalesce(cell, '') FROM leadload.invalid_rows WHERE {are_meant}
-        ORDER BY run, row, cell NULLS FIRST"
+        SELECT NULL, campaign, run, row, file, line - row, {outcome}, coalesce(cell, '')
+        FROM leadload.invalid_rows WHERE {are_meant}
+        ORDER BY run, row, cell NULLS FIRST",
+        columns("")
     )
 }
 

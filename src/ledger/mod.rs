@@ -31,7 +31,7 @@
 //!
 //! What is known of runs, rows, numbers and files is written and read in one place for both: a subject is a
 //! file here, with its statements, over a thin driver (`store`; what comes back is read by `row`). The tables
-//! are made by the same steps (`schema`). A fact about a row is one step there and its subject's file.
+//! are made by the same steps (`schema`). A new fact about a row is one step there and one column in `record`.
 //!
 //! | subject | file |
 //! |-|-|
@@ -63,6 +63,7 @@ mod beginning;
 #[allow(dead_code)]
 mod cluster;
 mod coding;
+mod column;
 mod counts;
 mod earlier;
 mod ending;

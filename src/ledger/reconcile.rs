@@ -4,24 +4,41 @@ use std::collections::HashMap;
 
 use super::attempts;
 use super::coding::{OF_REMOVED, REMOVED, status_code};
+use super::column::Column;
 use super::counts;
-use super::record::COLUMNS;
+use super::record::{OUTCOME, Stored, columns, each_of};
 use super::store::{Value, places};
 use super::{Attempted, LeadAt, Ledger, LedgerError, SentRow};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
+/// The place of the first value of an outcome in [`settle`], its status.
+const FIRST: usize = 7;
+
 /// How many numbers one statement takes.
 const AT_ONCE: usize = 1_000;
 
-const SETTLE: &str = "
-UPDATE leadload.sent SET status = $3, lead_id = $4, http_status = $5, settled_at = $6,
-    error_code = $7, error = $8 /*server , claimed_at = NULL,
-    holds = CASE WHEN $3 <= 1 THEN holds END,
-    holds_service = CASE WHEN $3 <= 1 THEN holds_service END */
-WHERE run = $1 AND row = $2 AND number = $11 AND campaign = $12
-    AND service = (SELECT service FROM leadload.runs WHERE id = $1)
-    AND status IN ($9, $10) AND lead_id IS NULL /*server AND NOT is_open */";
+/// What a look-up says of a row: how often it was sent stays.
+fn facts() -> impl Iterator<Item = &'static (Column, Stored)> {
+    let facts = OUTCOME.iter();
+    facts.filter(|(column, _)| column.name != "attempts")
+}
+
+/// Settles a row that was looked up, of which a request may have been on its way.
+fn settle() -> String {
+    let outcome = each_of(facts().zip(FIRST..), |((column, _), place)| {
+        format!("{} = ${place}", column.name)
+    });
+    let settled = format!("${FIRST} <= 1");
+    format!(
+        "UPDATE leadload.sent SET {outcome} /*server , claimed_at = NULL,
+            holds = CASE WHEN {settled} THEN holds END,
+            holds_service = CASE WHEN {settled} THEN holds_service END */
+        WHERE run = $1 AND row = $2 AND number = $3 AND campaign = $4
+            AND service = (SELECT service FROM leadload.runs WHERE id = $1)
+            AND status IN ($5, $6) AND lead_id IS NULL /*server AND NOT is_open */"
+    )
+}
 
 impl Ledger {
     /// The rows of a run whose leads may be looked up, in order, each with the times of its attempts
@@ -32,9 +49,9 @@ impl Ledger {
         run: RunId,
     ) -> Result<Vec<(SentRow, Vec<Attempted>)>, LedgerError> {
         let [uncertain, duplicate] = [Status::Uncertain, Status::Duplicate].map(status_code);
-        let lost = ErrorCode::AnswerLost;
+        let (lost, columns) = (ErrorCode::AnswerLost, columns(""));
         let select = format!(
-            "SELECT {COLUMNS} FROM leadload.sent_seen AS s
+            "SELECT {columns} FROM leadload.sent_seen AS s
             WHERE run = $1 AND NOT is_busy AND (status = {uncertain}
                 OR status IN ({duplicate}, {OF_REMOVED}) AND error_code = '{lost}' AND lead_id IS NULL)
                 AND NOT EXISTS (SELECT 1 FROM leadload.undo_rows AS u
@@ -54,8 +71,9 @@ impl Ledger {
     /// The latest lead of each campaign that the run has made.
     pub fn leads_made(&self, run: RunId) -> Result<Vec<SentRow>, LedgerError> {
         let made = "run = $1 AND status = 0 AND lead_id IS NOT NULL";
+        let columns = columns("");
         let latest = format!(
-            "SELECT {COLUMNS} FROM leadload.sent_seen AS s WHERE {made} AND row IN (
+            "SELECT {columns} FROM leadload.sent_seen AS s WHERE {made} AND row IN (
                 SELECT max(row) FROM leadload.sent_seen AS s WHERE {made} GROUP BY campaign
             ) ORDER BY campaign"
         );
@@ -65,12 +83,12 @@ impl Ledger {
     /// The leads of these numbers in all campaigns of all services, and rows that may be leads, as
     /// they are now: those that are being sent too.
     pub fn leads_of(&self, numbers: &[PhoneNumber]) -> Result<Vec<LeadAt>, LedgerError> {
-        let uncertain = status_code(Status::Uncertain);
+        let (uncertain, columns) = (status_code(Status::Uncertain), columns(""));
         self.reading_seen(|sql| {
             let mut found: HashMap<PhoneNumber, Vec<LeadAt>> = HashMap::new();
             for numbers in numbers.chunks(AT_ONCE) {
                 let select = format!(
-                    "SELECT {COLUMNS},
+                    "SELECT {columns},
                         (SELECT address FROM leadload.services WHERE id = service) AS address
                     FROM leadload.sent_seen AS s
                     WHERE number IN {} AND status IN (0, 1, {uncertain})
@@ -96,27 +114,18 @@ impl Ledger {
     pub fn reconcile(&mut self, row: &SentRow, outcome: &RowOutcome) -> Result<(), LedgerError> {
         let (run, at) = (row.run, row.row);
         let before = status_code(row.outcome.status);
-        let code = outcome.error_code.map(|code| code.to_string());
-        let values = [
+        let mut values = vec![
             run.into(),
             at.into(),
-            status_code(outcome.status).into(),
-            outcome
-                .lead_id
-                .as_deref()
-                .map_or(Value::Null, Value::LeadId),
-            outcome.http_status.into(),
-            outcome.settled_at.into(),
-            code.as_deref().into(),
-            outcome.error.as_deref().into(),
-            before.into(),
-            (before + REMOVED).into(),
             row.number.into(),
             row.campaign.into(),
+            before.into(),
+            (before + REMOVED).into(),
         ];
+        values.extend(facts().map(|(_, stored)| stored(outcome)));
         self.changing(|sql| {
             let mut counts = counts::to_change(sql, run)?;
-            if sql.change(SETTLE, &values)? > 0 {
+            if sql.change(&settle(), &values)? > 0 {
                 counts.change(row.outcome.status, outcome.status);
                 counts::write(sql, run, &counts)?;
                 let known = "DELETE FROM leadload.attempts WHERE run = $1 AND row = $2";

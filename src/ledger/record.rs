@@ -1,8 +1,9 @@
 //! A row that was sent, as the ledger knows it.
 
-use super::coding::{REMOVED, line, status_of};
+use super::coding::{REMOVED, line, status_code, status_of};
+use super::column::{Column, Kind};
 use super::row::{LeadId, Row};
-use super::store::Failed;
+use super::store::{Failed, Value};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
 
@@ -28,10 +29,56 @@ pub struct LeadAt {
     pub service: String,
 }
 
-/// The columns of a row that was sent, in the order in which [`SentRow::read`] reads them.
-pub(super) const COLUMNS: &str =
-    "number, campaign, run, row, file, line_offset, status, http_status,
-    attempts, lead_id, settled_at, error_code, error";
+/// The columns of a row before its outcome, in the order in which [`SentRow::read`] reads them.
+pub(super) const KEY: [&str; 6] = ["number", "campaign", "run", "row", "file", "line_offset"];
+
+/// How a fact about an outcome is stored.
+pub(super) type Stored = fn(&RowOutcome) -> Value<'_>;
+
+/// All that is stored of an outcome, in the order in which [`outcome`] reads it. A new fact is another one
+/// here, with a step in `schema`, a line in [`outcome`], and a field of [`RowOutcome`], whose introduction says
+/// what that means for the journal.
+pub(super) const OUTCOME: [(Column, Stored); 7] = [
+    stored("status", Kind::Whole, |of| status_code(of.status).into()),
+    stored("http_status", Kind::Whole, |of| of.http_status.into()),
+    stored("attempts", Kind::Whole, |of| of.attempts.into()),
+    stored("lead_id", Kind::LeadId, |of| {
+        of.lead_id.as_deref().map_or(Value::Null, Value::LeadId)
+    }),
+    stored("settled_at", Kind::Time, |of| of.settled_at.into()),
+    stored("error_code", Kind::Text, |of| {
+        of.error_code.map(|code| code.to_string()).into()
+    }),
+    stored("error", Kind::Text, |of| of.error.as_deref().into()),
+];
+
+const fn stored(name: &'static str, kind: Kind, how: Stored) -> (Column, Stored) {
+    (Column { name, kind }, how)
+}
+
+/// What is stored of the outcome of a claim without an answer, as SQL, from its row with the name `s`.
+pub(super) fn of_open(column: &str, why: &str) -> String {
+    match column {
+        "status" => status_code(Status::Uncertain).to_string(),
+        "attempts" => "s.attempts + 1".to_owned(),
+        "error_code" => format!("'{}'", ErrorCode::AnswerLost),
+        "error" => format!("'{why}'"),
+        _ => "NULL".to_owned(),
+    }
+}
+
+/// The columns of a row that was sent, of the table with this name and a point.
+pub(super) fn columns(of: &str) -> String {
+    let outcome = OUTCOME.iter().map(|(column, _)| column.name);
+    let all = KEY.into_iter().chain(outcome);
+    each_of(all, |name| format!("{of}{name}"))
+}
+
+/// A list in a statement.
+pub(super) fn each_of<T>(all: impl IntoIterator<Item = T>, of: impl FnMut(T) -> String) -> String {
+    let all: Vec<String> = all.into_iter().map(of).collect();
+    all.join(", ")
+}
 
 impl SentRow {
     pub(super) fn read(row: &Row<'_>) -> Result<SentRow, Failed> {
@@ -53,7 +100,7 @@ impl SentRow {
     }
 }
 
-/// Reads the outcome from [`COLUMNS`].
+/// Reads the outcome from [`columns`].
 pub(super) fn outcome(row: &Row<'_>) -> Result<RowOutcome, Failed> {
     let Some(code): Option<i64> = row.get(6)? else {
         // None has been counted yet; an open claim is one more.
@@ -79,6 +126,7 @@ pub(super) fn outcome(row: &Row<'_>) -> Result<RowOutcome, Failed> {
     };
     Ok(as_it_counts(code, outcome))
 }
+
 /// What is stored with a row whose lead was removed again.
 pub(super) const REMOVED_AGAIN: &str = "the lead was removed from the service again";
 

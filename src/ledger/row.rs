@@ -11,11 +11,11 @@ use rusqlite::types::ValueRef;
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::{FromSql, Type};
 
-use super::coding::{os_text, status_of};
+use super::coding::os_text;
 use super::sqlite::uuid_text;
 use super::store::Failed;
 use super::{ListPosition, OutputKind, ServiceId, UndoStatus};
-use crate::lead::{CampaignId, ErrorCode, RowId, RunId, RunTag, Status};
+use crate::lead::{CampaignId, ErrorCode, RowId, RunId, RunTag};
 use crate::phone::PhoneNumber;
 
 pub(super) enum Row<'a> {
@@ -159,7 +159,6 @@ read_from! { cell:
     PhoneNumber => {
         numbered(cell, "phone number", |key| PhoneNumber::from_key(key.cast_unsigned()))
     },
-    Status => numbered(cell, "status", status_of),
     UndoStatus => numbered(cell, "status", UndoStatus::of_code),
     ErrorCode => text(cell)?.parse(),
     RunTag => text(cell)?.parse(),
@@ -226,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_value_that_no_version_writes_is_said_to_be_none() {
-        let status = Status::from_cell(Cell::Int(99)).unwrap_err();
+        let status = UndoStatus::from_cell(Cell::Int(99)).unwrap_err();
         assert_eq!(status, "99 is no status");
         let digest = <[u8; 32]>::from_cell(Cell::Bytes(b"short")).unwrap_err();
         assert_eq!(digest, "it has 5 bytes, not 32");

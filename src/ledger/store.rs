@@ -10,10 +10,12 @@
 //! | `/*server AND NOT is_open */` | nothing | `AND NOT is_open` |
 //! | `/*file …*/` | what is in it | nothing |
 //! | `leadload.sent_seen`, `leadload.attempts_seen` | views of this connection (`sqlite::unfiled`) | subqueries (`postgres::sql`) |
+//! | `leadload.outputs.id` | its `rowid` | as it is |
 //! | `json_each($1)`, of a [`Value::Json`] list | as it is | `json_array_elements_text($1)` |
 //!
-//! The *seen* tables are `sent` and `attempts` as whoever reads sees them: a claim without an outcome is an
-//! uncertain row. `is_busy` says that a request for it may still be on its way.
+//! The *seen* tables are `sent` and `attempts` with claims that have no outcome, each as an uncertain row; in
+//! work of [`Ledger::reading_seen`] and [`Ledger::streaming`]; elsewhere they are the tables themselves in a file.
+//! `is_busy` says that a request may still be on its way: on a server, where others send meanwhile.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,14 +1,17 @@
 //! Copies everything that a ledger knows into an empty one of either kind.
 //!
-//! Both kinds have the same tables for what is known, which are read and written as rows of plain cells. When all is written, the copy is read again, and the number of rows and a digest of each
-//! table must be those of the source.
+//! Both kinds have the same tables for what is known, which are read and written as rows of plain cells. When
+//! all is written, the copy is read again, and the number of rows and a digest of each table must be those of
+//! the source.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::column::{Column, Kind};
 use super::postgres::STOP_SENDERS;
+use super::record::OUTCOME;
 use super::row::{LeadId, Row};
 use super::store::{Failed, Sql, Value, places};
 use super::{Ledger, LedgerError, LedgerPlace};
@@ -20,29 +23,10 @@ const AT_ONCE: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Table {
     name: &'static str,
+    /// Of `sent`, those before its outcome ([`OUTCOME`]).
     columns: &'static [Column],
     /// By what its rows are sorted, so that both kinds read them in one order.
     key: &'static str,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Column {
-    name: &'static str,
-    kind: Kind,
-}
-
-/// What is in a column. The kinds of ledger may store it differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Whole,
-    Text,
-    Json,
-    Bytes,
-    YesNo,
-    /// Seconds since 1970.
-    Time,
-    Path,
-    LeadId,
 }
 
 /// A value of any table, the same for both kinds of ledger.
@@ -94,8 +78,7 @@ const TABLES: &[Table] = tables! {
     }
     sent by "run, row" {
         run Whole, row Whole, number Whole, service Whole, campaign Whole, file Whole,
-        line_offset Whole, status Whole, http_status Whole, attempts Whole, lead_id LeadId,
-        settled_at Time, error_code Text, error Text,
+        line_offset Whole,
     }
     invalid_rows by "run, row" {
         run Whole, row Whole, file Whole, line Whole, campaign Whole, cell Text, error_code Text,
@@ -160,7 +143,7 @@ impl Tally {
 
 /// Text as every kind of ledger can store it: a server knows no NUL.
 fn storable(table: &Table, cells: &mut Cells) {
-    for (column, cell) in table.columns.iter().zip(cells) {
+    for (column, cell) in table.columns().zip(cells) {
         if let Cell::Text(text) = cell {
             let (nul, replacement) = match column.kind {
                 Kind::Json => ("\\u0000", "\\ufffd"),
@@ -240,9 +223,18 @@ impl Ledger {
 }
 
 impl Table {
-    fn columns(&self) -> String {
-        let columns: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        columns.join(", ")
+    fn columns(&self) -> impl Iterator<Item = Column> + Clone {
+        let outcome = match self.name {
+            "sent" => &OUTCOME[..],
+            _ => &[],
+        };
+        let columns = self.columns.iter().copied();
+        columns.chain(outcome.iter().map(|(column, _)| *column))
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.columns().map(|column| column.name).collect();
+        names.join(", ")
     }
 
     fn select(&self) -> String {
@@ -253,12 +245,12 @@ impl Table {
         };
         format!(
             "SELECT {} FROM leadload.{name}{seen} AS {name} ORDER BY {key}",
-            self.columns()
+            self.names()
         )
     }
 
     fn read(&self, row: &Row<'_>) -> Result<Cells, Failed> {
-        let columns = self.columns.iter().enumerate();
+        let columns = self.columns().enumerate();
         columns
             .map(|(index, column)| column.kind.read(row, index))
             .collect()
@@ -331,14 +323,14 @@ impl Inserting<'_> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let columns = self.table.columns;
+        let columns = self.table.columns();
         let insert = format!(
             "INSERT INTO leadload.{} ({}) VALUES {}",
             self.table.name,
-            self.table.columns(),
-            places(self.rows.len(), columns.len())
+            self.table.names(),
+            places(self.rows.len(), columns.clone().count())
         );
-        let cells = self.rows.iter().flat_map(|row| columns.iter().zip(row));
+        let cells = self.rows.iter().flat_map(|row| columns.clone().zip(row));
         let values: Result<Vec<_>, _> = cells
             .map(|(column, cell)| column.kind.value(cell))
             .collect();

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 
 use tokio_postgres::types::Type;
 
-use super::columns::{COLUMNS, IS_EXPIRED, SENDER};
+use super::columns::{IS_EXPIRED, SENDER};
 use super::sender::Sender;
 use super::statements::column;
 use crate::lead::{RowId, RowOutcome, RunId, Status};
-use crate::ledger::coding::{line_offset, status_code};
-use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::ledger::coding::line_offset;
+use crate::ledger::record::{NO_ANSWER, OUTCOME, columns, each_of, of_open, without_answer};
 use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, Sql, Value};
 use crate::ledger::{Claim, ClaimScope, Known, Refusal, SenderId, SentRow};
@@ -143,8 +143,9 @@ fn lock_found() -> String {
 
 fn find() -> String {
     format!(
-        "SELECT {COLUMNS}, s.is_open, {IS_EXPIRED}, s.sender, s.holds IS NOT NULL
-        FROM leadload.sent AS s {SENDER} WHERE {FOUND}"
+        "SELECT {}, s.is_open, {IS_EXPIRED} AS is_expired, s.sender, s.holds IS NOT NULL AS holds
+        FROM leadload.sent AS s {SENDER} WHERE {FOUND}",
+        columns("s.")
     )
 }
 
@@ -176,13 +177,13 @@ pub(super) fn attempts_of_open(from: &str) -> String {
 /// The open claims of these rows of `sent AS s` become uncertain: a request may have
 /// been taken, and that stays known even if another claim is released.
 pub(super) fn expire(rows: &str) -> String {
-    let uncertain = status_code(Status::Uncertain);
+    let uncertain = each_of(&OUTCOME, |(column, _)| {
+        format!("{} = {}", column.name, of_open(column.name, NO_ANSWER))
+    });
     let attempts = attempts_of_open("expired");
     format!(
         "WITH expired AS (
-            UPDATE leadload.sent AS s SET is_open = false, status = {uncertain}, http_status = NULL,
-                attempts = s.attempts + 1, lead_id = NULL, settled_at = NULL,
-                error_code = 'answer_lost', error = '{NO_ANSWER}'
+            UPDATE leadload.sent AS s SET is_open = false, {uncertain}
             {rows}
             RETURNING s.run, s.row, s.claimed_at, s.sender
         )
@@ -306,13 +307,13 @@ fn decide_all(sender: &Sender, claims: &[Claim], found: &[CompetingRow]) -> Deci
 }
 
 fn standing(row: &Row<'_>) -> Result<CompetingRow, Failed> {
-    let sender: Option<i64> = row.get(15)?;
+    let sender: Option<i64> = row.get("sender")?;
     Ok(CompetingRow {
         record: SentRow::read(row)?,
-        is_open: row.get(13)?,
-        is_expired: row.get(14)?,
+        is_open: row.get("is_open")?,
+        is_expired: row.get("is_expired")?,
         sender: SenderId(sender.unwrap_or_default()),
-        holds: row.get(16)?,
+        holds: row.get("holds")?,
     })
 }
 

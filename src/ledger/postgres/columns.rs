@@ -4,10 +4,6 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-/// The columns of `sent AS s`, as `SentRow::read` reads them.
-pub(super) const COLUMNS: &str = "s.number, s.campaign, s.run, s.row, s.file, s.line_offset,
-    s.status, s.http_status, s.attempts, s.lead_id, s.settled_at, s.error_code, s.error";
-
 /// Whether a row's claim is open though its sender cannot have a request on its way any more:
 /// its lease and then its time-out have passed. `e` is the row's sender.
 pub(super) const IS_EXPIRED: &str =

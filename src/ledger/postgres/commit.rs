@@ -207,7 +207,7 @@ fn write(
     let statements = statements(session, sender, run, group);
     let sent = statements.iter();
     let sent: Vec<_> = sent
-        .map(|statement| (statement.sql, &*statement.values))
+        .map(|statement| (&*statement.sql, &*statement.values))
         .collect();
     let answers = session.at_once(&sent)?;
     let written = written(&statements, answers);

@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use tokio_postgres::types::Type;
 
 use super::PostgresLedger;
-use super::columns::{COLUMNS, IS_EXPIRED, SENDER};
+use super::columns::{IS_EXPIRED, SENDER};
 use super::statements::column;
 use crate::lead::{CampaignId, RowId, RunId};
-use crate::ledger::record::{NO_ANSWER, without_answer};
+use crate::ledger::record::{NO_ANSWER, columns, without_answer};
 use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, Sql, Value};
 use crate::ledger::{CellsDigest, Known, LedgerError, Scope, SentRow, ServiceId, Wanted};
@@ -77,11 +77,12 @@ impl PostgresRecall {
         numbers.sort_unstable();
         numbers.dedup();
         let find = format!(
-            "SELECT {COLUMNS}, s.is_open, {IS_EXPIRED}
+            "SELECT {}, s.is_open, {IS_EXPIRED} AS is_expired
             FROM unnest($2::bigint[]) AS wanted (number), LATERAL (
                 SELECT * FROM leadload.sent
                 WHERE sent.number = wanted.number AND service = $1 OFFSET 0
-            ) AS s {SENDER}"
+            ) AS s {SENDER}",
+            columns("s.")
         );
         let values = [wanted.service.into(), column(Type::INT8_ARRAY, &numbers)];
         self.ledger.session.read(|sql| {
@@ -98,7 +99,7 @@ impl PostgresRecall {
 
     /// Reads a row, unless nothing is known of it yet.
     fn known(&self, row: &Row<'_>, run: Option<RunId>) -> Result<Option<SentRow>, Failed> {
-        let (is_open, is_expired): (bool, bool) = (row.get(13)?, row.get(14)?);
+        let (is_open, is_expired): (bool, bool) = (row.get("is_open")?, row.get("is_expired")?);
         let mut record = SentRow::read(row)?;
         if is_open {
             let is_shown = is_expired || self.shows_open || run == Some(record.run);

@@ -18,9 +18,9 @@ use tokio_postgres::{Client, Error};
 
 use super::columns::{IS_EXPIRED, SENDER, storable, storable_json, whole_seconds};
 use super::sender::live_lease;
-use crate::lead::{RunId, Status};
-use crate::ledger::coding::status_code;
-use crate::ledger::record::NO_ANSWER_YET;
+use crate::lead::RunId;
+use crate::ledger::column::Column;
+use crate::ledger::record::{KEY, NO_ANSWER_YET, OUTCOME, each_of, of_open};
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
 use crate::ledger::store::{Failed, Sql, Value, of_kind};
@@ -167,16 +167,13 @@ pub(super) fn translated(sql: &str) -> String {
 
 /// Rows that were sent; an open claim is an uncertain one.
 fn sent_seen() -> String {
-    let uncertain = status_code(Status::Uncertain);
-    let settled = |column: &str| format!("CASE WHEN NOT s.is_open THEN s.{column} END AS {column}");
-    let [http_status, lead_id, settled_at] = ["http_status", "lead_id", "settled_at"].map(settled);
+    let key = each_of(KEY, |name| format!("s.{name}"));
+    let outcome = each_of(&OUTCOME, |(Column { name, .. }, _)| {
+        let of_open = of_open(name, NO_ANSWER_YET);
+        format!("CASE WHEN s.is_open THEN {of_open} ELSE s.{name} END AS {name}")
+    });
     format!(
-        "(SELECT s.run, s.row, s.number, s.service, s.campaign, s.file, s.line_offset,
-            CASE WHEN s.is_open THEN {uncertain} ELSE s.status END AS status, {http_status},
-            s.attempts + s.is_open::integer AS attempts, {lead_id}, {settled_at},
-            CASE WHEN s.is_open THEN 'answer_lost' ELSE s.error_code END AS error_code,
-            CASE WHEN s.is_open THEN '{NO_ANSWER_YET}' ELSE s.error END AS error,
-            s.is_open AND NOT {IS_EXPIRED} AS is_busy
+        "(SELECT {key}, s.service, {outcome}, s.is_open AND NOT {IS_EXPIRED} AS is_busy
         FROM leadload.sent AS s {SENDER})"
     )
 }

@@ -1,5 +1,6 @@
 //! The statements that write a group, and what each of them promises.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tokio_postgres::types::Type;
@@ -10,6 +11,8 @@ use super::sender::{RENEW, Sender, millis};
 use super::session::Session;
 use crate::lead::{RowId, RunId, Status};
 use crate::ledger::coding::{REMOVED, status_code};
+use crate::ledger::column::Column;
+use crate::ledger::record::{OUTCOME, each_of};
 use crate::ledger::shared_pace::AHEAD;
 use crate::ledger::store::Value;
 use crate::ledger::{Group, Settlement, group, suppressed};
@@ -43,22 +46,29 @@ RETURNING row";
 /// other outcome counts only if no other sender has claimed the row since.
 /// (Sender 0: this process never heard whether it was granted the claim, and has not started it.)
 /// The run stands beside each row: without statistics about a run the server would read all of it.
-const SETTLE: &str = "
-UPDATE leadload.sent AS s SET is_open = false,
-    holds = CASE WHEN t.status IN (0, 1, $10) THEN holds END,
-    holds_service = CASE WHEN t.status IN (0, 1, $10) THEN holds_service END,
-    claimed_at = NULL, status = t.status, http_status = t.http_status, attempts = t.attempts,
-    lead_id = t.lead_id, settled_at = t.settled_at, error_code = t.error_code, error = t.error
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::text[], $8::timestamptz[], $9::text[], $11::text[])
-    AS t (run, row, sender, status, http_status, attempts, lead_id, settled_at, error_code, error)
-WHERE s.run = t.run AND s.row = t.row AND CASE
-    WHEN s.status = 0 OR s.status >= $13 AND NOT (s.is_open AND s.sender = ANY ($12)) THEN false
-    WHEN t.status = 0 THEN true
-    WHEN s.status = 1 THEN false
-    WHEN t.status = 1 THEN true
-    ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($12)
-END";
+fn settle_sql() -> String {
+    let set = each_of(&OUTCOME, |(Column { name, .. }, _)| {
+        format!("{name} = t.{name}")
+    });
+    let names = each_of(&OUTCOME, |(column, _)| column.name.to_owned());
+    let lists = each_of(OUTCOME.iter().zip(7..), |((column, _), place)| {
+        format!("${place}::{}", column.kind.list().1)
+    });
+    format!(
+        "UPDATE leadload.sent AS s SET is_open = false, {set}, claimed_at = NULL,
+            holds = CASE WHEN t.status IN (0, 1, $4) THEN holds END,
+            holds_service = CASE WHEN t.status IN (0, 1, $4) THEN holds_service END
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], {lists})
+            AS t (run, row, sender, {names})
+        WHERE s.run = t.run AND s.row = t.row AND CASE
+            WHEN s.status = 0 OR s.status >= $6 AND NOT (s.is_open AND s.sender = ANY ($5)) THEN false
+            WHEN t.status = 0 THEN true
+            WHEN s.status = 1 THEN false
+            WHEN t.status = 1 THEN true
+            ELSE s.sender = t.sender OR t.sender = 0 AND s.sender = ANY ($5)
+        END"
+    )
+}
 
 /// A row that was sent before stays what it was; any other one is as if never claimed.
 const RELEASE: &str = "
@@ -91,7 +101,7 @@ const UNCERTAIN: i64 = status_code(Status::Uncertain);
 
 /// One statement of a group.
 pub(super) struct Statement<'a> {
-    pub(super) sql: &'static str,
+    pub(super) sql: Cow<'static, str>,
     pub(super) values: Vec<Value<'a>>,
     pub(super) answers: Answers,
 }
@@ -118,7 +128,7 @@ pub(super) fn statements<'a>(
     let lease = session.place.lease;
     let (service, id) = (sender.service, sender.id());
     let mut all = Vec::new();
-    let mut add = |answers, sql, values| {
+    let mut add = |answers, sql: Cow<'static, str>, values| {
         all.push(Statement {
             sql,
             values,
@@ -128,37 +138,49 @@ pub(super) fn statements<'a>(
     if sender.asked.is_older_than(lease / 4) {
         add(
             Answers::Renewal,
-            RENEW,
+            RENEW.into(),
             vec![id.into(), millis(lease).into()],
         );
     }
-    add(Answers::Nothing, PROGRESS, progress(sender, run, group));
+    add(
+        Answers::Nothing,
+        PROGRESS.into(),
+        progress(sender, run, group),
+    );
     if !group.claims.is_empty() {
-        add(Answers::Claims, CLAIM, claim(sender, run, group));
+        add(Answers::Claims, CLAIM.into(), claim(sender, run, group));
     }
     if !group.settlements.is_empty() {
         add(
             Answers::Nothing,
-            SETTLE,
+            settle_sql().into(),
             settle(sender, run, &group.settlements),
         );
     }
     if !group.releases.is_empty() {
         let rows = || column(Type::INT8_ARRAY, &group.releases);
         let values = vec![run.into(), rows(), sender.all_ids(), UNCERTAIN.into()];
-        add(Answers::Nothing, RELEASE, values);
+        add(Answers::Nothing, RELEASE.into(), values);
         add(
             Answers::Nothing,
-            DROP,
+            DROP.into(),
             vec![run.into(), rows(), sender.all_ids()],
         );
     }
     if !group.starts.is_empty() {
-        add(Answers::Nothing, pace::COUNT, count(sender, run, group));
-        add(Answers::Nothing, pace::FORGET_OLD, vec![service.into()]);
+        add(
+            Answers::Nothing,
+            pace::COUNT.into(),
+            count(sender, run, group),
+        );
+        add(
+            Answers::Nothing,
+            pace::FORGET_OLD.into(),
+            vec![service.into()],
+        );
     }
     for (sql, values) in group::changes(service, run, group) {
-        add(Answers::Nothing, sql, values);
+        add(Answers::Nothing, sql.into(), values);
     }
     if let Some(pause) = group.pause {
         let values = [
@@ -166,16 +188,24 @@ pub(super) fn statements<'a>(
             left_ms(pause).into(),
             pause.http_status.into(),
         ];
-        add(Answers::Nothing, pace::PAUSE, values.into());
+        add(Answers::Nothing, pace::PAUSE.into(), values.into());
     }
     if let Some(own) = group.wants_starts {
-        add(Answers::Nothing, pace::LOCK, vec![service.into()]);
+        add(Answers::Nothing, pace::LOCK.into(), vec![service.into()]);
         let values = [service.into(), micros(own).into(), micros(AHEAD).into()];
-        add(Answers::Starts, RESERVE, values.into());
+        add(Answers::Starts, RESERVE.into(), values.into());
     }
-    add(Answers::News, pace::NEWS, vec![service.into(), id.into()]);
+    add(
+        Answers::News,
+        pace::NEWS.into(),
+        vec![service.into(), id.into()],
+    );
     if let Some(known) = group.suppressed_to {
-        add(Answers::Suppressed, suppressed::AFTER, vec![known.0.into()]);
+        add(
+            Answers::Suppressed,
+            suppressed::AFTER.into(),
+            vec![known.0.into()],
+        );
     }
     all
 }
@@ -226,31 +256,19 @@ fn settle<'a>(sender: &Sender, run: RunId, settlements: &'a [Settlement]) -> Vec
     let of = |list: Type, read: &dyn Fn(&'a Settlement) -> Value<'a>| {
         Value::List(list, last.values().map(|settled| read(settled)).collect())
     };
-    let number = |read: &dyn Fn(&'a Settlement) -> Value<'a>| of(Type::INT8_ARRAY, read);
-    let text = |read: &dyn Fn(&'a Settlement) -> Value<'a>| of(Type::TEXT_ARRAY, read);
-    vec![
-        number(&|_| run.into()),
-        number(&|settled| settled.claim.row.into()),
-        number(&|settled| settled.claim.sender.into()),
-        number(&|settled| status_code(settled.outcome.status).into()),
-        number(&|settled| settled.outcome.http_status.into()),
-        number(&|settled| settled.outcome.attempts.into()),
-        text(&|settled| settled.outcome.lead_id.as_deref().into()),
-        of(Type::TIMESTAMPTZ_ARRAY, &|settled| {
-            settled.outcome.settled_at.into()
-        }),
-        text(&|settled| {
-            settled
-                .outcome
-                .error_code
-                .map(|code| code.to_string())
-                .into()
-        }),
+    let mut values = vec![
+        of(Type::INT8_ARRAY, &|_| run.into()),
+        of(Type::INT8_ARRAY, &|settled| settled.claim.row.into()),
+        of(Type::INT8_ARRAY, &|settled| settled.claim.sender.into()),
         UNCERTAIN.into(),
-        text(&|settled| settled.outcome.error.as_deref().into()),
         sender.all_ids(),
         REMOVED.into(),
-    ]
+    ];
+    values.extend(OUTCOME.iter().map(|(column, stored)| {
+        let (list, _) = column.kind.list();
+        of(list, &|settled| stored(&settled.outcome))
+    }));
+    values
 }
 
 /// Counts the group's requests, each by how many milliseconds ago it started.

@@ -35,7 +35,7 @@
 //! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
 //! they see what is committed and never wait, and a command that only reads changes no file (`reader`).
 //! Only what overwrites removed data ([`SqliteLedger::scrub`]) waits for readers. Readers and writers alike
-//! refuse a ledger of another version.
+//! refuse a ledger of a newer version.
 //!
 //! # Files
 //!

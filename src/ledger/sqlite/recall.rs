@@ -13,7 +13,7 @@ use rusqlite::{CachedStatement, OptionalExtension, Params, Transaction, params};
 use super::unfiled;
 use super::{CellsDigest, Known, LedgerError, Scope, SentRow, ServiceId, SqliteLedger};
 use crate::lead::{CampaignId, RowId, RunId};
-use crate::ledger::record::COLUMNS;
+use crate::ledger::record::columns;
 use crate::ledger::row::Row;
 use crate::ledger::store::Failed;
 use crate::phone::PhoneNumber;
@@ -80,8 +80,8 @@ impl SqliteRecall {
 /// The first query takes the snapshot. The connection has no
 /// other transaction, since a look borrows it exclusively.
 fn look<'a>(ledger: &'a SqliteLedger, sent: &str) -> rusqlite::Result<SqliteLook<'a>> {
-    let db = &ledger.db;
-    let select = |rows| db.prepare_cached(&format!("SELECT {COLUMNS} FROM {sent} {rows}"));
+    let (db, columns) = (&ledger.db, columns(""));
+    let select = |rows| db.prepare_cached(&format!("SELECT {columns} FROM {sent} {rows}"));
     Ok(SqliteLook {
         _snapshot: db.unchecked_transaction()?,
         of_service: select(OF_SERVICE)?,

@@ -1,17 +1,15 @@
-//! A row that was sent, as it is stored.
+//! Stores rows that were sent.
 
-use jiff::Timestamp;
-use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
-use super::coding::{line_offset, status_code};
-use super::lead_id;
+use super::coding::line_offset;
 use super::{ServiceId, Settlement};
 use crate::lead::RunId;
+use crate::ledger::record::{OUTCOME, each_of};
+use crate::ledger::store::Value;
 
-/// The columns of `sent`, in the order of [`values`].
-const COLUMNS: &str = "number, service, campaign, run, row, file, line_offset, status,
-    http_status, attempts, lead_id, settled_at, error_code, error";
+/// The columns of `sent` before those of the outcome, in the order of [`key`].
+const KEY: &str = "number, service, campaign, run, row, file, line_offset";
 
 /// How many rows one statement inserts: to start and finish a
 /// statement costs SQLite as much as to insert a row or two.
@@ -25,12 +23,15 @@ pub(super) fn store(
     service: ServiceId,
     rows: &[(RunId, Settlement)],
 ) -> rusqlite::Result<()> {
+    let outcome = each_of(&OUTCOME, |(column, _)| column.name.to_owned());
+    let places = vec!["?"; KEY.split(',').count() + OUTCOME.len()].join(",");
     for rows in rows.chunks(AT_ONCE) {
-        let all_values = vec!["(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"; rows.len()].join(",");
-        let sql = format!("INSERT OR REPLACE INTO {table} ({COLUMNS}) VALUES {all_values}");
-        let all = rows
-            .iter()
-            .flat_map(|(run, row)| values(service, *run, row));
+        let all_places = vec![format!("({places})"); rows.len()].join(",");
+        let sql = format!("INSERT OR REPLACE INTO {table} ({KEY}, {outcome}) VALUES {all_places}");
+        let all = rows.iter().flat_map(|(run, settled)| {
+            let outcome = OUTCOME.iter().map(|(_, stored)| stored(&settled.outcome));
+            key(service, *run, settled).into_iter().chain(outcome)
+        });
         change
             .prepare_cached(&sql)?
             .execute(params_from_iter(all))?;
@@ -38,22 +39,15 @@ pub(super) fn store(
     Ok(())
 }
 
-fn values(service: ServiceId, run: RunId, settled: &Settlement) -> [Value; 14] {
-    let Settlement { claim, outcome, .. } = settled;
+fn key(service: ServiceId, run: RunId, settled: &Settlement) -> [Value<'_>; 7] {
+    let claim = &settled.claim;
     [
-        claim.number.key().cast_signed().into(),
-        service.0.into(),
-        claim.campaign.0.into(),
-        run.0.cast_signed().into(),
-        claim.row.0.cast_signed().into(),
-        (claim.file as u64).cast_signed().into(),
+        claim.number.into(),
+        service.into(),
+        claim.campaign.into(),
+        run.into(),
+        claim.row.into(),
+        claim.file.into(),
         line_offset(claim.row, claim.line).into(),
-        status_code(outcome.status).into(),
-        outcome.http_status.into(),
-        outcome.attempts.into(),
-        outcome.lead_id.as_deref().map(lead_id::stored).into(),
-        outcome.settled_at.map(Timestamp::as_second).into(),
-        outcome.error_code.map(|code| code.to_string()).into(),
-        outcome.error.clone().into(),
     ]
 }

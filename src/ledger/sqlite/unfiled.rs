@@ -1,7 +1,7 @@
 //! Makes rows that are still in the journal visible to a
 //! reader: rows of a run that is being sent or was killed.
 //!
-//! Nothing in the ledger is changed. The rows, and the times of their are copied into temporary
+//! Nothing in the ledger is changed. The rows, and the times of their attempts, are copied into temporary
 //! tables of this connection. Temporary views, `sent_seen` and `attempts_seen`, combine them with the tables
 //! of filed rows.
 
@@ -17,12 +17,8 @@ use crate::ledger::record::NO_ANSWER_YET;
 use crate::ledger::store::{Failed, Sql};
 
 const CREATE: &str = "
-CREATE TEMP TABLE unfiled (
-    number INTEGER, service INTEGER, campaign INTEGER, run INTEGER, row INTEGER, file INTEGER,
-    line_offset INTEGER, status INTEGER, http_status INTEGER, attempts INTEGER, lead_id ANY,
-    settled_at INTEGER, error_code TEXT, error TEXT,
-    PRIMARY KEY (number, service, campaign, run, row)
-) STRICT, WITHOUT ROWID;
+CREATE TEMP TABLE unfiled AS SELECT * FROM main.sent LIMIT 0;
+CREATE UNIQUE INDEX temp.unfiled_by_row ON unfiled (number, service, campaign, run, row);
 CREATE TEMP VIEW sent_seen AS
 SELECT *, 0 AS is_busy FROM temp.unfiled
 UNION ALL
