@@ -4,7 +4,7 @@
 //! it begins a new one. The files that a start will write are recorded before it
 //! writes them, so that the next start recognizes a file that was left behind.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::Value as JsonValue;
@@ -13,7 +13,9 @@ use super::coding::{here, place};
 use super::outputs;
 use super::row::Json;
 use super::store::{Failed, Sql, Value};
-use super::{Begun, LatestRun, Ledger, LedgerError, NewRun, NotBegun, Predecessors, Unfinished};
+use super::{
+    Begun, LatestRun, Ledger, LedgerError, NewRun, NotBegun, Predecessors, Sha256, Unfinished,
+};
 use crate::lead::{RunId, RunTag};
 
 /// Options that are the same in two runs of which one covers the other.
@@ -62,6 +64,11 @@ SELECT CASE WHEN undone_at IS NULL AND (
                     (SELECT max(seq) FROM leadload.starts WHERE run = undone.id))
         )) AS undone
 FROM leadload.runs WHERE service = $1 AND identity = $2 ORDER BY id DESC LIMIT 1";
+
+/// The inputs of the runs that are not complete.
+const UNFINISHED: &str = "
+SELECT run, sha256 FROM leadload.inputs JOIN leadload.runs ON runs.id = run
+WHERE completed_at IS NULL AND undone_at IS NULL ORDER BY run, position";
 
 const INSERT_RUN: &str = "
 INSERT INTO leadload.runs (service, identity, began_at, token, tag) VALUES ($1, $2, $3, '', $4)
@@ -134,27 +141,23 @@ pub(super) fn latest(sql: &mut dyn Sql, run: &NewRun) -> Result<LatestRun, Faile
 /// The latest unfinished run of the same inputs, for any service:
 /// a mistyped address is a difference worth reporting too.
 fn other(sql: &mut dyn Sql, new: &NewRun) -> Result<Option<Unfinished>, Failed> {
-    let mut latest = "SELECT runs.id, address, options FROM leadload.runs
-        JOIN leadload.services ON services.id = service
-        WHERE completed_at IS NULL AND undone_at IS NULL
-            AND $1 = (SELECT count(*) FROM leadload.inputs WHERE run = runs.id)"
-        .to_owned();
-    let mut values = vec![new.inputs.len().into()];
-    for (position, input) in new.inputs.iter().enumerate() {
-        values.push((&input.sha256).into());
-        // A string takes all that is written.
-        let _ = write!(
-            latest,
-            " AND EXISTS (SELECT 1 FROM leadload.inputs
-                WHERE run = runs.id AND position = {position} AND sha256 = ${})",
-            values.len()
-        );
-    }
-    latest += " ORDER BY runs.id DESC LIMIT 1";
-    sql.row(&latest, &values, |row| {
+    let mut contents: BTreeMap<RunId, Vec<Sha256>> = BTreeMap::new();
+    sql.each(UNFINISHED, &[], &mut |row| {
+        let of_run = contents.entry(row.get("run")?).or_default();
+        of_run.push(row.get("sha256")?);
+        Ok(true)
+    })?;
+    let own: Vec<Sha256> = new.inputs.iter().map(|input| input.sha256).collect();
+    let mut same = contents.iter().rev().filter(|(_, of_run)| **of_run == own);
+    let Some((run, _)) = same.next() else {
+        return Ok(None);
+    };
+    let described = "SELECT address, options FROM leadload.runs
+        JOIN leadload.services ON services.id = service WHERE runs.id = $1";
+    sql.row(described, &[(*run).into()], |row| {
         let options: Option<Json<_>> = row.get("options")?;
         Ok(Unfinished {
-            run: row.get("id")?,
+            run: *run,
             service: row.get("address")?,
             options: options.map(|Json(options)| options),
         })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::coding::place;
 use super::row::Json;
-use super::store::Value;
+use super::store::{Failed, Sql, Value};
 use super::{Ledger, LedgerError, ServiceId, Sha256, StoredDefaults};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::rate::{KnownRate, Rate};
@@ -65,8 +65,7 @@ impl Ledger {
     }
 
     pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
-        let services = "SELECT id FROM leadload.services ORDER BY id";
-        self.reading(|sql| sql.rows(services, &[], |row| row.get(0)))
+        self.reading(services)
     }
 
     /// The last rate that was learned for the service; `None` if there is none yet.
@@ -156,4 +155,9 @@ impl Ledger {
         let values = [run.into(), token.into(), Value::Null];
         self.changing(|sql| sql.change(NOTE_TOKEN, &values).map(drop))
     }
+}
+
+pub(super) fn services(sql: &mut dyn Sql) -> Result<Vec<ServiceId>, Failed> {
+    let services = "SELECT id FROM leadload.services ORDER BY id";
+    sql.rows(services, &[], |row| row.get(0))
 }

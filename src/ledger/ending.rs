@@ -19,9 +19,10 @@ const IN_REJECTS: &str = "
 UPDATE leadload.known_bad SET in_rejects = true WHERE run = $1 AND row <= $2
     AND row NOT IN (SELECT CAST(value AS bigint) FROM json_each($3))";
 
-/// A start that stopped early may have got less far than the one before it.
+/// A start that stopped early may have got less far than the one before it. A run stays complete: on a server,
+/// a process that was cut off ends after another one has completed it.
 const END_RUN: &str = "
-UPDATE leadload.runs SET completed_at = CASE WHEN $2 THEN $3 END,
+UPDATE leadload.runs SET completed_at = CASE WHEN $2 THEN $3 ELSE completed_at END,
     read_to = CASE WHEN $5 > read_to THEN $5 ELSE read_to END,
     counts = CASE WHEN $2 OR $5 >= read_to THEN $4 ELSE counts END
     /*server , counted = CASE WHEN $2 OR $5 >= read_to THEN $6 ELSE counted END */

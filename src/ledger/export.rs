@@ -6,7 +6,7 @@
 use super::coding::{line, status_code};
 use super::record::{OUTCOME, columns, each_of, outcome};
 use super::row::Row;
-use super::store::{Failed, list};
+use super::store::Failed;
 use super::{Ledger, LedgerError};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -51,8 +51,7 @@ pub struct ExportedRow {
 /// Selects [`columns`] from both sent and invalid rows, followed by
 /// the phone cell, which an invalid row has instead of a number.
 fn select() -> String {
-    let are_meant = "run IN (SELECT CAST(value AS bigint) FROM json_each($1))
-        AND (CAST($2 AS bigint) IS NULL OR campaign = $2)";
+    let are_meant = "run = $1 AND (CAST($2 AS bigint) IS NULL OR campaign = $2)";
     let outcome = each_of(OUTCOME, |(column, _)| match column.name {
         "status" => status_code(Status::Invalid).to_string(),
         "attempts" => "0".to_owned(),
@@ -64,7 +63,7 @@ fn select() -> String {
         UNION ALL
         SELECT NULL, campaign, run, row, file, line - row, {outcome}, coalesce(cell, '')
         FROM leadload.invalid_rows WHERE {are_meant}
-        ORDER BY run, row, cell NULLS FIRST",
+        ORDER BY row, cell NULLS FIRST",
         columns("")
     )
 }
@@ -77,21 +76,26 @@ impl Ledger {
         selection: &Selection,
         mut each: impl FnMut(ExportedRow) -> Result<(), E>,
     ) -> Result<(), E> {
-        let runs = list(selection.runs.iter().map(|run| run.0));
-        let values = [runs, selection.campaign.into()];
+        let mut runs = selection.runs.clone();
+        runs.sort_unstable();
         let mut result = Ok(());
-        let mut last = None;
         self.streaming(|sql| {
-            sql.each(&select(), &values, &mut |row| {
-                let row = read(row)?;
-                // A row that was invalid, and that a later version could send, is in both tables.
-                if last.replace((row.run, row.row)) != Some((row.run, row.row))
-                    && let Some(exported) = selection.take(row)
-                {
-                    result = each(exported);
-                }
-                Ok(result.is_ok())
-            })
+            for run in runs {
+                let mut last = None;
+                let values = [run.into(), selection.campaign.into()];
+                sql.each(&select(), &values, &mut |row| {
+                    let row = read(row)?;
+                    // A row that was invalid, and that a later version could send, is in both tables.
+                    if last.replace(row.row) != Some(row.row)
+                        && let Some(exported) = selection.take(row)
+                        && result.is_ok()
+                    {
+                        result = each(exported);
+                    }
+                    Ok(result.is_ok())
+                })?;
+            }
+            Ok(())
         })?;
         result
     }

@@ -179,10 +179,7 @@ impl Ledger {
 
     /// Writes the group, all of it or nothing.
     pub fn commit(&mut self, run: RunId, group: &Group) -> Result<Reply, LedgerError> {
-        match self {
-            Ledger::File(ledger) => ledger.commit(run, group),
-            Ledger::Server(ledger) => ledger.commit(run, group),
-        }
+        of_kind!(self, ledger => ledger.commit(run, group))
     }
 
     /// Files some of the rows that are settled, if that is due. Returns whether there is more.

@@ -10,7 +10,7 @@
 //!    [`Ledger::commit`] has returned, the group is on disk; after an error it can be committed
 //!    again.
 //! 3. A settled row stays settled: no kill, at any moment, changes or removes it. Only undoing it
-//!    does, and [`Ledger::forget_run`] [`Ledger::forget_number`] and [`Ledger::forget_campaign`].
+//!    does, and [`Ledger::forget_run`], [`Ledger::forget_number`] and [`Ledger::forget_campaign`].
 //! 4. Every row that was ever claimed and not released is found by its number: settled, or
 //!    `uncertain` when no answer can come any more.
 //! 5. When the call that prunes or forgets data returns, the data is in none of the ledger's
@@ -36,9 +36,9 @@
 //! | subject | file |
 //! |-|-|
 //! | how a run begins and ends | `beginning`, `ending` |
-//! | what is written for a group beside claims and outcomes | `group`, `attempts`, `counts` |
+//! | what is written for a group beside claims and outcomes | `group`, `attempts` |
 //! | what a run finds of earlier ones; the history | `earlier`, `runs` |
-//! | rows of a run: export, look-up, undo | `export`, `reconcile`, `undoing`; the row itself: `record` |
+//! | rows of a run: export, look-up, undo | `export`, `reconcile`, `undoing`, `counts`; the row itself: `record` |
 //! | files that runs have written | `outputs` |
 //! | numbers that no import sends | `suppressed` |
 //! | removing data; copying all of it | `prune`, `transfer` |

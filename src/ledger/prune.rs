@@ -34,6 +34,9 @@ const PRUNE: [&str; 7] = [
      WHERE id IN ",
 ];
 
+/// The identity of a run that is being forgotten: no digest is that short.
+const NOBODYS: [u8; 0] = [];
+
 const GIVEN: &str = "(SELECT CAST(value AS bigint) FROM json_each($1))";
 
 const MARK_PRUNED: &str =
@@ -110,8 +113,10 @@ impl Ledger {
                 let delete = format!("DELETE FROM leadload.{table} WHERE run = $1");
                 sql.change(&delete, &[run.into()])?;
             }
-            let forget = "UPDATE leadload.runs SET options = NULL, defaults = NULL WHERE id = $1";
-            sql.change(forget, &[run.into()])?;
+            // Nobody continues what is left of it.
+            let forget = "UPDATE leadload.runs SET options = NULL, defaults = NULL, identity = $2
+                WHERE id = $1";
+            sql.change(forget, &[run.into(), (&NOBODYS).into()])?;
             Ok(leads)
         })?;
         self.overwrite()?;

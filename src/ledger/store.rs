@@ -236,10 +236,10 @@ impl Ledger {
         }
     }
 
-    /// The same after the row of a run was removed at last; a file has overwritten that.
+    /// The same after the row of a run was removed at last. (A file overwrites what is deleted.)
     pub(super) fn overwrite_runs(&mut self) -> Result<(), LedgerError> {
         match self {
-            Ledger::File(_) => Ok(()),
+            Ledger::File(ledger) => ledger.empty_log(),
             Ledger::Server(ledger) => ledger.rebuild(&["senders", "starts", "runs"]),
         }
     }
@@ -255,7 +255,7 @@ impl Ledger {
 
 /// What one kind of ledger takes of a statement: what stands between `/*file` or `/*server` and `*/` is for
 /// that kind alone.
-pub(super) fn of_kind(sql: &str, kind: &str) -> String {
+pub(super) fn of_dialect(sql: &str, kind: &str) -> String {
     let mut own = String::with_capacity(sql.len());
     let mut rest = sql;
     while let Some((before, marked)) = rest.split_once("/*") {

@@ -17,7 +17,7 @@ use super::store::{Failed, Sql, Value, places};
 use super::{Ledger, LedgerError, LedgerPlace};
 
 /// How many rows one statement inserts.
-const AT_ONCE: usize = 256;
+const AT_ONCE: usize = 1_000;
 
 /// A table that both kinds have, with the columns that are copied, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,18 +169,22 @@ impl Ledger {
         let mut source = Tally::default();
         to.filling(|sql| {
             let mut copy = Inserting::new(sql);
+            let mut copied = Ok(());
+            // What fails there is not an error of this ledger.
             self.each_row(moves, |table, mut cells| {
                 storable(table, &mut cells);
                 source.add(table, &cells);
-                copy.add(table, cells)
+                copied = copy.add(table, cells);
+                copied.is_ok()
             })?;
+            copied?;
             copy.finish()
         })?;
         to.skip_runs(self.last_run()?)?;
         let mut copy = Tally::default();
         to.each_row(false, |table, cells| {
             copy.add(table, &cells);
-            Ok(())
+            true
         })?;
         let transferred = Transferred {
             runs: source.rows("runs"),
@@ -201,23 +205,26 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// Passes the rows of all tables on, as they are at this moment. A row that is being sent is uncertain.
+    /// Passes the rows of all tables on, as they are at this moment, as long as `each` returns `true`. A row
+    /// that is being sent is uncertain.
     fn each_row(
         &self,
         moves: bool,
-        mut each: impl FnMut(&'static Table, Cells) -> Result<(), Failed>,
+        mut each: impl FnMut(&'static Table, Cells) -> bool,
     ) -> Result<(), LedgerError> {
         self.streaming(|sql| {
             if moves {
                 // In a file, locks keep others from sending.
                 sql.on_server(STOP_SENDERS, &[])?;
             }
-            TABLES.iter().try_for_each(|table| {
+            let mut goes_on = true;
+            for table in TABLES {
                 sql.each(&table.select(), &[], &mut |row| {
-                    each(table, table.read(row)?)?;
-                    Ok(true)
-                })
-            })
+                    goes_on = goes_on && each(table, table.read(row)?);
+                    Ok(goes_on)
+                })?;
+            }
+            Ok(())
         })
     }
 }

@@ -21,7 +21,8 @@ SELECT EXISTS (
         )
 )";
 
-const OPEN: &str = "SELECT DISTINCT run FROM leadload.sent WHERE is_open";
+/// Runs that may have open claims.
+const OPEN: &str = "SELECT id FROM leadload.runs WHERE completed_at IS NULL";
 
 /// The tables that hold what is removed.
 pub(in crate::ledger) const REBUILD: [&str; 11] = [

@@ -259,7 +259,7 @@ pub(super) fn resolve(
     let [rows, numbers, ..] = claim_columns(claims);
     let values = [sender.service.into(), numbers, sender.run.into(), rows];
     sql.change(&lock_found(), &values)?;
-    let found = sql.rows(&find(), &values, standing)?;
+    let found = sql.rows(&find(), &values, competing_row)?;
     let decided = decide_all(sender, claims, &found);
     update_given(sql, &expire(GIVEN), &decided.expired)?;
     update_given(sql, &format!("{DISPLACE} {GIVEN}"), &decided.displaced)?;
@@ -306,7 +306,7 @@ fn decide_all(sender: &Sender, claims: &[Claim], found: &[CompetingRow]) -> Deci
     decided
 }
 
-fn standing(row: &Row<'_>) -> Result<CompetingRow, Failed> {
+fn competing_row(row: &Row<'_>) -> Result<CompetingRow, Failed> {
     let sender: Option<i64> = row.get("sender")?;
     Ok(CompetingRow {
         record: SentRow::read(row)?,

@@ -23,17 +23,18 @@ use crate::ledger::column::Column;
 use crate::ledger::record::{KEY, NO_ANSWER_YET, OUTCOME, each_of, of_open};
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
-use crate::ledger::store::{Failed, Sql, Value, of_kind};
+use crate::ledger::store::{Failed, Sql, Value, of_dialect};
 use crate::ledger::{LiveLease, ServiceId};
 
 const SENDING: &str = "SELECT DISTINCT run FROM leadload.senders WHERE until > clock_timestamp()";
 
-/// Rows of runs that were killed.
+/// Rows of runs that were killed, for each run by its key.
 const UNCOUNTED: &str = "
-SELECT sent.run, count(*) FROM leadload.sent JOIN leadload.runs ON runs.id = sent.run
-WHERE is_open AND status IS NULL AND row > read_to AND completed_at IS NULL AND NOT EXISTS (
+SELECT id, (SELECT count(*) FROM leadload.sent
+    WHERE run = runs.id AND is_open AND status IS NULL AND row > read_to)
+FROM leadload.runs WHERE completed_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM leadload.senders WHERE run = runs.id AND until > clock_timestamp()
-) GROUP BY sent.run";
+)";
 
 /// A transaction on a server.
 pub(in crate::ledger) struct ServerSql<'a> {
@@ -157,7 +158,7 @@ pub(super) fn typed<'a>(values: &'a [Value<'_>]) -> Vec<(&'a (dyn ToSql + Sync),
 }
 
 pub(super) fn translated(sql: &str) -> String {
-    let mut sql = of_kind(sql, "server").replace("json_each(", "json_array_elements_text(");
+    let mut sql = of_dialect(sql, "server").replace("json_each(", "json_array_elements_text(");
     if sql.contains("_seen") {
         sql = sql.replace("leadload.sent_seen", &sent_seen());
         sql = sql.replace("leadload.attempts_seen", &attempts_seen());
@@ -168,12 +169,14 @@ pub(super) fn translated(sql: &str) -> String {
 /// Rows that were sent; an open claim is an uncertain one.
 fn sent_seen() -> String {
     let key = each_of(KEY, |name| format!("s.{name}"));
+    // Of a function that changes within a statement the server makes no join, but reads the whole table.
+    let is_expired = IS_EXPIRED.replace("clock_timestamp", "statement_timestamp");
     let outcome = each_of(&OUTCOME, |(Column { name, .. }, _)| {
         let of_open = of_open(name, NO_ANSWER_YET);
         format!("CASE WHEN s.is_open THEN {of_open} ELSE s.{name} END AS {name}")
     });
     format!(
-        "(SELECT {key}, s.service, {outcome}, s.is_open AND NOT {IS_EXPIRED} AS is_busy
+        "(SELECT {key}, s.service, {outcome}, s.is_open AND NOT {is_expired} AS is_busy
         FROM leadload.sent AS s {SENDER})"
     )
 }

@@ -196,7 +196,7 @@ fn lost_duplicate() -> RowOutcome {
     }
 }
 
-/// Each row and what became of it.
+/// What became of a lead.
 fn done(status: UndoStatus) -> UndoOutcome {
     UndoOutcome {
         status,
@@ -206,6 +206,7 @@ fn done(status: UndoStatus) -> UndoOutcome {
     }
 }
 
+/// Each row and what became of it.
 fn brief(rows: &[UndoRow]) -> Vec<(u64, Option<UndoStatus>)> {
     let status = |row: &UndoRow| row.outcome.as_ref().map(|outcome| outcome.status);
     rows.iter().map(|row| (row.row.0, status(row))).collect()

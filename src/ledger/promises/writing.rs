@@ -142,3 +142,40 @@ fn a_run_that_is_forgotten_is_as_if_never_sent_but_for_its_number() {
         assert_eq!(subject.begin(2), RunId(2));
     });
 }
+
+#[test]
+fn a_run_that_is_complete_stays_so_whatever_a_process_says_that_was_cut_off() {
+    each(|mut subject| {
+        let complete = StartEnd {
+            complete: true,
+            ..StartEnd::default()
+        };
+        subject.ledger.end(RUN, 1, &complete, at(50)).unwrap();
+        subject.end_at(1, at(60));
+        let run = subject.ledger.runs().unwrap().remove(0);
+        assert_eq!(run.completed_at, Some(at(50)));
+    });
+}
+
+#[test]
+fn all_invalid_rows_of_a_group_are_kept_and_their_cells_known_by_the_first_row() {
+    each(|mut subject| {
+        let rows = 1..=1_200;
+        let group = Group {
+            // Many rows have the same cells.
+            invalid: rows.clone().map(|row| invalid_row(row, "n/a")).collect(),
+            ..Group::default()
+        };
+        subject.commit(RUN, group);
+        let known = subject.rows(RUN);
+        assert!(known.iter().map(|(row, ..)| *row).eq(rows));
+        let end = StartEnd {
+            has_rejects: true,
+            last_read: 1_200,
+            ..StartEnd::default()
+        };
+        subject.ledger.end(RUN, 1, &end, at(50)).unwrap();
+        let digests: Vec<CellsDigest> = (0..=255).map(|byte| CellsDigest([byte; 16])).collect();
+        assert_eq!(subject.known_bad(&digests), digests);
+    });
+}

@@ -41,7 +41,7 @@ fn write(sql: &mut FileSql<'_>, run: RunId, group: &Group) -> Result<ServiceId, 
     let service = record_progress(sql, run, group)?;
     journal::append(sql.db, run, group)?;
     for (change, values) in group::changes(service, run, group) {
-        sql.change(change, &values)?;
+        sql.change(&change, &values)?;
     }
     pace::record(sql, service, group)?;
     Ok(service)

@@ -177,13 +177,6 @@ impl SqliteLedger {
         }
     }
 
-    pub(super) fn reading<T>(
-        &self,
-        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, LedgerError> {
-        self.checked(query(&self.db))
-    }
-
     pub(super) fn begin_change(&mut self) -> rusqlite::Result<Transaction<'_>> {
         self.db
             .transaction_with_behavior(TransactionBehavior::Immediate)

@@ -71,7 +71,7 @@ impl SqliteLedger {
     }
 
     fn gather(&self, service: ServiceId) -> Result<Round, LedgerError> {
-        self.reading(|db| Round::gather(db, service, self.filing.limits))
+        self.checked(Round::gather(&self.db, service, self.filing.limits))
     }
 
     fn advance(&mut self, round: &mut Round) -> Result<bool, LedgerError> {

@@ -7,23 +7,34 @@ use super::{LedgerError, SqliteLedger};
 
 impl SqliteLedger {
     pub(in crate::ledger) fn scrub(&self) -> Result<(), LedgerError> {
-        let not_yet = || {
-            LedgerError::new(
-                format!(
-                    "the data is removed, but not yet overwritten on disk: another program has the ledger `{}` open",
-                    self.place
-                ),
-                "close that program, then run the same command again",
-            )
-        };
         if let Err(error) = self.db.execute_batch("VACUUM") {
             return match error.sqlite_error_code() {
-                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Err(not_yet()),
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    Err(self.not_yet_overwritten())
+                }
                 _ => self.checked(Err(error)),
             };
         }
+        self.empty_log()
+    }
+
+    /// Brings all that is in the log into the file, and empties it.
+    pub(in crate::ledger) fn empty_log(&self) -> Result<(), LedgerError> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_held: bool = self.checked(self.db.query_row(checkpoint, [], |row| row.get(0)))?;
-        if is_held { Err(not_yet()) } else { Ok(()) }
+        match is_held {
+            true => Err(self.not_yet_overwritten()),
+            false => Ok(()),
+        }
+    }
+
+    fn not_yet_overwritten(&self) -> LedgerError {
+        LedgerError::new(
+            format!(
+                "the data is removed, but not yet overwritten on disk: another program has the ledger `{}` open",
+                self.place
+            ),
+            "close that program, then run the same command again",
+        )
     }
 }

@@ -6,6 +6,7 @@ use super::journal::{Replay, follow};
 use super::samples::{
     BEGAN_AT, RUN, Sample, claims, created, invalid_row, number, rejected, run_of, settlements,
 };
+use super::testing::TestLedger;
 use super::{CellsDigest, Group, Scope};
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, LedgerPlace, Pruned};
@@ -188,4 +189,27 @@ fn a_value_that_no_version_writes_is_damage() {
     sample.ledger.file().db.execute_batch(damage).unwrap();
     let error = sample.ledger.recover(sample.service).unwrap_err().0;
     assert!(error.to_string().contains("is damaged"), "{error}");
+}
+
+#[test]
+fn a_run_that_is_forgotten_in_part_does_not_continue_and_the_same_command_finishes() {
+    let mut test = TestLedger::new();
+    let run = test.run_of(1);
+    test.begin(&run, time(1));
+    let db = &test.ledger.file().db;
+    db.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let reader = Ledger::read(&test.place()).unwrap().unwrap();
+    let db = &reader.file().db;
+    let held = db.unchecked_transaction().unwrap();
+    held.query_row("SELECT count(*) FROM runs", [], |_| Ok(()))
+        .unwrap();
+    let error = test.ledger.forget_run(RUN).unwrap_err().0;
+    assert!(error.to_string().contains("not yet overwritten"), "{error}");
+    drop(held);
+    assert_eq!(
+        test.ledger.predecessors(&run).unwrap().latest.going_on,
+        None
+    );
+    test.ledger.forget_run(RUN).unwrap();
+    assert_eq!(test.ledger.runs().unwrap(), []);
 }

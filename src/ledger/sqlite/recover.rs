@@ -14,6 +14,7 @@ use crate::clock;
 use crate::lead::{RowId, RunId, Status};
 use crate::ledger::attempts;
 use crate::ledger::counts;
+use crate::ledger::earlier::services;
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::store::{Failed, Sql};
 use crate::simulation::{Fault, is_planted};
@@ -55,11 +56,6 @@ impl SqliteLedger {
     pub(super) fn services(&self) -> Result<Vec<ServiceId>, LedgerError> {
         self.read_sql(services)
     }
-}
-
-pub(super) fn services(sql: &mut dyn Sql) -> Result<Vec<ServiceId>, Failed> {
-    let services = "SELECT id FROM services ORDER BY id";
-    sql.rows(services, &[], |row| row.get(0))
 }
 
 /// Turns open claims into uncertain rows. Returns `None` if the journal

@@ -4,14 +4,15 @@ use rusqlite::types::{ToSqlOutput, Value as Stored, ValueRef};
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
 use super::at_work::at_work;
-use super::recover::{services, uncounted};
+use super::recover::uncounted;
 use super::unfiled::open_claims;
 use super::{LedgerError, ServiceId, SqliteLedger, lead_id, unfiled};
 use crate::lead::RunId;
 use crate::ledger::LiveLease;
+use crate::ledger::earlier::services;
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
-use crate::ledger::store::{Failed, Sql, Value, of_kind};
+use crate::ledger::store::{Failed, Sql, Value, of_dialect};
 
 /// A transaction in a file.
 pub(in crate::ledger) struct FileSql<'a> {
@@ -29,7 +30,7 @@ impl<'a> FileSql<'a> {
     }
 
     fn translated(&self, sql: &str) -> String {
-        let mut sql = of_kind(sql, "file");
+        let mut sql = of_dialect(sql, "file");
         if !self.shows_unfiled {
             sql = sql.replace("_seen", "");
         }
@@ -48,8 +49,7 @@ impl Sql for FileSql<'_> {
         each: &mut dyn FnMut(&Row<'_>) -> Result<bool, Failed>,
     ) -> Result<(), Failed> {
         let mut query = self.db.prepare_cached(&self.translated(sql))?;
-        // What is behind them is for a server alone.
-        let values = values.iter().take(query.parameter_count());
+        let values = own_values(sql, values, query.parameter_count());
         let mut rows = query.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             if !each(&Row::File(row))? {
@@ -61,7 +61,7 @@ impl Sql for FileSql<'_> {
 
     fn change(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Failed> {
         let mut change = self.db.prepare_cached(&self.translated(sql))?;
-        let values = values.iter().take(change.parameter_count());
+        let values = own_values(sql, values, change.parameter_count());
         Ok(change.execute(params_from_iter(values))? as u64)
     }
 
@@ -87,6 +87,14 @@ impl Sql for FileSql<'_> {
             }
         }
         Ok(open)
+    }
+}
+
+/// The values of a file: a part of the statement that is for a server alone may have the last ones.
+fn own_values<'a, 'v>(sql: &str, values: &'a [Value<'v>], count: usize) -> &'a [Value<'v>] {
+    match values.get(..count) {
+        Some(own) if sql.contains("/*server") => own,
+        _ => values,
     }
 }
 
@@ -160,8 +168,9 @@ impl SqliteLedger {
     }
 
     pub(super) fn succeeded<T>(&self, done: Result<T, Failed>) -> Result<T, LedgerError> {
+        self.reading.refuse_changed(&self.place)?;
         match done {
-            Ok(value) => self.checked(Ok(value)),
+            Ok(value) => Ok(value),
             Err(Failed::File(error)) => self.checked(Err(error)),
             Err(Failed::Damaged(why)) => Err(self.damaged(why)),
             Err(Failed::Ledger(error)) => Err(error),

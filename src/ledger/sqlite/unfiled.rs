@@ -8,11 +8,12 @@
 use rusqlite::{Connection, Transaction};
 
 use super::journal::{Replay, follow};
-use super::recover::{outcomes_of_open, services};
+use super::recover::outcomes_of_open;
 use super::sql::FileSql;
 use super::{ServiceId, Settlement, record};
 use crate::lead::RunId;
 use crate::ledger::attempts;
+use crate::ledger::earlier::services;
 use crate::ledger::record::NO_ANSWER_YET;
 use crate::ledger::store::{Failed, Sql};
 
