@@ -11,7 +11,6 @@ use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::OnUncertain;
 use crate::lead::{CampaignId, Status};
-use crate::ledger::Ledger;
 use crate::message::Message;
 use crate::pipeline::Delivery;
 use crate::report::{
@@ -20,34 +19,23 @@ use crate::report::{
 use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
 
-/// What the pipeline and its threads return.
-pub struct Delivered {
-    pub end: Delivery,
-    pub written: Result<Written, OutputError>,
-    pub ledger: Option<Ledger>,
-}
-
 /// An import whose rows have been sent, all or some of them.
 pub struct Ending<'a> {
     pub import: &'a Import,
     pub time: &'a WorkTime,
     pub report: Option<ReportFile>,
     pub campaign_names: CampaignNames,
-    pub run: Option<&'a Run>,
+    pub run: Option<Run>,
 }
 
 impl Ending<'_> {
     pub fn close(
         mut self,
-        delivered: Delivered,
+        mut end: Delivery,
+        written: Result<Written, OutputError>,
         listeners: &Listeners,
         observer: &mut dyn Observer,
     ) -> Result<ExitCode, Failure> {
-        let Delivered {
-            mut end,
-            written,
-            ledger,
-        } = delivered;
         let written = written.unwrap_or_else(|error| {
             // An error of this computer takes precedence over all other stops.
             end.stop = Some(unwritten(&error));
@@ -56,11 +44,13 @@ impl Ending<'_> {
         let Import {
             settings, intake, ..
         } = self.import;
-        let got_further = ledger.as_ref().filter(|_| end.is_shorter);
-        let by_ledger = self.counted_before(&listeners.tally, got_further);
+        let by_ledger = match end.is_shorter {
+            true => self.counted_before(&listeners.tally),
+            false => None,
+        };
         let tally = by_ledger.as_ref().unwrap_or(&listeners.tally);
         let mut ended = Ended {
-            run: self.run.map(|run| run.begun.run),
+            run: self.run.as_ref().map(|run| run.begun.run),
             requests: end.requests,
             rows_total: listeners.total.get().copied().or(end.rows_total),
             written,
@@ -77,12 +67,16 @@ impl Ending<'_> {
         if !ended.stop.as_ref().is_some_and(is_unread) {
             self.write_report(&mut ended, listeners.page.as_ref());
         }
-        let ending = self.end_run(ledger, &ended, &end);
+        let recorded = self
+            .run
+            .as_mut()
+            .map_or(Ok(()), |run| run.end(&ended, &end));
         if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
             // Nothing was sent, so there is no summary.
             return Err(Failure::new(stop.by(), stop_text(&stop)));
         }
-        if let (Some(by_ledger), None) = (ending, &ended.stop) {
+        if let (Err(error), None) = (recorded, &ended.stop) {
+            let by_ledger = Stop::error(StoppedBy::Ledger, error.0);
             self.stop(&mut ended, Some(by_ledger));
         }
         self.import.metrics.end(&ended);
@@ -96,9 +90,9 @@ impl Ending<'_> {
 
     /// The counts of the whole run from the ledger, if an earlier start got further than
     /// this one, which a second signal ended. They are not divided by campaign and reason.
-    fn counted_before(&self, tally: &Tally, ledger: Option<&Ledger>) -> Option<Tally> {
-        let (run, ledger) = self.run.zip(ledger)?;
-        let counts = ledger.counts_of(run.begun.run).ok()?;
+    fn counted_before(&self, tally: &Tally) -> Option<Tally> {
+        let run = self.run.as_ref()?;
+        let counts = run.ledger.as_ref()?.counts_of(run.begun.run).ok()?;
         let has_more = counts.total() > tally.counts.total();
         has_more.then(|| Tally {
             counts,
@@ -139,7 +133,7 @@ impl Ending<'_> {
             campaign: self.import.settings.reading.campaign.as_ref(),
             mode: RunMode::Sent {
                 service: self.import.settings.service.clone(),
-                goes_on: self.run.is_some_and(|run| run.begun.continues),
+                goes_on: self.run.as_ref().is_some_and(|run| run.begun.continues),
             },
         };
         let page = page.html();
@@ -148,15 +142,6 @@ impl Ending<'_> {
             let stop = Stop::both(ended.stop.take(), stop);
             self.stop(ended, Some(stop));
         }
-    }
-
-    /// Records in the ledger how the run ended. Returns a ledger error as a stop.
-    fn end_run(&self, ledger: Option<Ledger>, ended: &Ended<'_>, end: &Delivery) -> Option<Stop> {
-        let (run, mut ledger) = self.run.zip(ledger)?;
-        let ended = run.end(&mut ledger, ended, end);
-        ended
-            .err()
-            .map(|error| Stop::error(StoppedBy::Ledger, error.0))
     }
 }
 

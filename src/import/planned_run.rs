@@ -33,17 +33,13 @@ pub struct PlannedRun {
     pub predecessors: Predecessors,
 }
 
+/// A run that has begun.
 pub struct Run {
     pub begun: Begun,
+    /// `None` while the run is being sent, when its end is recorded, and if the thread that works with it has
+    /// died.
+    pub ledger: Option<Ledger>,
     _lock: SenderLock,
-}
-
-/// What a run that has begun needs for sending.
-pub struct RunLedger {
-    pub ledger: Ledger,
-    /// What earlier runs did with the rows, for the thread that prepares rows.
-    pub memory: Memory,
-    pub pace: RateController,
 }
 
 impl OpenLedger {
@@ -216,9 +212,12 @@ impl PlannedRun {
         Ok(self.opened.ledger.known_rate(self.opened.service)?)
     }
 
-    /// Begins or continues the run. Everything else that may
-    /// fail because of the ledger is done before that.
-    pub async fn begin(mut self, settings: &ImportSettings) -> Result<(Run, RunLedger), Failure> {
+    /// Begins or continues the run. Everything else that may fail because of the ledger is done before that.
+    /// Also returns what earlier runs did with the rows, and the pace.
+    pub async fn begin(
+        mut self,
+        settings: &ImportSettings,
+    ) -> Result<(Run, (Memory, RateController)), Failure> {
         let service = self.opened.service;
         let recall = self.opened.ledger.recall()?;
         let pace = pace(&mut self.opened.ledger, service, &settings.rate)?;
@@ -243,35 +242,32 @@ impl PlannedRun {
         };
         let OpenLedger { ledger, lock, .. } = self.opened;
         let rules = memory_rules(settings, service, Some(begun.run), begun.continues);
-        let of_run = RunLedger {
-            memory: Memory::new(recall, rules),
-            ledger,
-            pace,
+        let run = Run {
+            begun,
+            ledger: Some(ledger),
+            _lock: lock,
         };
-        Ok((Run { begun, _lock: lock }, of_run))
+        Ok((run, (Memory::new(recall, rules), pace)))
     }
 }
 
 impl Run {
     /// Records that this start has ended before anything was sent. If that fails too, it looks as
     /// if it had been killed.
-    pub fn end_unsent(&self, ledger: &mut Ledger, why: &Failure) {
+    pub fn end_unsent(&mut self, why: &Failure) {
         let end = StartEnd {
             exit_code: why.stopped_by.exit_code() as u8,
             stopped_by: Some(why.stopped_by.as_str()),
             ..StartEnd::default()
         };
-        ledger.lease().end(false);
-        let _ = ledger.end(self.begun.run, self.begun.start, &end, clock::now());
+        if let Some(ledger) = &self.ledger {
+            ledger.lease().end(false);
+        }
+        let _ = self.record(&end);
     }
 
     /// Records how this start of the run has ended.
-    pub fn end(
-        &self,
-        ledger: &mut Ledger,
-        ended: &Ended<'_>,
-        delivery: &Delivery,
-    ) -> Result<(), LedgerError> {
+    pub fn end(&mut self, ended: &Ended<'_>, delivery: &Delivery) -> Result<(), LedgerError> {
         let is_complete = ended.stop.is_none();
         let rows = ended.tally.rows_by_file.iter();
         let end = StartEnd {
@@ -285,7 +281,15 @@ impl Run {
             has_rejects: ended.written.has_all_rejects,
             tried_again: &delivery.tried_again,
         };
-        ledger.end(self.begun.run, self.begun.start, &end, clock::now())
+        self.record(&end)
+    }
+
+    fn record(&mut self, end: &StartEnd<'_>) -> Result<(), LedgerError> {
+        let Begun { run, start, .. } = self.begun;
+        match self.ledger.take() {
+            Some(mut ledger) => ledger.end(run, start, end, clock::now()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::ending::{Delivered, Ending, campaign_names};
+use super::ending::{Ending, campaign_names};
 use super::inputs;
 use super::observer::Observer;
-use super::planned_run::{Run, RunLedger};
+use super::planned_run::Run;
 use super::prepared::{Import, Prepared};
 use super::work_time::WorkTime;
 use crate::api::Client;
 use crate::campaign::CampaignBook;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
-use crate::intake::{Batch, Intake, KnownBad, Purpose};
+use crate::intake::{Batch, Intake, KnownBad, Memory, Purpose};
 use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{Delivery, LedgerOutlet, Outlet, Pipeline, RateController};
@@ -62,7 +62,7 @@ pub async fn send(
             None
         }
     };
-    let (run, ledger) = begun.unzip();
+    let (mut run, known) = begun.unzip();
     if let Some(run) = &run {
         log.name_run(Some(run.begun.run));
         metrics.name_run(run.begun.run);
@@ -87,7 +87,7 @@ pub async fn send(
         reached.client,
         book,
         writer,
-        run.as_ref().zip(ledger),
+        run.as_mut().zip(known),
         &mut events,
         interrupts,
     );
@@ -98,9 +98,10 @@ pub async fn send(
         time,
         report,
         campaign_names,
-        run: run.as_ref(),
+        run,
     };
-    ending.close(delivered?, &listeners, observer)
+    let (delivery, written) = delivered?;
+    ending.close(delivery, written, &listeners, observer)
 }
 
 /// Counts the rows while they are sent, if a listener shows their number.
@@ -126,40 +127,36 @@ async fn deliver(
     client: Client,
     book: CampaignBook,
     mut writer: Writer,
-    begun: Option<(&Run, RunLedger)>,
+    begun: Option<(&mut Run, (Memory, RateController))>,
     events: &mut dyn FnMut(RunEvent<'_>),
     interrupts: Interrupts,
-) -> Result<Delivered, Failure> {
+) -> Result<(Delivery, Result<Written, OutputError>), Failure> {
     let Import {
         settings, intake, ..
     } = import;
-    let run = begun.as_ref().map(|(run, _)| run.begun.run);
+    let (mut run, known) = begun.unzip();
     let (settled, to_write) = mpsc::channel(simulation::room(BATCHES_TO_WRITE));
-    let run_begun = begun.as_ref().map(|(run, _)| &run.begun);
-    if let Err(error) = writer.begin(run_begun) {
+    if let Err(error) = writer.begin(run.as_ref().map(|run| &run.begun)) {
         let failure = error.before_sending();
-        if let Some((run, mut of_run)) = begun {
-            run.end_unsent(&mut of_run.ledger, &failure);
+        if let Some(run) = run {
+            run.end_unsent(&failure);
         }
         return Err(failure);
     }
-    let (outlet, memory, pace) = match begun {
-        None => {
-            let pace = RateController::new(&settings.rate, None);
-            (Outlet::Writer(settled), None, pace)
-        }
-        Some((run, of_run)) => {
-            let begun = &run.begun;
-            let outlet = LedgerOutlet {
-                writer: LedgerWriter::start(of_run.ledger, begun.run, settled),
-                suppression: Arc::clone(&intake.suppression),
-                reached: RowId(begun.reached),
-                read_to: RowId(begun.read_to),
-            };
-            let outlet = Outlet::Ledger(Box::new(outlet));
-            (outlet, Some(of_run.memory), of_run.pace)
-        }
+    let begun = run.as_deref_mut();
+    let outlet = match begun.and_then(|run| Some((run.ledger.take()?, &run.begun))) {
+        Some((ledger, begun)) => Outlet::Ledger(Box::new(LedgerOutlet {
+            writer: LedgerWriter::start(ledger, begun.run, settled),
+            suppression: Arc::clone(&intake.suppression),
+            reached: RowId(begun.reached),
+            read_to: RowId(begun.read_to),
+        })),
+        None => Outlet::Writer(settled),
     };
+    let (memory, pace) = known.map_or_else(
+        || (None, RateController::new(&settings.rate, None)),
+        |(memory, pace)| (Some(memory), pace),
+    );
     let writing = simulation::beside(write_all(writer, to_write));
     let inputs = intake.inputs.clone();
     let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
@@ -170,22 +167,17 @@ async fn deliver(
         writer.lease.end(false);
     }
     // The ledger's thread ends first: it sends the last batches to the writer's thread.
-    let mut ledger = match end.writer.take().map(LedgerWriter::close) {
-        Some(None) => {
+    if let (Some(writer), Some(run)) = (end.writer.take(), &mut run) {
+        run.ledger = writer.close();
+        if run.ledger.is_none() {
             end.stop = Some(Stop::worse(end.stop, broken(LedgerError::broke_off())));
-            None
         }
-        ledger => ledger.flatten(),
-    };
+    }
     let writer = writing.await.unwrap_or_else(|_| Err(OutputError::died()));
     let keeps_rejects = settings.reading.known_bad == KnownBad::Skip;
-    let written =
-        writer.and_then(|writer| finish(writer, &mut end, ledger.as_mut().zip(run), keeps_rejects));
-    Ok(Delivered {
-        end,
-        written,
-        ledger,
-    })
+    let ledger = run.and_then(|run| run.ledger.as_mut().zip(Some(run.begun.run)));
+    let written = writer.and_then(|writer| finish(writer, &mut end, ledger, keeps_rejects));
+    Ok((end, written))
 }
 
 fn finish(

@@ -54,8 +54,8 @@ impl fmt::Display for CampaignId {
 }
 
 /// What became of a row. Its form in serde is that of the ledger's journal (`ledger::sqlite::journal`), which
-/// later versions read after a kill: a new field is left out there, and what is to be kept of it is written at
-/// the end of a line.
+/// later versions read after a kill, and of rows that are being filed (`packed`): a new field is skipped in it,
+/// and written at the end of a journal's line and beside a packed row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOutcome {
     pub status: Status,

@@ -25,8 +25,8 @@ pub struct SenderId(pub(super) i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellsDigest(pub [u8; 16]);
 
-/// Entries that are committed together, all or none. Fields that
-/// the journal does not store are marked with `serde(skip)`.
+/// Entries that are committed together, all or none. Fields that the journal does not store,
+/// or stores behind the others, are marked with `serde(skip)`.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Group {
     /// Rows whose first request may leave when the group is committed, …

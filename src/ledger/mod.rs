@@ -31,7 +31,8 @@
 //!
 //! What is known of runs, rows, numbers and files is written and read in one place for both: a subject is a
 //! file here, with its statements, over a thin driver (`store`; what comes back is read by `row`). The tables
-//! are made by the same steps (`schema`). A new fact about a row is one step there and one column in `record`.
+//! are made by the same steps (`schema`). A new fact about a row is one step there and one column in `record`,
+//! and for a file its place in the journal (`RowOutcome`).
 //!
 //! | subject | file |
 //! |-|-|

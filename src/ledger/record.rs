@@ -35,9 +35,9 @@ pub(super) const KEY: [&str; 6] = ["number", "campaign", "run", "row", "file", "
 /// How a fact about an outcome is stored.
 pub(super) type Stored = fn(&RowOutcome) -> Value<'_>;
 
-/// All that is stored of an outcome, in the order in which [`outcome`] reads it. A new fact is another one
-/// here, with a step in `schema`, a line in [`outcome`], and a field of [`RowOutcome`], whose introduction says
-/// what that means for the journal.
+/// All that is stored of an outcome; [`outcome`] reads them by their places after [`KEY`]. A new fact is
+/// another one here, with a step in `schema`, a line in [`outcome`], and a field of [`RowOutcome`], whose
+/// introduction says what that means for the journal of a file. `reconcile` decides whether a look-up keeps it.
 pub(super) const OUTCOME: [(Column, Stored); 7] = [
     stored("status", Kind::Whole, |of| status_code(of.status).into()),
     stored("http_status", Kind::Whole, |of| of.http_status.into()),

@@ -18,7 +18,7 @@ pub(super) const STEPS: [&str; 8] = [
     WHICH_CLOCK,
 ];
 
-/// Statuses are numbered as in `Status::ALL`; numbers are those of `PhoneNumber::key`. In a file, times are
+/// Statuses are numbered as in `Status::ALL`, and in `sent` as in `coding::REMOVED`; numbers are those of `PhoneNumber::key`. In a file, times are
 /// seconds since 1970, unless the column's name says milliseconds, and a path is text of any bytes.
 const TABLES: &str = "
 /*server
@@ -192,7 +192,7 @@ CREATE UNIQUE INDEX one_claim_of_service ON leadload.sent (number, service) WHER
 */
 /*file
 -- Claims and outcomes that are not filed yet, in the order in which they came, a line for
--- each group, in the form of postcard (`entry.rs`). They are committed before the first request leaves.
+-- each group, in the form of postcard (`sqlite::journal`). They are committed before the first request leaves.
 CREATE TABLE journal (
     seq INTEGER PRIMARY KEY,
     run INTEGER NOT NULL,
@@ -263,7 +263,7 @@ ALTER TABLE leadload.runs ADD COLUMN undone_at timestamptz;
 -- The name of its user.
 ALTER TABLE leadload.starts ADD COLUMN started_by text;
 /*server
--- When the row was claimed, while that is open, by the clock of its process.
+-- When the row was claimed last, by the clock of its process; none once it is settled.
 ALTER TABLE leadload.sent ADD COLUMN claimed_at timestamptz;
 */
 
