@@ -25,8 +25,9 @@ pub(super) fn store(
 ) -> rusqlite::Result<()> {
     let outcome = each_of(&OUTCOME, |(column, _)| column.name.to_owned());
     let places = vec!["?"; KEY.split(',').count() + OUTCOME.len()].join(",");
+    let places = format!("({places})");
     for rows in rows.chunks(AT_ONCE) {
-        let all_places = vec![format!("({places})"); rows.len()].join(",");
+        let all_places = vec![&*places; rows.len()].join(",");
         let sql = format!("INSERT OR REPLACE INTO {table} ({KEY}, {outcome}) VALUES {all_places}");
         let all = rows.iter().flat_map(|(run, settled)| {
             let outcome = OUTCOME.iter().map(|(_, stored)| stored(&settled.outcome));
