@@ -22,7 +22,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value as JsonValue, json};
+use serde_json::Value as JsonValue;
 use tokio_postgres::types::Type;
 
 use super::kinds::Ledger;
@@ -289,8 +289,9 @@ pub(super) fn list<'a>(of: impl IntoIterator<Item = impl Into<JsonValue>>) -> Va
 }
 
 impl Value<'_> {
+    /// A value whose form in JSON has no keys but texts, which always can be written.
     pub(super) fn json(value: &impl Serialize) -> Value<'static> {
-        Value::Json(json!(value).to_string())
+        Value::Json(serde_json::to_string(value).unwrap_or_default())
     }
 }
 

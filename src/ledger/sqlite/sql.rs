@@ -1,5 +1,7 @@
 //! Performs the statements of every kind of ledger in a file (see `ledger::store`).
 
+use std::borrow::Cow;
+
 use rusqlite::types::{ToSqlOutput, Value as Stored, ValueRef};
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
@@ -29,15 +31,23 @@ impl<'a> FileSql<'a> {
         }
     }
 
-    fn translated(&self, sql: &str) -> String {
-        let mut sql = of_dialect(sql, "file");
-        if !self.shows_unfiled {
-            sql = sql.replace("_seen", "");
+    fn translated<'s>(&self, sql: &'s str) -> Cow<'s, str> {
+        let mut sql = match sql.contains("/*") {
+            true => Cow::Owned(of_dialect(sql, "file")),
+            false => Cow::Borrowed(sql),
+        };
+        let seen = ("_seen", if self.shows_unfiled { "_seen" } else { "" });
+        for (common, own) in [
+            ("leadload.", ""),
+            ("outputs.id", "outputs.rowid"),
+            seen,
+            ("$", "?"),
+        ] {
+            if sql.contains(common) {
+                sql = sql.replace(common, own).into();
+            }
         }
-        let sql = sql
-            .replace("leadload.", "")
-            .replace("outputs.id", "outputs.rowid");
-        sql.replace('$', "?")
+        sql
     }
 }
 
