@@ -44,7 +44,7 @@ impl Row<'_> {
     /// Reads a column by its name or its place.
     pub(super) fn get<T: FromCell>(
         &self,
-        column: impl rusqlite::RowIndex + tokio_postgres::row::RowIndex + fmt::Display + Copy,
+        column: impl rusqlite::RowIndex + tokio_postgres::row::RowIndex + fmt::Display,
     ) -> Result<T, Failed> {
         let cell = match self {
             Row::File(row) => Cell::of_file(row.get_ref(column)?),

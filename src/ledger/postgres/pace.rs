@@ -342,8 +342,7 @@ impl PostgresLedger {
             join(sql, service, none, limits)?;
             sql.change(LOCK, &[service.into()])?;
             let values = [service.into(), own.into(), ahead.into()];
-            sql.as_sql()
-                .row(RESERVE, &values, |row| Reserved::read(row))
+            sql.as_sql().row(RESERVE, &values, Reserved::read)
         })?;
         let mut clock = ServerClock::new();
         let news = [service.into(), 0_i64.into()];

@@ -180,7 +180,7 @@ pub(super) fn statements<'a>(
         );
     }
     for (sql, values) in group::changes(service, run, group) {
-        add(Answers::Nothing, sql.into(), values);
+        add(Answers::Nothing, sql, values);
     }
     if let Some(pause) = group.pause {
         let values = [

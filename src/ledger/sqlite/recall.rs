@@ -133,7 +133,7 @@ impl SqliteLook<'_> {
             found = SentRow::read(&Row::File(row)).map(Some);
             Ok(())
         });
-        let found = read.optional().map_err(Failed::from).and_then(|_| found);
+        let found = read.optional().map_err(Failed::from).and(found);
         self.ledger.succeeded(found)
     }
 
