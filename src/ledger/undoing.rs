@@ -23,13 +23,15 @@ use crate::simulation::{Fault, is_planted};
 /// What is to be removed of a run, row by row.
 ///
 /// A lead that an earlier run has made too is not this run's alone: the service has answered a
-/// second request with the first one's lead. Where undo of that run may have removed it, its outcome is
+/// second request with the first one's lead. (A duplicate shows that only if it was one before this row's lead
+/// was made: one that was looked up later may be a duplicate of this very lead.) Where undo of that run may have removed it, its outcome is
 /// unknown. The rows of earlier runs are all filed. A lead whose removal was asked for is asked for again. In a
 /// file, a row whose cell was corrected may have been sent under two numbers.
 fn planned() -> String {
     let earlier = "SELECT min(o.run) FROM leadload.sent AS o
         WHERE o.number = s.number AND o.service = s.service AND o.campaign = s.campaign
-            AND o.run < s.run AND o.lead_id = s.lead_id";
+            AND o.run < s.run AND o.lead_id = s.lead_id
+            AND (o.status <> 1 OR o.settled_at <= s.settled_at)";
     let [created, duplicate, uncertain] =
         [Status::Created, Status::Duplicate, Status::Uncertain].map(status_code);
     let (unknown, kept) = (UndoStatus::Unknown.code(), UndoStatus::Kept.code());

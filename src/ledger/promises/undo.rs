@@ -484,3 +484,49 @@ fn what_was_created_and_what_was_claimed_before_a_kill_is_in_the_plan_to_undo() 
         assert_eq!(brief(&reading.undo_plan(RUN).unwrap()), planned);
     });
 }
+
+#[test]
+fn a_lead_that_an_earlier_row_was_found_to_be_a_duplicate_of_later_is_removed_by_its_own_run() {
+    each(|mut subject| {
+        subject.commit(RUN, claims([1]));
+        if let Ledger::Server(_) = subject.ledger {
+            expire(&subject);
+        }
+        subject.ledger.recover(subject.service).unwrap();
+        subject.ledger.expire_claims(RUN).unwrap();
+        let later = subject.begin(77);
+        let same = crate::ledger::Claim {
+            number: number(1),
+            resends: true,
+            ..claim(2)
+        };
+        let group = Group {
+            claims: vec![same],
+            ..Group::default()
+        };
+        subject.commit(later, group);
+        let group = Group {
+            settlements: vec![Settlement {
+                claim: same,
+                outcome: id(1),
+                cells: None,
+                attempted: None,
+            }],
+            ..Group::default()
+        };
+        subject.commit(later, group);
+        subject.ledger.recover(subject.service).unwrap();
+        let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
+        let made_by_the_later = RowOutcome {
+            lead_id: id(1).lead_id,
+            settled_at: Some(at(90)),
+            ..lost_duplicate()
+        };
+        subject
+            .ledger
+            .reconcile(&rows[0].0, &made_by_the_later)
+            .unwrap();
+        let plan = subject.ledger.undo_plan(later).unwrap();
+        assert_eq!(brief(&plan), [(2, None)]);
+    });
+}
