@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ServiceId;
+use super::row::Row;
+use super::store::Failed;
 use crate::lead::{Counts, RowId, RunId, RunName, RunTag};
 use crate::rate::Rate;
 
@@ -298,6 +300,19 @@ pub struct AtWork {
 }
 
 impl AtWork {
+    /// Reads a start with its process.
+    pub(super) fn read(row: &Row<'_>) -> Result<AtWork, Failed> {
+        Ok(AtWork {
+            run: row.get("run")?,
+            by: LockHolder {
+                process: row.get("process")?,
+                host: row.get("host")?,
+                user: row.get("started_by")?,
+                since: row.get("began_at")?,
+            },
+        })
+    }
+
     /// Whose run it is, and where: `run 3 of ada on desk`.
     pub fn whose(&self) -> String {
         let of = of(self.by.user.as_deref());

@@ -14,7 +14,7 @@ use crate::lead::RunId;
 use crate::ledger::lease::Moment;
 use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, LOCK_SERVICE, Sql, Value};
-use crate::ledger::{AtWork, LedgerError, LiveLease, LockHolder, SenderId, Sending, ServiceId};
+use crate::ledger::{AtWork, LedgerError, LiveLease, SenderId, Sending, ServiceId};
 use crate::phone::PhoneNumber;
 
 /// A new lease for a start, while no other start has one for this run. A run that is undone meanwhile
@@ -217,15 +217,7 @@ pub(super) fn claimed_by(
 fn read_lease(row: &Row<'_>) -> Result<LiveLease, Failed> {
     let left: i64 = row.get("left_ms")?;
     Ok(LiveLease {
-        at_work: AtWork {
-            run: row.get("run")?,
-            by: LockHolder {
-                process: row.get("process")?,
-                host: row.get("host")?,
-                user: row.get("started_by")?,
-                since: row.get("began_at")?,
-            },
-        },
+        at_work: AtWork::read(row)?,
         until: row.get("until")?,
         left: Duration::from_millis(left.max(0).cast_unsigned()),
     })

@@ -1,6 +1,6 @@
 //! Which process is sending, or was killed.
 
-use super::{AtWork, LedgerError, LockHolder, ServiceId, SqliteLedger};
+use super::{AtWork, LedgerError, ServiceId, SqliteLedger};
 use crate::ledger::store::{Failed, Sql};
 
 const AT_WORK: &str = "
@@ -17,15 +17,5 @@ impl SqliteLedger {
 }
 
 pub(super) fn at_work(sql: &mut dyn Sql, service: ServiceId) -> Result<Option<AtWork>, Failed> {
-    sql.row(AT_WORK, &[service.into()], |row| {
-        Ok(AtWork {
-            run: row.get("run")?,
-            by: LockHolder {
-                process: row.get("process")?,
-                host: row.get("host")?,
-                user: row.get("started_by")?,
-                since: row.get("began_at")?,
-            },
-        })
-    })
+    sql.row(AT_WORK, &[service.into()], AtWork::read)
 }

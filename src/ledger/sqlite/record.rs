@@ -29,10 +29,11 @@ pub(super) fn store(
     for rows in rows.chunks(AT_ONCE) {
         let all_places = vec![&*places; rows.len()].join(",");
         let sql = format!("INSERT OR REPLACE INTO {table} ({KEY}, {outcome}) VALUES {all_places}");
-        let all = rows.iter().flat_map(|(run, settled)| {
-            let outcome = OUTCOME.iter().map(|(_, stored)| stored(&settled.outcome));
-            key(service, *run, settled).into_iter().chain(outcome)
-        });
+        let mut all: Vec<Value<'_>> = Vec::new();
+        for (run, settled) in rows {
+            all.extend(key(service, *run, settled));
+            all.extend(OUTCOME.iter().map(|(_, stored)| stored(&settled.outcome)));
+        }
         change
             .prepare_cached(&sql)?
             .execute(params_from_iter(all))?;
