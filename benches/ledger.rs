@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::cost::{Cost, by_this_process};
 use common::ledger::{CAMPAIGN, GROUP, NewLedger};
-use leadload::ledger::{Ledger, LedgerPlace, Scope, ServiceId, Wanted};
+use leadload::ledger::{Ledger, LedgerPlace, Scope, ServiceId};
 use leadload::phone::PhoneNumber;
 
 const MILLION: u64 = 1_000_000;
@@ -39,7 +39,7 @@ fn main() {
 
 fn look_up(path: &Path, service: ServiceId, leads: u64) {
     let ledger = Ledger::read(&LedgerPlace::file(path)).unwrap().unwrap();
-    let mut recall = ledger.recall().unwrap();
+    let recall = ledger.recall().unwrap();
     let scope = Scope::Campaign(CAMPAIGN);
     for (order, is_sorted) in [("of the file", false), ("of the numbers", true)] {
         let began = Instant::now();
@@ -50,15 +50,9 @@ fn look_up(path: &Path, service: ServiceId, leads: u64) {
             if is_sorted {
                 numbers.sort_unstable();
             }
-            let wanted = Wanted {
-                service,
-                run: None,
-                numbers: Vec::new(),
-                digests: Vec::new(),
-            };
-            let mut look = recall.look(&wanted).unwrap();
+            let look = recall.look(service, None, numbers.clone()).unwrap();
             for number in numbers {
-                let known = look.find(service, number, scope).unwrap();
+                let known = look.find(number, scope);
                 assert!(known.settled.is_some());
             }
         }

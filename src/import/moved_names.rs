@@ -10,7 +10,7 @@ use crate::campaign::CampaignBook;
 use crate::exit::Failure;
 use crate::intake::{Intake, Memory, MemoryRules, Purpose};
 use crate::lead::{CampaignId, RunId};
-use crate::ledger::{Ledger, Scope, Wanted};
+use crate::ledger::{Ledger, Scope};
 use crate::message::Message;
 use crate::settings::ImportSettings;
 use crate::text::{counted, shown_name};
@@ -103,22 +103,18 @@ async fn count(
     book: &CampaignBook,
 ) -> Result<(), Failure> {
     let memory = Memory::new(ledger.recall_all(rules.service)?, rules);
-    let mut recall = ledger.recall_all(rules.service)?;
+    let recall = ledger.recall_all(rules.service)?;
     let mut batches = intake.start(book.clone(), Purpose::Checking, Some(memory));
     while let Some(batch) = batches.next().await {
         let batch = batch?;
         let ready = batch.prepared.iter().filter(|row| row.outcome.is_none());
         let ready = ready.filter_map(|row| row.phone.zip(row.campaign));
         let ready: Vec<_> = ready.collect();
-        let mut look = recall.look(&Wanted {
-            service: rules.service,
-            run: None,
-            numbers: ready.iter().map(|(number, _)| *number).collect(),
-            digests: Vec::new(),
-        })?;
+        let numbers = ready.iter().map(|(number, _)| *number).collect();
+        let look = recall.look(rules.service, None, numbers)?;
         for (number, campaign) in ready {
             for name in moved.iter_mut().filter(|name| name.now == campaign) {
-                let known = look.find(rules.service, number, Scope::Campaign(name.before))?;
+                let known = look.find(number, Scope::Campaign(name.before));
                 name.rows += u64::from(known.settled.is_some());
             }
         }

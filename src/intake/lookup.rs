@@ -79,7 +79,7 @@ fn gather<T>(
 
 fn look_up(
     inputs: &[PlannedInput],
-    mut memory: Memory,
+    memory: Memory,
     gathered: &Receiver<Message<Vec<Batch>>>,
     found: &Sender<Message<Vec<Batch>>>,
 ) {

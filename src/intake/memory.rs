@@ -5,8 +5,10 @@
 //! again. No position in the input is stored: the input is read again from the beginning, and each
 //! row is looked up in the ledger.
 
+use std::collections::HashSet;
+
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Scope, SentRow, Wanted};
+use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Scope, SentRow};
 use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
 use crate::source::Row;
@@ -26,121 +28,105 @@ impl Memory {
     }
 
     /// Fills in what is known about the rows of some batches.
-    ///
-    /// The rows are looked up in the order of their numbers, which is the ledger's order, so
-    /// neighbouring rows share the pages that are read.
     pub(super) fn fill_in(
-        &mut self,
+        &self,
         inputs: &[PlannedInput],
         batches: &mut [Batch],
     ) -> Result<(), LedgerError> {
-        let wanted = self.wanted(inputs, batches);
-        let mut look = Lookup {
-            look: self.recall.look(&wanted)?,
-            rules: &self.rules,
+        let rules = &self.rules;
+        let rows = batches.iter().flat_map(|batch| &batch.prepared);
+        let numbers = rows.filter_map(|row| row.phone).collect();
+        // Under `hold` it is waited for, since nothing else would settle it.
+        let resends = rules.goes_on && rules.on_uncertain == OnUncertain::Resend;
+        let run = rules.run.filter(|_| resends);
+        let look = self.recall.look(rules.service, run, numbers)?;
+        let known_bad = self.known_bad(inputs, batches, &look)?;
+        let lookup = Lookup {
+            look,
+            known_bad,
+            rules,
         };
-        for (_, batch, index) in by_number(batches) {
-            let Batch { rows, prepared } = &mut batches[batch];
+        for Batch { rows, prepared } in batches {
             let mapping = &inputs[rows.file()].mapping;
-            look.fill_in(mapping, rows.row(index), &mut prepared[index])?;
+            for (row, prepared) in rows.rows().zip(prepared) {
+                lookup.fill_in(mapping, row, prepared);
+            }
         }
         Ok(())
     }
 
-    /// What has to be looked up for these rows.
-    fn wanted(&self, inputs: &[PlannedInput], batches: &[Batch]) -> Wanted {
-        let mut wanted = Wanted {
-            service: self.rules.service,
-            // Under `hold` it is waited for, since nothing else would settle it.
-            run: self
-                .rules
-                .run
-                .filter(|_| self.rules.goes_on && self.rules.on_uncertain == OnUncertain::Resend),
-            numbers: Vec::new(),
-            digests: Vec::new(),
-        };
-        if !self.recall.needs_all() {
-            return wanted;
+    /// Which cells of these rows are known to be bad, if such rows are skipped. Asked about rows that are
+    /// bad now, or were sent before.
+    fn known_bad(
+        &self,
+        inputs: &[PlannedInput],
+        batches: &[Batch],
+        look: &Look,
+    ) -> Result<HashSet<CellsDigest>, LedgerError> {
+        if self.rules.known_bad == KnownBad::Retry {
+            return Ok(HashSet::new());
         }
-        let rows = batches.iter().flat_map(|batch| &batch.prepared);
-        wanted.numbers = rows.filter_map(|row| row.phone).collect();
-        if self.rules.known_bad == KnownBad::Skip {
-            for batch in batches {
-                let mapping = &inputs[batch.rows.file()].mapping;
-                let digests = batch
-                    .rows
-                    .rows()
-                    .map(|row| CellsDigest::of(mapping.own_cells(row)));
-                wanted.digests.extend(digests);
+        let mut cells = Vec::new();
+        for batch in batches {
+            let mapping = &inputs[batch.rows.file()].mapping;
+            for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
+                let outcome = prepared.outcome.as_ref();
+                let is_invalid = outcome.is_some_and(|outcome| outcome.status == Status::Invalid);
+                if is_invalid || prepared.phone.is_some_and(|number| look.has(number)) {
+                    cells.push(CellsDigest::of(mapping.own_cells(row)));
+                }
             }
         }
-        wanted
+        let run = self.rules.run.unwrap_or(RunId(0));
+        self.recall.known_bad(self.rules.service, run, cells)
     }
 }
 
-/// Every row as its number, the index of its batch and its index there, sorted by number.
-fn by_number(batches: &[Batch]) -> Vec<(Option<PhoneNumber>, usize, usize)> {
-    let batches = batches.iter().enumerate();
-    let rows = batches.flat_map(|(at, batch)| {
-        let numbers = batch.prepared.iter().map(|row| row.phone).enumerate();
-        numbers.map(move |(index, number)| (number, at, index))
-    });
-    let mut rows: Vec<_> = rows.collect();
-    rows.sort_unstable();
-    rows
-}
-
 struct Lookup<'a> {
-    look: Look<'a>,
+    look: Look,
+    known_bad: HashSet<CellsDigest>,
     rules: &'a MemoryRules,
 }
 
 impl Lookup<'_> {
-    fn fill_in(
-        &mut self,
-        mapping: &Mapping,
-        row: Row<'_>,
-        prepared: &mut PreparedRow,
-    ) -> Result<(), LedgerError> {
+    fn fill_in(&self, mapping: &Mapping, row: Row<'_>, prepared: &mut PreparedRow) {
         let target = prepared.phone.zip(prepared.campaign);
         match (&mut prepared.outcome, target) {
             (None, Some((number, campaign))) => {
                 self.decide(mapping, row, number, campaign, prepared)
             }
             (Some(outcome), _) if outcome.status == Status::Invalid => {
-                outcome.is_known_bad = self.is_known_bad(mapping, row)?;
-                Ok(())
+                outcome.is_known_bad = self.is_known_bad(mapping, row);
             }
             (Some(outcome), Some((number, campaign))) if outcome.status == Status::Suppressed => {
                 self.suppress(row, number, campaign, outcome)
             }
             (Some(outcome), Some((number, campaign))) if outcome.status == Status::Repeated => {
                 // `--once` may have changed since: the lead that this run has made stays.
-                let own = self.own(row.id(), number, campaign)?.map(|own| own.outcome);
+                let own = self.own(row.id(), number, campaign).map(|own| own.outcome);
                 let is_settled = |own: &RowOutcome| own.settled_at.is_some();
                 if let Some(own) = own.filter(is_settled) {
                     *outcome = own;
                 }
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
     }
 
     /// Fills in what is known about a row whose number is on a do-not-call list. The row is not
     /// sent again, but its outcome must still show that it was sent, or may have been.
     fn suppress(
-        &mut self,
+        &self,
         row: Row<'_>,
         number: PhoneNumber,
         campaign: CampaignId,
         outcome: &mut RowOutcome,
-    ) -> Result<(), LedgerError> {
-        let own = self.own(row.id(), number, campaign)?.map(|own| own.outcome);
+    ) {
+        let own = self.own(row.id(), number, campaign).map(|own| own.outcome);
         match own {
             Some(own) if matches!(own.status, Status::Created | Status::Duplicate) => {
                 *outcome = own;
-                return Ok(());
+                return;
             }
             Some(own) if own.status == Status::Uncertain => {
                 let why = own.error.clone().unwrap_or_default();
@@ -149,11 +135,11 @@ impl Lookup<'_> {
                     is_suppressed: true,
                     ..own
                 };
-                return Ok(());
+                return;
             }
             _ => {}
         }
-        let known = self.find(number, Scope::Campaign(campaign))?;
+        let known = self.look.find(number, Scope::Campaign(campaign));
         match (known.settled, known.uncertain) {
             (Some(settled), _) => outcome.lead_id = settled.outcome.lead_id,
             // With duplicates allowed, a lead is identified by run and row: those
@@ -168,51 +154,50 @@ impl Lookup<'_> {
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn decide(
-        &mut self,
+        &self,
         mapping: &Mapping,
         row: Row<'_>,
         number: PhoneNumber,
         campaign: CampaignId,
         prepared: &mut PreparedRow,
-    ) -> Result<(), LedgerError> {
-        if let Some(own) = self.own(row.id(), number, campaign)? {
+    ) {
+        if let Some(own) = self.own(row.id(), number, campaign) {
             let holds = self.rules.on_uncertain == OnUncertain::Hold;
             match own.outcome.status {
                 Status::Failed => prepared.earlier = Some(earlier(own, false)),
                 Status::Uncertain if !holds => prepared.earlier = Some(earlier(own, true)),
                 _ => {
                     prepared.outcome = Some(own.outcome);
-                    return Ok(());
+                    return;
                 }
             }
         }
         if self.rules.allow_duplicates && self.rules.known_bad == KnownBad::Retry {
-            return Ok(());
+            return;
         }
         // If several campaigns have the number, the lead of this row's campaign is reported.
-        let mut known = self.find(number, Scope::Campaign(campaign))?;
+        let mut known = self.look.find(number, Scope::Campaign(campaign));
         if self.rules.once == Once::Service && known.settled.is_none() {
-            known = self.find(number, Scope::Service)?;
+            known = self.look.find(number, Scope::Service);
         }
         if self.rules.allow_duplicates {
             // Leads are identified by run and row: those of other runs do not count.
             (known.settled, known.uncertain) = (None, None);
         }
-        self.decide_by_others(mapping, row, known, campaign, prepared)
+        self.decide_by_others(mapping, row, known, campaign, prepared);
     }
 
     fn decide_by_others(
-        &mut self,
+        &self,
         mapping: &Mapping,
         row: Row<'_>,
         mut known: Known,
         campaign: CampaignId,
         prepared: &mut PreparedRow,
-    ) -> Result<(), LedgerError> {
+    ) {
         if prepared.is_doubtful() {
             // This run may have sent it itself, which says more.
             known.uncertain = None;
@@ -225,7 +210,7 @@ impl Lookup<'_> {
         } else if prepared.earlier.is_some() {
             // This run has sent the row before, so it does not count as known to be bad.
         } else if let Some(SentRow { outcome, .. }) = known.rejected {
-            if outcome.status == Status::Rejected && self.is_known_bad(mapping, row)? {
+            if outcome.status == Status::Rejected && self.is_known_bad(mapping, row) {
                 prepared.outcome = Some(RowOutcome {
                     attempts: 0,
                     is_known_bad: true,
@@ -236,35 +221,20 @@ impl Lookup<'_> {
                 prepared.earlier.get_or_insert_default().was_refused = outcome.is_tried_again();
             }
         }
-        Ok(())
     }
 
     /// What an earlier process of this run did with the row.
-    fn own(
-        &mut self,
-        row: RowId,
-        number: PhoneNumber,
-        campaign: CampaignId,
-    ) -> Result<Option<SentRow>, LedgerError> {
-        let Some(run) = self.rules.run.filter(|_| self.rules.goes_on) else {
-            return Ok(None);
-        };
-        self.look
-            .row(self.rules.service, number, campaign, run, row)
-    }
-
-    fn find(&mut self, number: PhoneNumber, scope: Scope) -> Result<Known, LedgerError> {
-        self.look.find(self.rules.service, number, scope)
+    fn own(&self, row: RowId, number: PhoneNumber, campaign: CampaignId) -> Option<SentRow> {
+        let run = self.rules.run.filter(|_| self.rules.goes_on)?;
+        self.look.row(number, campaign, run, row).cloned()
     }
 
     /// Whether known bad rows are skipped, and a row with these cells ended badly in another run.
-    fn is_known_bad(&mut self, mapping: &Mapping, row: Row<'_>) -> Result<bool, LedgerError> {
-        if self.rules.known_bad == KnownBad::Retry {
-            return Ok(false);
-        }
-        let digest = CellsDigest::of(mapping.own_cells(row));
-        let run = self.rules.run.unwrap_or(RunId(0));
-        self.look.is_known_bad(self.rules.service, digest, run)
+    fn is_known_bad(&self, mapping: &Mapping, row: Row<'_>) -> bool {
+        !self.known_bad.is_empty()
+            && self
+                .known_bad
+                .contains(&CellsDigest::of(mapping.own_cells(row)))
     }
 }
 

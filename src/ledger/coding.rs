@@ -1,9 +1,11 @@
 //! How values are stored that databases have no type for; the same in every kind of ledger.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 
 use gethostname::gethostname;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::lead::{RowId, Status};
@@ -83,6 +85,24 @@ pub(super) fn may_be_number(cell: &str, digits: &str) -> bool {
     let written: String = cell.chars().filter(char::is_ascii_digit).collect();
     let written = written.trim_start_matches('0');
     written.len() >= MIN_DIGITS && digits.ends_with(written)
+}
+
+/// Text as every kind of ledger can store it: a server knows no NUL.
+pub(super) fn storable(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => text.replace('\0', "\u{FFFD}").into(),
+        false => text.into(),
+    }
+}
+
+/// JSON as a server can look into it.
+pub(super) fn storable_json(json: &str) -> String {
+    json.replace("\\u0000", "\\ufffd")
+}
+
+/// Times are whole seconds, as in every kind of ledger.
+pub(super) fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 #[cfg(test)]

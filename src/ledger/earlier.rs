@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::coding::place;
 use super::row::Json;
 use super::store::{Failed, Sql, Value};
-use super::{Ledger, LedgerError, ServiceId, Sha256, StoredDefaults};
+use super::{AtWork, Ledger, LedgerError, ServiceId, Sha256, StoredDefaults};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::rate::{KnownRate, Rate};
 
@@ -44,7 +44,22 @@ UPDATE leadload.runs SET token = CASE token WHEN '' THEN $2 WHEN $2 THEN token E
         CASE (SELECT count(*) FROM leadload.starts WHERE run = $1) WHEN 1 THEN CAST($3 AS bigint) END)
 WHERE id = $1 AND token IS NOT NULL";
 
+/// In a file, a start that was killed has no end either; on a server, its lease runs out.
+const AT_WORK: &str = "
+SELECT run, process, starts.began_at, host, started_by
+FROM leadload.starts JOIN leadload.runs ON runs.id = run
+WHERE service = $1 AND /*file ended_at IS NULL AND stopped_by IS NULL*//*server EXISTS (
+    SELECT 1 FROM leadload.senders AS s
+    WHERE s.run = starts.run AND s.start = starts.start AND s.until > clock_timestamp()
+)*/ ORDER BY seq DESC LIMIT 1";
+
 impl Ledger {
+    /// The latest start for this service that has no end. In a file, if the sender's lock is held, it is the
+    /// process that is sending; if it is free, the one that was killed last.
+    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
+        self.reading(|sql| at_work(sql, service))
+    }
+
     /// The service at this address; `None` if no lead was ever sent there.
     pub fn known_service(&self, address: &str) -> Result<Option<ServiceId>, LedgerError> {
         self.reading(|sql| sql.row(SERVICE, &[address.into()], |row| row.get(0)))
@@ -160,4 +175,8 @@ impl Ledger {
 pub(super) fn services(sql: &mut dyn Sql) -> Result<Vec<ServiceId>, Failed> {
     let services = "SELECT id FROM leadload.services ORDER BY id";
     sql.rows(services, &[], |row| row.get(0))
+}
+
+pub(super) fn at_work(sql: &mut dyn Sql, service: ServiceId) -> Result<Option<AtWork>, Failed> {
+    sql.row(AT_WORK, &[service.into()], AtWork::read)
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::postgres::PostgresLedger;
 use super::run::{AtWork, LiveLease, LockHolder};
 use super::sqlite::{CopyError, FileLock, SqliteLedger};
-use super::{Group, Lease, LedgerError, LedgerPlace, Recall, RecentUse, Reply, ServiceId};
+use super::{Group, Lease, LedgerError, LedgerPlace, RecentUse, Reply, ServiceId};
 use crate::lead::RunId;
 use crate::rate::Rate;
 
@@ -121,11 +121,6 @@ impl Ledger {
         })
     }
 
-    /// The latest start for this service that has no end.
-    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
-        of_kind!(self, ledger => ledger.at_work(service))
-    }
-
     /// Cleans up what earlier runs of the service have left, however they ended.
     /// Returns how many claimed rows became uncertain.
     pub fn recover(&mut self, service: ServiceId) -> Result<u64, LedgerError> {
@@ -198,19 +193,19 @@ impl Ledger {
         }
     }
 
-    /// Opens a connection for looking numbers up while this one writes.
-    pub fn recall(&self) -> Result<Recall, LedgerError> {
-        match self {
-            Ledger::File(ledger) => ledger.recall().map(Recall::File),
-            Ledger::Server(ledger) => Ok(Recall::Server(ledger.recall())),
-        }
+    /// Another connection for reading the same.
+    pub(super) fn again(&self) -> Result<Ledger, LedgerError> {
+        Ok(match self {
+            Ledger::File(ledger) => Ledger::File(Box::new(ledger.again()?)),
+            Ledger::Server(ledger) => Ledger::Server(Box::new(ledger.again())),
+        })
     }
 
-    /// The same, with rows that are being sent.
-    pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
+    /// From now on, rows of the service that are not filed are read by this connection too, as they are now.
+    pub(super) fn show_unfiled(&mut self, service: ServiceId) -> Result<(), LedgerError> {
         match self {
-            Ledger::File(ledger) => ledger.recall_all(service).map(Recall::File),
-            Ledger::Server(ledger) => Ok(Recall::Server(ledger.recall_all())),
+            Ledger::File(ledger) => ledger.show_unfiled(service),
+            Ledger::Server(_) => Ok(()),
         }
     }
 
@@ -240,16 +235,6 @@ impl Ledger {
     pub fn is_empty(&self) -> Result<bool, LedgerError> {
         let has_services = !self.services()?.is_empty();
         Ok(!has_services && self.suppressed()?.is_empty())
-    }
-
-    /// The highest number that was ever given to a run, though the run may be forgotten.
-    pub fn last_run(&self) -> Result<i64, LedgerError> {
-        of_kind!(self, ledger => ledger.last_run())
-    }
-
-    /// Makes sure that no run gets this number or a lower one.
-    pub(super) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
-        of_kind!(self, ledger => ledger.skip_runs(last))
     }
 
     /// Writes everything that is committed into the file `to`, which has to be empty, in a private folder

@@ -23,7 +23,7 @@ pub struct Known {
 }
 
 impl Known {
-    pub(super) fn add(&mut self, record: SentRow) {
+    pub(super) fn add(&mut self, record: &SentRow) {
         let is_later = |a: &SentRow, b: &SentRow| (a.run, a.row) > (b.run, b.row);
         let is_earlier = |a: &SentRow, b: &SentRow| earliness(a) < earliness(b);
         match record.outcome.status {
@@ -40,9 +40,9 @@ impl Known {
     }
 }
 
-fn keep(kept: &mut Option<SentRow>, new: SentRow, is_better: impl Fn(&SentRow, &SentRow) -> bool) {
-    if kept.as_ref().is_none_or(|kept| is_better(&new, kept)) {
-        *kept = Some(new);
+fn keep(kept: &mut Option<SentRow>, new: &SentRow, is_better: impl Fn(&SentRow, &SentRow) -> bool) {
+    if kept.as_ref().is_none_or(|kept| is_better(new, kept)) {
+        *kept = Some(new.clone());
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
                 }
                 let mut known = Known::default();
                 for (run, status, second) in &records {
-                    known.add(record(*run, *status, *second));
+                    known.add(&record(*run, *status, *second));
                 }
                 let runs = [&known.settled, &known.uncertain, &known.rejected]
                     .map(|kept| kept.as_ref().map(|record| record.run.0));

@@ -116,7 +116,7 @@ pub use known::{Known, Scope};
 pub use lease::Lease;
 pub use place::LedgerPlace;
 pub use postgres::ServerPlace;
-pub use recall::{Look, Recall, Wanted};
+pub use recall::{Look, Recall};
 pub use record::{LeadAt, SentRow};
 pub use run::{
     AtWork, Begun, ClaimScope, InputRecord, LatestRun, ListRecord, LiveLease, LockHolder, NewRun,

@@ -15,7 +15,7 @@ use super::cluster::Cluster;
 use super::on_server::OnServer;
 use super::sqlite::samples::{RUN, Sample, created, rejected, uncertain};
 use super::{
-    CellsDigest, Claim, Group, Known, Look, Scope, SenderId, SentRow, ServiceId, Settlement,
+    CellsDigest, Claim, Group, Known, Recall, Scope, SenderId, SentRow, ServiceId, Settlement,
 };
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -263,7 +263,7 @@ trait Subject: Sized {
     fn forget_number(&mut self, number: PhoneNumber) -> u64;
     /// Looks up what would be known if the process were killed now; `bad` are the runs
     /// whose bad rows are in rejects.
-    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>));
+    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &Recall));
     /// The record of a row that is known without a kill.
     fn filed(&self, run: RunId, row: u64) -> Option<Option<SentRow>>;
 }
@@ -318,23 +318,17 @@ impl Subject for Sample {
         self.ledger.forget_number(number).unwrap()
     }
 
-    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>)) {
+    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &Recall)) {
         let mut killed = self.killed();
         killed.recover();
         bad.iter().for_each(|run| killed.record_rejects(*run));
-        let mut recall = killed.recall();
-        look(
-            killed.service,
-            &mut Look::File(Box::new(recall.look().unwrap())),
-        );
+        look(killed.service, &killed.ledger.recall().unwrap());
     }
 
     fn filed(&self, run: RunId, row: u64) -> Option<Option<SentRow>> {
-        let mut recall = self.recall();
-        let mut look = recall.look().unwrap();
         let (number, campaign) = (number(row % NUMBERS), campaign(row));
-        let found = look.row(self.service, number, campaign, run, RowId(row));
-        Some(found.unwrap())
+        let look = self.look(vec![number]);
+        Some(look.row(number, campaign, run, RowId(row)).cloned())
     }
 }
 
@@ -400,12 +394,13 @@ impl Subject for OnServer {
         self.ledger.forget_number(number).unwrap()
     }
 
-    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &mut Look<'_>)) {
+    fn if_killed(&self, bad: &[RunId], look: impl FnOnce(ServiceId, &Recall)) {
         self.record_rejects(bad);
-        let numbers = (0..NUMBERS).map(number).collect();
-        let digests = (1..=ROWS).map(digest).collect();
-        // Shows a claim without an outcome as what it becomes.
-        look(self.service, &mut self.look_at(numbers, digests, true));
+        // What it would be when all leases have run out.
+        let shift = |by: &str| format!("UPDATE leadload.senders SET until = until {by}");
+        self.database.sql(&shift("- interval '1 year'"));
+        look(self.service, &self.ledger.recall().unwrap());
+        self.database.sql(&shift("+ interval '1 year'"));
     }
 
     fn filed(&self, _: RunId, _: u64) -> Option<Option<SentRow>> {
@@ -532,22 +527,26 @@ impl<S: Subject> World<S> {
         let mut model = self.model.clone();
         model.recover();
         let bad: Vec<RunId> = model.bad.values().copied().collect();
-        self.sample.if_killed(&bad, |service, look| {
+        self.sample.if_killed(&bad, |service, recall| {
+            let numbers = (0..NUMBERS).map(number).collect();
+            let look = recall.look(service, None, numbers).unwrap();
+            let bad = recall.known_bad(service, self.run, (1..=ROWS).map(digest));
+            let bad = bad.unwrap();
             for of in 0..NUMBERS {
                 let scopes = [0, 1].map(|id| Scope::Campaign(CampaignId(id)));
                 for scope in scopes.into_iter().chain([Scope::Service]) {
-                    let known = look.find(service, number(of), scope).unwrap();
+                    let known = look.find(number(of), scope);
                     assert_eq!(known, model.known(number(of), scope));
                 }
             }
             for row in 1..=ROWS {
                 let key = (self.run, row);
                 let (number, campaign) = (number(row % NUMBERS), campaign(row));
-                let found = look.row(service, number, campaign, self.run, RowId(row));
-                assert_eq!(found.unwrap().as_ref(), model.records.get(&key));
-                let is_bad = look.is_known_bad(service, digest(row), self.run);
+                let found = look.row(number, campaign, self.run, RowId(row));
+                assert_eq!(found, model.records.get(&key));
+                let is_bad = bad.contains(&digest(row));
                 let first = model.bad.get(&digest(row));
-                assert_eq!(is_bad.unwrap(), first.is_some_and(|run| *run != self.run));
+                assert_eq!(is_bad, first.is_some_and(|run| *run != self.run));
             }
         });
     }

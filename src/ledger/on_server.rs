@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::cluster::{Cluster, Database};
 use super::sqlite::samples::BEGAN_AT;
 use super::{
-    CellsDigest, ClaimScope, Group, LatestRun, Ledger, LedgerPlace, Look, NewRun, Reply, Sending,
-    ServerPlace, ServiceId, Wanted,
+    ClaimScope, Group, LatestRun, Ledger, LedgerPlace, Look, NewRun, Reply, Sending, ServerPlace,
+    ServiceId,
 };
 use crate::lead::RunId;
 use crate::phone::PhoneNumber;
@@ -143,26 +143,13 @@ impl OnServer {
             .sql(&format!("{record}{}}}')", runs.join(",")));
     }
 
-    pub(super) fn look_at(
-        &self,
-        numbers: Vec<PhoneNumber>,
-        digests: Vec<CellsDigest>,
-        shows_open: bool,
-    ) -> Look<'static> {
-        let wanted = Wanted {
-            service: self.service,
-            run: None,
-            numbers,
-            digests,
-        };
+    pub(super) fn look_at(&self, numbers: Vec<PhoneNumber>, shows_open: bool) -> Look {
         let recall = match shows_open {
             true => self.ledger.recall_all(self.service),
             false => self.ledger.recall(),
         };
-        match recall.unwrap().look(&wanted).unwrap() {
-            Look::Server(look) => Look::Server(look),
-            Look::File(_) => unreachable!(),
-        }
+        let look = recall.unwrap().look(self.service, None, numbers);
+        look.unwrap()
     }
 }
 

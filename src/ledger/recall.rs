@@ -1,94 +1,157 @@
-//! Looking numbers up, in whichever kind of ledger.
+//! Looks up what the ledger knows about numbers, while another thread writes.
+//!
+//! A [`Recall`] has a connection of its own: it never waits for the writer, nor the writer for it. In a file it
+//! sees filed rows; after [`Ledger::recover`] that is everything about the service except what the current
+//! run has sent since.
+//!
+//! Numbers are looked up some thousand at a time, by one statement: one snapshot in a file, which costs as much
+//! as a query by itself, and one round trip to a server.
 
-use super::postgres::{PostgresLook, PostgresRecall};
-use super::sqlite::{SqliteLook, SqliteRecall};
-use super::{CellsDigest, Known, LedgerError, Scope, SentRow, ServiceId};
+use std::collections::{BTreeMap, HashSet};
+
+use super::record::columns;
+use super::store::list;
+use super::{CellsDigest, Known, Ledger, LedgerError, Scope, SentRow, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId};
 use crate::phone::PhoneNumber;
+use crate::text::hex;
 
-/// A connection for looking numbers up, while another thread writes.
+/// Reads the rows of some numbers. `OFFSET 0` keeps a server from making a join of it, for which it might read
+/// the whole table.
+fn find() -> String {
+    let columns = columns("s.");
+    format!(
+        "SELECT {columns} FROM json_each($2) AS wanted
+        CROSS JOIN /*server LATERAL (SELECT * FROM */ leadload.sent_seen AS s
+        WHERE s.service = $1 AND s.number = CAST(wanted.value AS bigint)
+        /*server AND (NOT s.is_busy OR $3 OR s.run = $4) OFFSET 0) AS s*/"
+    )
+}
+
+const FIND_BAD: &str = "
+SELECT bad.digest FROM json_each($2) AS wanted
+CROSS JOIN /*server LATERAL (SELECT * FROM */ leadload.known_bad AS bad
+WHERE bad.service = $1 AND bad.run <> $3 AND bad.in_rejects
+    AND bad.digest = /*file unhex(wanted.value)*//*server decode(wanted.value, 'hex') OFFSET 0) AS bad*/";
+
+/// A connection for looking numbers up, while another one writes.
 #[derive(Debug)]
-pub enum Recall {
-    File(SqliteRecall),
-    Server(PostgresRecall),
+pub struct Recall {
+    ledger: Ledger,
+    /// Whether rows that are being sent count as uncertain; otherwise they are unknown until they are
+    /// settled, or cannot be any more.
+    shows_open: bool,
 }
 
-/// What is looked up together. A file looks each of them up when it
-/// is asked for; a server is asked for all of them at once.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    pub service: ServiceId,
-    /// A row of this run that an earlier start left open counts as uncertain, though its request
-    /// may still be on its way. Rows of other runs are not known until they are settled, or expire.
-    pub run: Option<RunId>,
-    pub numbers: Vec<PhoneNumber>,
-    /// The cells of rows that may be known to be bad.
-    pub digests: Vec<CellsDigest>,
+/// What was known of some numbers.
+#[derive(Debug, Default)]
+pub struct Look {
+    rows: BTreeMap<(PhoneNumber, CampaignId, RunId, RowId), SentRow>,
 }
 
-/// A series of lookups.
-pub enum Look<'a> {
-    File(Box<SqliteLook<'a>>),
-    Server(PostgresLook),
+impl Ledger {
+    /// Opens a connection for looking numbers up while this one writes.
+    pub fn recall(&self) -> Result<Recall, LedgerError> {
+        Ok(Recall {
+            ledger: self.again()?,
+            shows_open: false,
+        })
+    }
+
+    /// The same, with rows of the service that are being sent; in a file, as they are now.
+    pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
+        let mut ledger = self.again()?;
+        ledger.show_unfiled(service)?;
+        Ok(Recall {
+            ledger,
+            shows_open: true,
+        })
+    }
 }
 
 impl Recall {
-    /// Begins a series of lookups: some thousand rows, within tenths of a second.
-    pub fn look(&mut self, wanted: &Wanted) -> Result<Look<'_>, LedgerError> {
-        match self {
-            Recall::File(recall) => recall.look().map(|look| Look::File(Box::new(look))),
-            Recall::Server(recall) => recall.look(wanted).map(Look::Server),
+    /// Looks up all rows of these numbers. A row of `run` that an earlier start left open counts as
+    /// uncertain, though its request may still be on its way.
+    pub fn look(
+        &self,
+        service: ServiceId,
+        run: Option<RunId>,
+        mut numbers: Vec<PhoneNumber>,
+    ) -> Result<Look, LedgerError> {
+        if numbers.is_empty() {
+            return Ok(Look::default());
         }
+        // In the ledger's order, neighbouring rows share the pages that are read.
+        numbers.sort_unstable();
+        numbers.dedup();
+        let numbers = list(numbers.into_iter().map(PhoneNumber::key));
+        let values = [service.into(), numbers, self.shows_open.into(), run.into()];
+        let find = find();
+        self.ledger.reading(|sql| {
+            let mut look = Look::default();
+            sql.each(&find, &values, &mut |row| {
+                let row = SentRow::read(row)?;
+                let key = (row.number, row.campaign, row.run, row.row);
+                look.rows.insert(key, row);
+                Ok(true)
+            })?;
+            Ok(look)
+        })
     }
 
-    /// Whether everything has to be wanted before.
-    pub fn needs_all(&self) -> bool {
-        matches!(self, Recall::Server(_))
+    /// Which of these cells a run other than `run` found invalid, or had rejected by the service, and ended
+    /// with a rejects file that holds them.
+    pub fn known_bad(
+        &self,
+        service: ServiceId,
+        run: RunId,
+        cells: impl IntoIterator<Item = CellsDigest>,
+    ) -> Result<HashSet<CellsDigest>, LedgerError> {
+        let cells: Vec<String> = cells.into_iter().map(|cells| hex(&cells.0)).collect();
+        if cells.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let values = [service.into(), list(cells), run.into()];
+        self.ledger.reading(|sql| {
+            let bad = sql.rows(FIND_BAD, &values, |row| row.get(0).map(CellsDigest))?;
+            Ok(bad.into_iter().collect())
+        })
     }
 }
 
-impl Look<'_> {
+impl Look {
     /// What is known about the number.
-    pub fn find(
-        &mut self,
-        service: ServiceId,
-        number: PhoneNumber,
-        scope: Scope,
-    ) -> Result<Known, LedgerError> {
-        match self {
-            Look::File(look) => look.find(service, number, scope),
-            Look::Server(look) => Ok(look.find(service, number, scope)),
-        }
+    pub fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
+        let mut known = Known::default();
+        let campaigns = match scope {
+            Scope::Campaign(campaign) => campaign..=campaign,
+            Scope::Service => CampaignId(i64::MIN)..=CampaignId(i64::MAX),
+        };
+        let first = (number, *campaigns.start(), RunId(0), RowId(0));
+        let last = (number, *campaigns.end(), RunId(u64::MAX), RowId(u64::MAX));
+        self.rows
+            .range(first..=last)
+            .for_each(|(_, row)| known.add(row));
+        known
+    }
+
+    /// Whether a row with the number was ever sent.
+    pub fn has(&self, number: PhoneNumber) -> bool {
+        let first = (number, CampaignId(i64::MIN), RunId(0), RowId(0));
+        let found = self.rows.range(first..).next();
+        found.is_some_and(|((found, ..), _)| *found == number)
     }
 
     /// The record of one row of one run; one whose lead was removed, or may have been, is as if never
     /// sent.
     pub fn row(
-        &mut self,
-        service: ServiceId,
+        &self,
         number: PhoneNumber,
         campaign: CampaignId,
         run: RunId,
         row: RowId,
-    ) -> Result<Option<SentRow>, LedgerError> {
-        let found = match self {
-            Look::File(look) => look.row(service, number, campaign, run, row)?,
-            Look::Server(look) => look.row(number, campaign, run, row),
-        };
-        Ok(found.filter(|record| !record.is_removed()))
-    }
-
-    /// Whether a run other than `run` found these cells invalid, or had them
-    /// rejected by the service, and ended with a rejects file that holds them.
-    pub fn is_known_bad(
-        &mut self,
-        service: ServiceId,
-        digest: CellsDigest,
-        run: RunId,
-    ) -> Result<bool, LedgerError> {
-        match self {
-            Look::File(look) => look.is_known_bad(service, digest, run),
-            Look::Server(look) => Ok(look.is_known_bad(digest, run)),
-        }
+    ) -> Option<&SentRow> {
+        let found = self.rows.get(&(number, campaign, run, row));
+        found.filter(|record| !record.is_removed())
     }
 }

@@ -43,7 +43,8 @@ pub(super) const OUTCOME: [(Column, Stored); 7] = [
     stored("http_status", Kind::Whole, |of| of.http_status.into()),
     stored("attempts", Kind::Whole, |of| of.attempts.into()),
     stored("lead_id", Kind::LeadId, |of| {
-        of.lead_id.as_deref().map_or(Value::Null, Value::LeadId)
+        let id = of.lead_id.as_deref();
+        id.map_or(Value::Null, |id| Value::LeadId(id.into()))
     }),
     stored("settled_at", Kind::Time, |of| of.settled_at.into()),
     stored("error_code", Kind::Text, |of| {

@@ -17,6 +17,7 @@
 //! work of [`Ledger::reading_seen`] and [`Ledger::streaming`]; elsewhere they are the tables themselves in a file.
 //! `is_busy` says that a request may still be on its way: on a server, where others send meanwhile.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -39,15 +40,14 @@ pub(super) enum Value<'a> {
     Null,
     Int(i64),
     Bool(bool),
-    Text(&'a str),
-    Owned(String),
+    Text(Cow<'a, str>),
     Json(String),
-    Bytes(&'a [u8]),
+    Bytes(Cow<'a, [u8]>),
     /// In whole seconds.
     Time(Timestamp),
     /// With its own bytes, which need not be Unicode.
-    Path(&'a [u8]),
-    LeadId(&'a str),
+    Path(Cow<'a, [u8]>),
+    LeadId(Cow<'a, str>),
     /// For a statement of a server alone, with the type of its values.
     List(Type, Vec<Value<'a>>),
 }
@@ -320,10 +320,10 @@ made_of! { Value<'a>:
     u32 => |number| Value::Int(number.into()),
     u16 => |number| Value::Int(number.into()),
     bool => |is_so| Value::Bool(is_so),
-    &'a str => |text| Value::Text(text),
-    &'a String => |text| Value::Text(text),
-    String => |text| Value::Owned(text),
-    &'a Path => |path| Value::Path(path.as_os_str().as_encoded_bytes()),
+    &'a str => |text| Value::Text(text.into()),
+    &'a String => |text| Value::Text(text.into()),
+    String => |text| Value::Text(text.into()),
+    &'a Path => |path| Value::Path(path.as_os_str().as_encoded_bytes().into()),
     Timestamp => |time| Value::Time(time),
     RunId => |run| run.0.into(),
     RowId => |row| row.0.into(),
@@ -335,7 +335,7 @@ made_of! { Value<'a>:
 
 impl<'a, const N: usize> From<&'a [u8; N]> for Value<'a> {
     fn from(bytes: &'a [u8; N]) -> Self {
-        Value::Bytes(bytes)
+        Value::Bytes(bytes[..].into())
     }
 }
 

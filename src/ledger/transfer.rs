@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use super::coding::{storable, storable_json};
 use super::column::{Column, Kind};
 use super::postgres::STOP_SENDERS;
 use super::record::OUTCOME;
@@ -29,16 +30,7 @@ struct Table {
     key: &'static str,
 }
 
-/// A value of any table, the same for both kinds of ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Cell {
-    Empty,
-    Whole(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-type Cells = Vec<Cell>;
+type Cells = Vec<Value<'static>>;
 
 macro_rules! tables {
     ($($table:ident by $key:literal { $($column:ident $kind:ident,)* })*) => {
@@ -98,6 +90,16 @@ const TABLES: &[Table] = tables! {
     recent_starts by "service, second" { service Whole, second Whole, requests Whole, }
 };
 
+const LAST_RUN: &str = "SELECT
+/*file coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs'*/
+/*server CASE WHEN is_called THEN last_value ELSE 0 END FROM leadload.runs_id_seq*/";
+
+/// No run gets this number or a lower one.
+const SKIP_RUNS: &str = "
+/*file INSERT OR REPLACE INTO sqlite_sequence (rowid, name, seq)
+VALUES ((SELECT rowid FROM sqlite_sequence WHERE name = 'runs'), 'runs', $1)*/
+/*server SELECT setval('leadload.runs_id_seq', $1)*/";
+
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transferred {
@@ -116,17 +118,8 @@ impl Tally {
     fn add(&mut self, table: &Table, cells: &Cells) {
         let (rows, digest) = self.tables.entry(table.name).or_default();
         *rows += 1;
-        for cell in cells {
-            let (kind, bytes) = match cell {
-                Cell::Empty => (0_u8, Vec::new()),
-                Cell::Whole(number) => (1, number.to_be_bytes().to_vec()),
-                Cell::Text(text) => (2, text.clone().into_bytes()),
-                Cell::Bytes(bytes) => (3, bytes.clone()),
-            };
-            digest.update([kind]);
-            digest.update((bytes.len() as u64).to_be_bytes());
-            digest.update(bytes);
-        }
+        // Written for debugging, texts are in quotes: what differs looks different.
+        digest.update(format!("{cells:?}"));
     }
 
     fn rows(&self, table: &str) -> u64 {
@@ -138,21 +131,6 @@ impl Tally {
         tables
             .map(|(name, (rows, digest))| (name, (rows, digest.finalize().into())))
             .collect()
-    }
-}
-
-/// Text as every kind of ledger can store it: a server knows no NUL.
-fn storable(table: &Table, cells: &mut Cells) {
-    for (column, cell) in table.columns().zip(cells) {
-        if let Cell::Text(text) = cell {
-            let (nul, replacement) = match column.kind {
-                Kind::Json => ("\\u0000", "\\ufffd"),
-                _ => ("\0", "\u{FFFD}"),
-            };
-            if text.contains(nul) {
-                *text = text.replace(nul, replacement);
-            }
-        }
     }
 }
 
@@ -171,8 +149,7 @@ impl Ledger {
             let mut copy = Inserting::new(sql);
             let mut copied = Ok(());
             // What fails there is not an error of this ledger.
-            self.each_row(moves, |table, mut cells| {
-                storable(table, &mut cells);
+            self.each_row(moves, |table, cells| {
                 source.add(table, &cells);
                 copied = copy.add(table, cells);
                 copied.is_ok()
@@ -180,7 +157,10 @@ impl Ledger {
             copied?;
             copy.finish()
         })?;
-        to.skip_runs(self.last_run()?)?;
+        let last = self.last_run()?;
+        if last > 0 {
+            to.changing(|sql| sql.change(SKIP_RUNS, &[last.into()]).map(drop))?;
+        }
         let mut copy = Tally::default();
         to.each_row(false, |table, cells| {
             copy.add(table, &cells);
@@ -205,6 +185,11 @@ impl Ledger {
 }
 
 impl Ledger {
+    /// The highest number that was ever given to a run, though the run may be forgotten.
+    pub fn last_run(&self) -> Result<i64, LedgerError> {
+        self.reading(|sql| sql.value(LAST_RUN, &[]))
+    }
+
     /// Passes the rows of all tables on, as they are at this moment, as long as `each` returns `true`. A row
     /// that is being sent is uncertain.
     fn each_row(
@@ -230,7 +215,7 @@ impl Ledger {
 }
 
 impl Table {
-    fn columns(&self) -> impl Iterator<Item = Column> + Clone {
+    fn columns(&self) -> impl Iterator<Item = Column> {
         let outcome = match self.name {
             "sent" => &OUTCOME[..],
             _ => &[],
@@ -265,39 +250,23 @@ impl Table {
 }
 
 impl Kind {
-    fn read(self, row: &Row<'_>, index: usize) -> Result<Cell, Failed> {
-        let cell = match self {
-            Kind::Whole => row.get::<Option<i64>>(index)?.map(Cell::Whole),
-            Kind::YesNo => row
-                .get::<Option<bool>>(index)?
-                .map(|is_so| Cell::Whole(is_so.into())),
-            Kind::Time => row
-                .get::<Option<Timestamp>>(index)?
-                .map(|time| Cell::Whole(time.as_second())),
-            Kind::Text | Kind::Json => row.get::<Option<String>>(index)?.map(Cell::Text),
-            Kind::LeadId => row
-                .get::<Option<LeadId>>(index)?
-                .map(|LeadId(id)| Cell::Text(id)),
-            Kind::Bytes | Kind::Path => row.get::<Option<Vec<u8>>>(index)?.map(Cell::Bytes),
-        };
-        Ok(cell.unwrap_or(Cell::Empty))
-    }
-
-    fn value(self, cell: &Cell) -> Result<Value<'_>, Failed> {
-        Ok(match (self, cell) {
-            (_, Cell::Empty) => Value::Null,
-            (Kind::YesNo, Cell::Whole(is_so)) => Value::Bool(*is_so != 0),
-            (Kind::Time, Cell::Whole(seconds)) => {
-                let time = Timestamp::from_second(*seconds);
-                Value::Time(time.map_err(|error| Failed::Damaged(error.to_string()))?)
+    fn read(self, row: &Row<'_>, index: usize) -> Result<Value<'static>, Failed> {
+        let text = || row.get::<Option<String>>(index);
+        let bytes = || row.get::<Option<Vec<u8>>>(index);
+        let value = match self {
+            Kind::Whole => row.get::<Option<i64>>(index)?.map(Value::Int),
+            Kind::YesNo => row.get::<Option<bool>>(index)?.map(Value::Bool),
+            Kind::Time => row.get::<Option<Timestamp>>(index)?.map(Value::Time),
+            Kind::Text => text()?.map(|text| storable(&text).into_owned().into()),
+            Kind::Json => text()?.map(|json| Value::Json(storable_json(&json))),
+            Kind::LeadId => {
+                let id = row.get::<Option<LeadId>>(index)?;
+                id.map(|LeadId(id)| Value::LeadId(storable(&id).into_owned().into()))
             }
-            (_, Cell::Whole(number)) => Value::Int(*number),
-            (Kind::Json, Cell::Text(text)) => Value::Json(text.clone()),
-            (Kind::LeadId, Cell::Text(text)) => Value::LeadId(text),
-            (_, Cell::Text(text)) => Value::Text(text),
-            (Kind::Path, Cell::Bytes(bytes)) => Value::Path(bytes),
-            (_, Cell::Bytes(bytes)) => Value::Bytes(bytes),
-        })
+            Kind::Bytes => bytes()?.map(|bytes| Value::Bytes(bytes.into())),
+            Kind::Path => bytes()?.map(|path| Value::Path(path.into())),
+        };
+        Ok(value.into())
     }
 }
 
@@ -330,19 +299,14 @@ impl Inserting<'_> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let columns = self.table.columns();
         let insert = format!(
             "INSERT INTO leadload.{} ({}) VALUES {}",
             self.table.name,
             self.table.names(),
-            places(self.rows.len(), columns.clone().count())
+            places(self.rows.len(), self.table.columns().count())
         );
-        let cells = self.rows.iter().flat_map(|row| columns.clone().zip(row));
-        let values: Result<Vec<_>, _> = cells
-            .map(|(column, cell)| column.kind.value(cell))
-            .collect();
-        self.sql.change(&insert, &values?)?;
-        self.rows.clear();
+        let values: Vec<Value<'_>> = self.rows.drain(..).flatten().collect();
+        self.sql.change(&insert, &values)?;
         Ok(())
     }
 }
@@ -359,23 +323,19 @@ mod tests {
 
     #[test]
     fn copies_are_alike_only_if_every_cell_is_there_once_and_in_its_place() {
-        let text = |text: &str| Cell::Text(text.to_owned());
-        let row = || vec![Cell::Whole(1), text("ab"), Cell::Empty];
+        let text = |text: &'static str| Value::from(text);
+        let row = || vec![1_i64.into(), text("ab"), Value::Null];
         let whole = tally(&[row()]);
         assert_eq!(whole, tally(&[row()]));
         assert_eq!(whole["services"].0, 1);
         for other in [
             vec![],
             vec![row(), row()],
-            vec![vec![Cell::Whole(2), text("ab"), Cell::Empty]],
-            vec![vec![Cell::Whole(1), text("a"), text("b"), Cell::Empty]],
-            vec![vec![Cell::Whole(1), text("ab"), text("")]],
-            vec![vec![
-                Cell::Whole(1),
-                Cell::Bytes(b"ab".to_vec()),
-                Cell::Empty,
-            ]],
-            vec![vec![text("ab"), Cell::Whole(1), Cell::Empty]],
+            vec![vec![2_i64.into(), text("ab"), Value::Null]],
+            vec![vec![1_i64.into(), text("a"), text("b"), Value::Null]],
+            vec![vec![1_i64.into(), text("ab"), text("")]],
+            vec![vec![1_i64.into(), b"ab".into(), Value::Null]],
+            vec![vec![text("ab"), 1_i64.into(), Value::Null]],
         ] {
             assert_ne!(whole, tally(&other));
         }

@@ -71,7 +71,7 @@ pub(super) fn decide(
         if row.is_open && !row.is_expired {
             continue;
         }
-        known.add(SentRow {
+        known.add(&SentRow {
             outcome: row.outcome(),
             ..row.record.clone()
         });

@@ -55,11 +55,16 @@ impl PostgresLedger {
         Ok(Some(ledger))
     }
 
-    pub(super) fn on(session: Session) -> PostgresLedger {
+    fn on(session: Session) -> PostgresLedger {
         PostgresLedger {
             session,
             sender: None,
         }
+    }
+
+    /// Another connection for reading the same.
+    pub(in crate::ledger) fn again(&self) -> PostgresLedger {
+        PostgresLedger::on(self.session.another())
     }
 
     pub fn place(&self) -> &ServerPlace {

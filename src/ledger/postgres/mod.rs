@@ -58,7 +58,6 @@ mod place;
 mod promises;
 #[cfg(test)]
 mod protocol;
-mod recall;
 mod runs;
 mod schema;
 mod sender;
@@ -71,4 +70,3 @@ mod transfer;
 pub(super) use alone::{REBUILD, STOP_SENDERS};
 pub use ledger::PostgresLedger;
 pub use place::ServerPlace;
-pub use recall::{PostgresLook, PostgresRecall};

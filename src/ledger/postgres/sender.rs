@@ -146,14 +146,6 @@ impl PostgresLedger {
         self.session.read(|sql| sql.lease_of(run))
     }
 
-    /// A process that sends to the service now.
-    pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
-        let live = self
-            .session
-            .read(|sql| live_lease(sql, "service", service.0))?;
-        Ok(live.map(|lease| lease.at_work))
-    }
-
     /// The error for a run that another process sends now.
     fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
         let undone = "SELECT 1 FROM leadload.runs WHERE id = $1 AND undone_at IS NOT NULL";
@@ -180,19 +172,13 @@ impl PostgresLedger {
     }
 }
 
-/// The lease of a run or of a service, if one is under way.
-pub(super) fn live_lease(
-    sql: &mut dyn Sql,
-    of: &str,
-    id: i64,
-) -> Result<Option<LiveLease>, Failed> {
-    let live = format!(
-        "SELECT s.run, process, host, started_by, began_at, until,
+/// The lease of a run, if one is under way.
+pub(super) fn live_lease(sql: &mut dyn Sql, run: RunId) -> Result<Option<LiveLease>, Failed> {
+    let live = "SELECT run, process, host, started_by, began_at, until,
             (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint AS left_ms
-        FROM leadload.senders AS s JOIN leadload.starts USING (run, start)
-        WHERE s.{of} = $1 AND until > clock_timestamp() ORDER BY seq DESC LIMIT 1"
-    );
-    sql.row(&live, &[id.into()], read_lease)
+        FROM leadload.senders JOIN leadload.starts USING (run, start)
+        WHERE run = $1 AND until > clock_timestamp() ORDER BY seq DESC LIMIT 1";
+    sql.row(live, &[run.into()], read_lease)
 }
 
 /// The lease under which another process has claimed one of these numbers, the one that holds longest;

@@ -16,11 +16,12 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Error};
 
-use super::columns::{IS_EXPIRED, SENDER, storable, storable_json, whole_seconds};
+use super::columns::{IS_EXPIRED, SENDER};
 use super::sender::live_lease;
 use crate::lead::RunId;
+use crate::ledger::coding::{storable, storable_json, whole_seconds};
 use crate::ledger::column::Column;
-use crate::ledger::record::{KEY, NO_ANSWER_YET, OUTCOME, each_of, of_open};
+use crate::ledger::record::{KEY, NO_ANSWER, NO_ANSWER_YET, OUTCOME, each_of, of_open};
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
 use crate::ledger::store::{Failed, Sql, Value, of_dialect};
@@ -127,7 +128,7 @@ impl Sql for ServerSql<'_> {
     }
 
     fn lease_of(&mut self, run: RunId) -> Result<Option<LiveLease>, Failed> {
-        live_lease(self, "run", run.0.cast_signed())
+        live_lease(self, run)
     }
 
     fn open_work(&mut self, _busy: &[ServiceId]) -> Result<Vec<(RunId, OpenWork)>, Failed> {
@@ -172,8 +173,10 @@ fn sent_seen() -> String {
     // Of a function that changes within a statement the server makes no join, but reads the whole table.
     let is_expired = IS_EXPIRED.replace("clock_timestamp", "statement_timestamp");
     let outcome = each_of(&OUTCOME, |(Column { name, .. }, _)| {
-        let of_open = of_open(name, NO_ANSWER_YET);
-        format!("CASE WHEN s.is_open THEN {of_open} ELSE s.{name} END AS {name}")
+        let [ended, yet] = [NO_ANSWER, NO_ANSWER_YET].map(|why| of_open(name, why));
+        format!(
+            "CASE WHEN NOT s.is_open THEN s.{name} WHEN {is_expired} THEN {ended} ELSE {yet} END AS {name}"
+        )
     });
     format!(
         "(SELECT {key}, s.service, {outcome}, s.is_open AND NOT {is_expired} AS is_busy
@@ -200,7 +203,7 @@ impl Value<'_> {
             Value::Null => Type::UNKNOWN,
             Value::Int(_) => Type::INT8,
             Value::Bool(_) => Type::BOOL,
-            Value::Text(_) | Value::Owned(_) | Value::LeadId(_) => Type::TEXT,
+            Value::Text(_) | Value::LeadId(_) => Type::TEXT,
             Value::Json(_) => Type::JSON,
             Value::Bytes(_) | Value::Path(_) => Type::BYTEA,
             Value::Time(_) => Type::TIMESTAMPTZ,
@@ -220,7 +223,6 @@ impl ToSql for Value<'_> {
             Value::Int(number) => number.to_sql(of, out),
             Value::Bool(is_so) => is_so.to_sql(of, out),
             Value::Text(text) | Value::LeadId(text) => storable(text).to_sql(of, out),
-            Value::Owned(text) => storable(text).to_sql(of, out),
             Value::Json(json) => storable_json(json).to_sql(&Type::TEXT, out),
             Value::Bytes(bytes) => bytes.to_sql(of, out),
             Value::Path(path) => path.to_sql(of, out),

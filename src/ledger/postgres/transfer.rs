@@ -1,11 +1,9 @@
 //! What a ledger on a server has that a copy of a file does not bring.
 
-use super::PostgresLedger;
 use super::sql::ServerSql;
 use crate::lead::Status;
-use crate::ledger::LedgerError;
 use crate::ledger::coding::status_code;
-use crate::ledger::store::{Failed, Sql};
+use crate::ledger::store::Failed;
 
 /// Which of the rows of a number has its claim: the earliest lead, or else the latest row that
 /// may be one.
@@ -36,24 +34,4 @@ const COMPLETE: [&str; 3] = [
 pub(super) fn complete(sql: &mut ServerSql<'_>) -> Result<(), Failed> {
     sql.batch(&claim())?;
     COMPLETE.iter().try_for_each(|complete| sql.batch(complete))
-}
-
-impl PostgresLedger {
-    /// The highest number that was ever given to a run, though the run may be forgotten.
-    pub(in crate::ledger) fn last_run(&self) -> Result<i64, LedgerError> {
-        let last =
-            "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM leadload.runs_id_seq";
-        self.session.read(|sql| sql.as_sql().value(last, &[]))
-    }
-
-    /// Makes sure that no run gets this number or a lower one.
-    pub(in crate::ledger) fn skip_runs(&mut self, last: i64) -> Result<(), LedgerError> {
-        let skip = "SELECT setval('leadload.runs_id_seq', $1)";
-        match last {
-            0 => Ok(()),
-            _ => self
-                .session
-                .write(|sql| sql.change(skip, &[last.into()]).map(drop)),
-        }
-    }
 }

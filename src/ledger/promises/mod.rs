@@ -22,7 +22,7 @@ use super::sqlite::samples::{
 use super::{
     AskedPause, Attempted, CellsDigest, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
     OutputKind, OutputRecord, RecentUse, Scope, Selection, Sending, SentRow, ServiceId, Settlement,
-    StartEnd, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, Wanted, this_user_here,
+    StartEnd, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, this_user_here,
 };
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -128,18 +128,11 @@ impl Subject {
 
     /// Which of these cells a later run knows to be bad.
     fn known_bad(&self, cells: &[CellsDigest]) -> Vec<CellsDigest> {
-        let wanted = Wanted {
-            service: self.service,
-            run: None,
-            numbers: Vec::new(),
-            digests: cells.to_vec(),
-        };
-        let mut recall = self.ledger.recall().unwrap();
-        let mut look = recall.look(&wanted).unwrap();
+        let recall = self.ledger.recall().unwrap();
         let later = RunId(RUN.0 + 1);
-        let mut is_bad = |cells| look.is_known_bad(self.service, cells, later).unwrap();
-        let cells = cells.iter().copied();
-        cells.filter(|&cells| is_bad(cells)).collect()
+        let of = cells.iter().copied();
+        let bad = recall.known_bad(self.service, later, of.clone()).unwrap();
+        of.filter(|cells| bad.contains(cells)).collect()
     }
 
     fn known(&self, of: PhoneNumber) -> Known {
@@ -147,15 +140,9 @@ impl Subject {
     }
 
     fn known_in(&self, scope: Scope, of: PhoneNumber) -> Known {
-        let wanted = Wanted {
-            service: self.service,
-            run: None,
-            numbers: vec![of],
-            digests: Vec::new(),
-        };
-        let mut recall = self.ledger.recall().unwrap();
-        let mut look = recall.look(&wanted).unwrap();
-        look.find(self.service, of, scope).unwrap()
+        let recall = self.ledger.recall().unwrap();
+        let look = recall.look(self.service, None, vec![of]).unwrap();
+        look.find(of, scope)
     }
 
     fn rows(&self, run: RunId) -> Vec<(u64, Status, Option<ErrorCode>)> {

@@ -258,18 +258,11 @@ fn a_lead_that_two_runs_have_settles_nobody_once_it_is_removed_for_one() {
             known.settled.is_some()
         };
         let own = |subject: &Subject| {
-            let wanted = Wanted {
-                service: subject.service,
-                run: Some(later),
-                numbers: vec![number(1)],
-                digests: Vec::new(),
-            };
-            let mut recall = subject.ledger.recall().unwrap();
-            let mut look = recall.look(&wanted).unwrap();
-            let campaign = claim(1).campaign;
-            look.row(subject.service, number(1), campaign, later, RowId(1))
-                .unwrap()
-                .map(|record| record.outcome.status)
+            let recall = subject.ledger.recall().unwrap();
+            let look = recall.look(subject.service, Some(later), vec![number(1)]);
+            let look = look.unwrap();
+            let own = look.row(number(1), claim(1).campaign, later, RowId(1));
+            own.map(|record| record.outcome.status)
         };
         let planned = |subject: &Subject| {
             let rows = subject.ledger.undo_plan(later).unwrap().into_iter();

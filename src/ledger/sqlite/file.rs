@@ -39,6 +39,8 @@ pub struct SqliteLedger {
     pub(super) place: FilePlace,
     pub(super) identity: Identity,
     pub(super) filing: Filing,
+    /// Whether rows that are not filed are in temporary tables of this connection (`unfiled`).
+    pub(super) shows_unfiled: bool,
     // Dropped after the connection.
     pub(super) reading: Reading,
 }
@@ -119,6 +121,7 @@ impl SqliteLedger {
             place: place.clone(),
             identity: Identity::of(place.path()),
             filing: Filing::default(),
+            shows_unfiled: false,
             reading,
         };
         ledger.checked(ledger.db.busy_timeout(BUSY_TIMEOUT))?;

@@ -32,7 +32,7 @@
 //! # Concurrent use
 //!
 //! For each service one [`SqliteLedger`] may send, which [`FileLock`] ensures; it changes only the
-//! rows of its own service. There may be any number of readers ([`SqliteRecall`], [`SqliteLedger::read`]):
+//! rows of its own service. There may be any number of readers ([`SqliteLedger::read`]):
 //! they see what is committed and never wait, and a command that only reads changes no file (`reader`).
 //! Only what overwrites removed data ([`SqliteLedger::scrub`]) waits for readers. Readers and writers alike
 //! refuse a ledger of a newer version.
@@ -47,7 +47,6 @@
 //! The journal is only appended to, and filing writes the table in order, so the first
 //! lead and the ten-millionth cost about the same. Measured in `benches/ledger.rs`.
 
-mod at_work;
 mod begin;
 mod commit;
 mod copy;
@@ -68,11 +67,9 @@ mod privacy;
 #[cfg(test)]
 mod promises;
 mod reader;
-mod recall;
 mod record;
 mod recover;
 mod round;
-mod run_numbers;
 #[cfg(test)]
 pub(in crate::ledger) mod samples;
 mod schema;
@@ -82,9 +79,8 @@ pub(in crate::ledger) mod testing;
 mod unfiled;
 
 use super::{
-    AskedPause, AtWork, Attempted, Begun, CellsDigest, Claim, Group, Known, LedgerError,
-    LockHolder, NewRun, RecentUse, Reply, Scope, SentRow, ServiceId, Settlement, StartsInSecond,
-    coding,
+    AskedPause, Attempted, Begun, Claim, Group, LedgerError, LockHolder, NewRun, RecentUse, Reply,
+    ServiceId, Settlement, StartsInSecond, coding,
 };
 
 pub use copy::CopyError;
@@ -92,4 +88,3 @@ pub use file::SqliteLedger;
 pub(super) use lead_id::uuid_text;
 pub use lock::FileLock;
 pub use place::FilePlace;
-pub use recall::{SqliteLook, SqliteRecall};

@@ -7,9 +7,9 @@ use super::samples::{
     BEGAN_AT, RUN, Sample, claims, created, invalid_row, number, rejected, run_of, settlements,
 };
 use super::testing::TestLedger;
-use super::{CellsDigest, Group, Scope};
+use super::{Group, SqliteLedger};
 use crate::lead::{RunId, Status};
-use crate::ledger::{Ledger, LedgerPlace, Pruned};
+use crate::ledger::{CellsDigest, Ledger, LedgerPlace, Pruned};
 
 /// Counts the open claims, the outcomes in the journal, and the filed rows.
 fn places(sample: &Sample) -> (usize, usize, i64) {
@@ -159,13 +159,15 @@ fn what_was_removed_is_not_said_to_be_gone_while_a_reader_holds_the_log() {
         .db
         .busy_timeout(std::time::Duration::ZERO)
         .unwrap();
-    let mut recall = sample.recall();
-    let mut look = recall.look().unwrap();
-    look.find(sample.service, number(1), Scope::Service)
+    let reader = SqliteLedger::read(sample.ledger.file().place())
+        .unwrap()
+        .unwrap();
+    let held = reader.db.unchecked_transaction().unwrap();
+    held.query_row("SELECT count(*) FROM sent", [], |_| Ok(()))
         .unwrap();
     let error = sample.ledger.prune(time(BEGAN_AT + 1)).unwrap_err().0;
     assert!(error.to_string().contains("not yet overwritten"), "{error}");
-    drop(look);
+    drop(held);
     assert_eq!(sample.ledger.prune(time(BEGAN_AT + 1)).unwrap().runs, 1);
     assert!(!sample.holds("Ada Lovelace"));
 }
@@ -178,12 +180,9 @@ fn a_value_that_no_version_writes_is_damage() {
     sample.recover();
     let damage = "UPDATE sent SET status = 99";
     sample.ledger.file().db.execute_batch(damage).unwrap();
-    let mut recall = sample.recall();
-    let mut look = recall.look().unwrap();
-    let error = look
-        .find(sample.service, number(1), Scope::Service)
-        .unwrap_err()
-        .0;
+    let recall = sample.ledger.recall().unwrap();
+    let looked = recall.look(sample.service, None, vec![number(1)]);
+    let error = looked.unwrap_err().0;
     assert!(error.to_string().contains("is damaged"), "{error}");
     let damage = "INSERT INTO journal (run, entries) VALUES (1, x'05')";
     sample.ledger.file().db.execute_batch(damage).unwrap();

@@ -126,11 +126,14 @@ impl SqliteLedger {
         }
     }
 
-    /// Another connection for reading the same; `None` if there is no ledger any more.
-    pub(super) fn again(&self) -> Result<Option<SqliteLedger>, LedgerError> {
+    /// Another connection for reading the same.
+    pub(in crate::ledger) fn again(&self) -> Result<SqliteLedger, LedgerError> {
         match &self.reading.copy {
-            Some(copy) => SqliteLedger::copied(&self.place, Arc::clone(copy)).map(Some),
-            None => SqliteLedger::read(&self.place),
+            Some(copy) => SqliteLedger::copied(&self.place, Arc::clone(copy)),
+            None => {
+                let again = SqliteLedger::read(&self.place)?;
+                again.ok_or_else(|| LedgerError::gone(&self.place))
+            }
         }
     }
 

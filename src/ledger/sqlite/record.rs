@@ -1,6 +1,6 @@
 //! Stores rows that were sent.
 
-use rusqlite::{Transaction, params_from_iter};
+use rusqlite::Transaction;
 
 use super::coding::line_offset;
 use super::{ServiceId, Settlement};
@@ -29,14 +29,20 @@ pub(super) fn store(
     for rows in rows.chunks(AT_ONCE) {
         let all_places = vec![&*places; rows.len()].join(",");
         let sql = format!("INSERT OR REPLACE INTO {table} ({KEY}, {outcome}) VALUES {all_places}");
-        let mut all: Vec<Value<'_>> = Vec::new();
+        let mut insert = change.prepare_cached(&sql)?;
+        let mut place = 0;
+        // One by one: a list of values is a tenth of the work.
+        let mut bind = |value: &Value<'_>| {
+            place += 1;
+            insert.raw_bind_parameter(place, value)
+        };
         for (run, settled) in rows {
-            all.extend(key(service, *run, settled));
-            all.extend(OUTCOME.iter().map(|(_, stored)| stored(&settled.outcome)));
+            key(service, *run, settled).iter().try_for_each(&mut bind)?;
+            for (_, stored) in &OUTCOME {
+                bind(&stored(&settled.outcome))?;
+            }
         }
-        change
-            .prepare_cached(&sql)?
-            .execute(params_from_iter(all))?;
+        insert.raw_execute()?;
     }
     Ok(())
 }

@@ -7,10 +7,9 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{CellsDigest, Claim, Group, SentRow, SqliteRecall};
-use super::{ServiceId, Settlement};
+use super::{Claim, Group, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
-use crate::ledger::{InvalidRow, Ledger, LedgerPlace, SenderId};
+use crate::ledger::{CellsDigest, InvalidRow, Ledger, LedgerPlace, Look, SenderId, SentRow};
 use crate::phone::PhoneNumber;
 
 pub(in crate::ledger) const CAMPAIGN: CampaignId = CampaignId(17);
@@ -89,8 +88,10 @@ impl Sample {
         self.ledger.recover(self.service).unwrap()
     }
 
-    pub(in crate::ledger) fn recall(&self) -> SqliteRecall {
-        self.ledger.file().recall().unwrap()
+    /// What is filed of these numbers.
+    pub(in crate::ledger) fn look(&self, numbers: Vec<PhoneNumber>) -> Look {
+        let recall = self.ledger.recall().unwrap();
+        recall.look(self.service, None, numbers).unwrap()
     }
 
     /// The filed record of the row's [`claim`].
@@ -101,9 +102,8 @@ impl Sample {
             campaign,
             ..
         } = claim(row);
-        let mut recall = self.recall();
-        let mut look = recall.look().unwrap();
-        look.row(self.service, number, campaign, run, row).unwrap()
+        let look = self.look(vec![number]);
+        look.row(number, campaign, run, row).cloned()
     }
 
     pub(in crate::ledger) fn status(&self, row: u64) -> Option<Status> {
@@ -117,9 +117,9 @@ impl Sample {
     }
 
     pub(in crate::ledger) fn is_known_bad(&self, digest: CellsDigest, run: RunId) -> bool {
-        let mut recall = self.recall();
-        let mut look = recall.look().unwrap();
-        look.is_known_bad(self.service, digest, run).unwrap()
+        let recall = self.ledger.recall().unwrap();
+        let bad = recall.known_bad(self.service, run, [digest]).unwrap();
+        bad.contains(&digest)
     }
 
     /// The single value that a query returns.

@@ -5,13 +5,12 @@ use std::borrow::Cow;
 use rusqlite::types::{ToSqlOutput, Value as Stored, ValueRef};
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
-use super::at_work::at_work;
 use super::recover::uncounted;
 use super::unfiled::open_claims;
 use super::{LedgerError, ServiceId, SqliteLedger, lead_id, unfiled};
 use crate::lead::RunId;
 use crate::ledger::LiveLease;
-use crate::ledger::earlier::services;
+use crate::ledger::earlier::{at_work, services};
 use crate::ledger::row::Row;
 use crate::ledger::runs::OpenWork;
 use crate::ledger::store::{Failed, Sql, Value, of_dialect};
@@ -114,8 +113,8 @@ impl ToSql for Value<'_> {
             Value::Null => ToSqlOutput::Owned(Stored::Null),
             Value::Int(number) => (*number).into(),
             Value::Bool(is_so) => (*is_so).into(),
-            Value::Text(text) => (*text).into(),
-            Value::Owned(text) | Value::Json(text) => text.as_str().into(),
+            Value::Text(text) => (**text).into(),
+            Value::Json(text) => text.as_str().into(),
             Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Value::Time(time) => time.as_second().into(),
             // SQLite compares and keeps text byte by byte.
@@ -135,7 +134,7 @@ impl SqliteLedger {
         &self,
         work: impl FnOnce(&mut dyn Sql) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
-        self.within(false, work)
+        self.within(self.shows_unfiled, work)
     }
 
     /// With rows that are not filed yet.
@@ -154,12 +153,27 @@ impl SqliteLedger {
         let read = || -> Result<T, Failed> {
             // The temporary tables that show rows which are not filed are removed with it.
             let db = &self.db.unchecked_transaction()?;
-            if shows_unfiled {
+            if shows_unfiled && !self.shows_unfiled {
                 unfiled::show_all(db)?;
             }
             work(&mut FileSql { db, shows_unfiled })
         };
         self.succeeded(read())
+    }
+
+    /// From now on, rows of the service that are not filed are read too, as they are now.
+    pub(in crate::ledger) fn show_unfiled(
+        &mut self,
+        service: ServiceId,
+    ) -> Result<(), LedgerError> {
+        let show = || -> Result<(), Failed> {
+            let change = self.db.unchecked_transaction()?;
+            unfiled::show(&change, [service])?;
+            Ok(change.commit()?)
+        };
+        self.succeeded(show())?;
+        self.shows_unfiled = true;
+        Ok(())
     }
 
     /// Returns what the work returns, when all its changes are on disk; after an error nothing is changed.
