@@ -17,7 +17,7 @@ use super::{Batch, Memory, PlannedInput};
 use crate::simulation;
 
 /// This many rows, or bytes of rows, are enough. At most four times as much is in memory: gathered,
-/// being looked up, waiting, and being sent.
+/// being looked up (with what the ledger knows of them), waiting, and being sent.
 const MAX_ROWS: usize = 16 * 1024;
 const MAX_BYTES: usize = 2 * 1024 * 1024;
 

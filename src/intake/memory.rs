@@ -35,6 +35,7 @@ impl Memory {
     ) -> Result<(), LedgerError> {
         let rules = &self.rules;
         let rows = batches.iter().flat_map(|batch| &batch.prepared);
+        let rows = rows.filter(|row| rules.asks_about(row));
         let numbers = rows.filter_map(|row| row.phone).collect();
         // Under `hold` it is waited for, since nothing else would settle it.
         let resends = rules.goes_on && rules.on_uncertain == OnUncertain::Resend;
@@ -56,7 +57,7 @@ impl Memory {
     }
 
     /// Which cells of these rows are known to be bad, if such rows are skipped. Asked about rows that are
-    /// bad now, or were sent before.
+    /// invalid, or whose number was rejected before.
     fn known_bad(
         &self,
         inputs: &[PlannedInput],
@@ -72,7 +73,11 @@ impl Memory {
             for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
                 let outcome = prepared.outcome.as_ref();
                 let is_invalid = outcome.is_some_and(|outcome| outcome.status == Status::Invalid);
-                if is_invalid || prepared.phone.is_some_and(|number| look.has(number)) {
+                if is_invalid
+                    || prepared
+                        .phone
+                        .is_some_and(|number| look.has_rejected(number))
+                {
                     cells.push(CellsDigest::of(mapping.own_cells(row)));
                 }
             }

@@ -1,5 +1,6 @@
 //! The rules for rows that were tried before.
 
+use super::PreparedRow;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, RunId, Status};
 use crate::ledger::{Known, SentRow, ServiceId};
 
@@ -35,6 +36,18 @@ pub struct MemoryRules {
     pub known_bad: KnownBad,
     /// Whether a lead is identified by run and row, not by its number.
     pub allow_duplicates: bool,
+}
+
+impl MemoryRules {
+    /// Whether what the ledger knows of the row's number may decide about the row.
+    pub(super) fn asks_about(&self, row: &PreparedRow) -> bool {
+        match row.outcome.as_ref().map(|outcome| outcome.status) {
+            None => self.goes_on || !self.allow_duplicates || self.known_bad == KnownBad::Skip,
+            Some(Status::Suppressed) => true,
+            Some(Status::Repeated) => self.goes_on,
+            Some(_) => false,
+        }
+    }
 }
 
 /// What rows of other runs with the same number mean for a row that is to be sent.

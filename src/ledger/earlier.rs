@@ -54,8 +54,8 @@ WHERE service = $1 AND /*file ended_at IS NULL AND stopped_by IS NULL*//*server 
 )*/ ORDER BY seq DESC LIMIT 1";
 
 impl Ledger {
-    /// The latest start for this service that has no end. In a file, if the sender's lock is held, it is the
-    /// process that is sending; if it is free, the one that was killed last.
+    /// The latest start for this service that is at work. In a file, one that was killed is not told apart:
+    /// the process is sending if it holds the sender's lock.
     pub fn at_work(&self, service: ServiceId) -> Result<Option<AtWork>, LedgerError> {
         self.reading(|sql| at_work(sql, service))
     }

@@ -201,7 +201,7 @@ impl Ledger {
         })
     }
 
-    /// From now on, rows of the service that are not filed are read by this connection too, as they are now.
+    /// From now on, all that this connection reads has the service's rows that are not filed, as they are now.
     pub(super) fn show_unfiled(&mut self, service: ServiceId) -> Result<(), LedgerError> {
         match self {
             Ledger::File(ledger) => ledger.show_unfiled(service),

@@ -38,7 +38,7 @@
 //! |-|-|
 //! | how a run begins and ends | `beginning`, `ending` |
 //! | what is written for a group beside claims and outcomes | `group`, `attempts` |
-//! | what a run finds of earlier ones; the history | `earlier`, `runs` |
+//! | what a run finds of earlier ones, and of its numbers; the history | `earlier`, `recall`, `runs` |
 //! | rows of a run: export, look-up, undo | `export`, `reconcile`, `undoing`, `counts`; the row itself: `record` |
 //! | files that runs have written | `outputs` |
 //! | numbers that no import sends | `suppressed` |
@@ -47,8 +47,7 @@
 //! Apart stays what is not the same, by its nature:
 //!
 //! - only a file has a journal and filing (`sqlite::{journal, filing, round, packed, unfiled, recover}`): a
-//!   row costs a fraction of a statement that way; locks, identity and privacy of the file; and look-ups by
-//!   statements that are prepared once, one for each number, where a server is asked for thousands at once.
+//!   row costs a fraction of a statement that way; locks, identity and privacy of the file.
 //! - only a server has leases, claims that exclude each other, and a group that is sent as a whole
 //!   (`postgres::{sender, claims, statements, commit}`), a pace that all share by the server's clock
 //!   (`postgres::pace`), and connections that are made again (`session`, `connection`, `tls`, `error`).

@@ -2,17 +2,17 @@
 //!
 //! A [`Recall`] has a connection of its own: it never waits for the writer, nor the writer for it. In a file it
 //! sees filed rows; after [`Ledger::recover`] that is everything about the service except what the current
-//! run has sent since.
+//! run has sent since. [`Ledger::recall_all`] sees the others too.
 //!
 //! Numbers are looked up some thousand at a time, by one statement: one snapshot in a file, which costs as much
 //! as a query by itself, and one round trip to a server.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use super::record::columns;
+use super::record::{NO_ANSWER, NO_ANSWER_YET, columns};
 use super::store::list;
 use super::{CellsDigest, Known, Ledger, LedgerError, Scope, SentRow, ServiceId};
-use crate::lead::{CampaignId, RowId, RunId};
+use crate::lead::{CampaignId, RowId, RunId, Status};
 use crate::phone::PhoneNumber;
 use crate::text::hex;
 
@@ -46,7 +46,8 @@ pub struct Recall {
 /// What was known of some numbers.
 #[derive(Debug, Default)]
 pub struct Look {
-    rows: BTreeMap<(PhoneNumber, CampaignId, RunId, RowId), SentRow>,
+    /// In order.
+    rows: Vec<SentRow>,
 }
 
 impl Ledger {
@@ -70,8 +71,8 @@ impl Ledger {
 }
 
 impl Recall {
-    /// Looks up all rows of these numbers. A row of `run` that an earlier start left open counts as
-    /// uncertain, though its request may still be on its way.
+    /// Looks up all rows of these numbers. On a server, a row of `run` that an earlier start left open counts
+    /// as uncertain, though its request may still be on its way.
     pub fn look(
         &self,
         service: ServiceId,
@@ -90,11 +91,15 @@ impl Recall {
         self.ledger.reading(|sql| {
             let mut look = Look::default();
             sql.each(&find, &values, &mut |row| {
-                let row = SentRow::read(row)?;
-                let key = (row.number, row.campaign, row.run, row.row);
-                look.rows.insert(key, row);
+                let mut row = SentRow::read(row)?;
+                if run == Some(row.run) && row.outcome.error.as_deref() == Some(NO_ANSWER_YET) {
+                    // Nobody waits for the answer any more: its start has ended.
+                    row.outcome.error = Some(NO_ANSWER.to_owned());
+                }
+                look.rows.push(row);
                 Ok(true)
             })?;
+            look.rows.sort_unstable_by_key(key);
             Ok(look)
         })
     }
@@ -123,23 +128,25 @@ impl Look {
     /// What is known about the number.
     pub fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
         let mut known = Known::default();
-        let campaigns = match scope {
-            Scope::Campaign(campaign) => campaign..=campaign,
-            Scope::Service => CampaignId(i64::MIN)..=CampaignId(i64::MAX),
-        };
-        let first = (number, *campaigns.start(), RunId(0), RowId(0));
-        let last = (number, *campaigns.end(), RunId(u64::MAX), RowId(u64::MAX));
-        self.rows
-            .range(first..=last)
-            .for_each(|(_, row)| known.add(row));
+        self.of(number, scope).for_each(|row| known.add(row));
         known
     }
 
-    /// Whether a row with the number was ever sent.
-    pub fn has(&self, number: PhoneNumber) -> bool {
-        let first = (number, CampaignId(i64::MIN), RunId(0), RowId(0));
-        let found = self.rows.range(first..).next();
-        found.is_some_and(|((found, ..), _)| *found == number)
+    fn of(&self, number: PhoneNumber, scope: Scope) -> impl Iterator<Item = &SentRow> {
+        let [first, last] = match scope {
+            Scope::Campaign(CampaignId(campaign)) => [campaign, campaign],
+            Scope::Service => [i64::MIN, i64::MAX],
+        };
+        let first = (number, CampaignId(first), RunId(0), RowId(0));
+        let found = self.rows.partition_point(|row| key(row) < first);
+        let found = self.rows.iter().skip(found);
+        found.take_while(move |row| row.number == number && row.campaign.0 <= last)
+    }
+
+    /// Whether the service has rejected a row with the number.
+    pub fn has_rejected(&self, number: PhoneNumber) -> bool {
+        let mut rows = self.of(number, Scope::Service);
+        rows.any(|row| row.outcome.status == Status::Rejected)
     }
 
     /// The record of one row of one run; one whose lead was removed, or may have been, is as if never
@@ -151,7 +158,13 @@ impl Look {
         run: RunId,
         row: RowId,
     ) -> Option<&SentRow> {
-        let found = self.rows.get(&(number, campaign, run, row));
+        let wanted = (number, campaign, run, row);
+        let found = self.rows.binary_search_by_key(&wanted, key);
+        let found = self.rows.get(found.ok()?);
         found.filter(|record| !record.is_removed())
     }
+}
+
+fn key(row: &SentRow) -> (PhoneNumber, CampaignId, RunId, RowId) {
+    (row.number, row.campaign, row.run, row.row)
 }

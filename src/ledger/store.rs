@@ -14,7 +14,8 @@
 //! | `json_each($1)`, of a [`Value::Json`] list | as it is | `json_array_elements_text($1)` |
 //!
 //! The *seen* tables are `sent` and `attempts` with claims that have no outcome, each as an uncertain row; in
-//! work of [`Ledger::reading_seen`] and [`Ledger::streaming`]; elsewhere they are the tables themselves in a file.
+//! work of [`Ledger::reading_seen`] and [`Ledger::streaming`], and after [`Ledger::show_unfiled`]; elsewhere they are
+//! the tables themselves in a file.
 //! `is_busy` says that a request may still be on its way: on a server, where others send meanwhile.
 
 use std::borrow::Cow;
@@ -23,7 +24,6 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value as JsonValue;
 use tokio_postgres::types::Type;
 
 use super::kinds::Ledger;
@@ -283,9 +283,8 @@ pub(super) fn places(rows: usize, columns: usize) -> String {
 }
 
 /// A list for `json_each`.
-pub(super) fn list<'a>(of: impl IntoIterator<Item = impl Into<JsonValue>>) -> Value<'a> {
-    let list: JsonValue = of.into_iter().map(Into::into).collect();
-    Value::Json(list.to_string())
+pub(super) fn list<T: Serialize>(of: impl IntoIterator<Item = T>) -> Value<'static> {
+    Value::json(&of.into_iter().collect::<Vec<T>>())
 }
 
 impl Value<'_> {

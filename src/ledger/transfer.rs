@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::coding::{storable, storable_json};
+use super::coding::{storable, storable_json, whole_seconds};
 use super::column::{Column, Kind};
 use super::postgres::STOP_SENDERS;
 use super::record::OUTCOME;
@@ -21,7 +21,7 @@ use super::{Ledger, LedgerError, LedgerPlace};
 const AT_ONCE: usize = 1_000;
 
 /// A table that both kinds have, with the columns that are copied, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 struct Table {
     name: &'static str,
     /// Of `sent`, those before its outcome ([`OUTCOME`]).
@@ -118,7 +118,7 @@ impl Tally {
     fn add(&mut self, table: &Table, cells: &Cells) {
         let (rows, digest) = self.tables.entry(table.name).or_default();
         *rows += 1;
-        // Written for debugging, texts are in quotes: what differs looks different.
+        // Their form for debugging has texts in quotes, so what differs looks different.
         digest.update(format!("{cells:?}"));
     }
 
@@ -256,7 +256,10 @@ impl Kind {
         let value = match self {
             Kind::Whole => row.get::<Option<i64>>(index)?.map(Value::Int),
             Kind::YesNo => row.get::<Option<bool>>(index)?.map(Value::Bool),
-            Kind::Time => row.get::<Option<Timestamp>>(index)?.map(Value::Time),
+            Kind::Time => {
+                let time = row.get::<Option<Timestamp>>(index)?;
+                time.map(|time| whole_seconds(time).into())
+            }
             Kind::Text => text()?.map(|text| storable(&text).into_owned().into()),
             Kind::Json => text()?.map(|json| Value::Json(storable_json(&json))),
             Kind::LeadId => {
@@ -287,7 +290,7 @@ impl Inserting<'_> {
     }
 
     fn add(&mut self, table: &'static Table, row: Cells) -> Result<(), Failed> {
-        if *self.table != *table || self.rows.len() == AT_ONCE {
+        if self.table.name != table.name || self.rows.len() == AT_ONCE {
             self.finish()?;
         }
         self.table = table;
@@ -333,6 +336,7 @@ mod tests {
             vec![row(), row()],
             vec![vec![2_i64.into(), text("ab"), Value::Null]],
             vec![vec![1_i64.into(), text("a"), text("b"), Value::Null]],
+            vec![vec![1_i64.into(), text("ac"), Value::Null]],
             vec![vec![1_i64.into(), text("ab"), text("")]],
             vec![vec![1_i64.into(), b"ab".into(), Value::Null]],
             vec![vec![text("ab"), 1_i64.into(), Value::Null]],

@@ -151,7 +151,8 @@ impl SqliteLedger {
         work: impl FnOnce(&mut dyn Sql) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
         let read = || -> Result<T, Failed> {
-            // The temporary tables that show rows which are not filed are removed with it.
+            // The temporary tables that show rows which are not filed are removed with it, unless they were
+            // there before.
             let db = &self.db.unchecked_transaction()?;
             if shows_unfiled && !self.shows_unfiled {
                 unfiled::show_all(db)?;
@@ -161,7 +162,7 @@ impl SqliteLedger {
         self.succeeded(read())
     }
 
-    /// From now on, rows of the service that are not filed are read too, as they are now.
+    /// From now on, all that this connection reads has the service's rows that are not filed, as they are now.
     pub(in crate::ledger) fn show_unfiled(
         &mut self,
         service: ServiceId,
