@@ -21,7 +21,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The row as it is exported, if its status is one of these.
+    /// The row as it is exported, if it is one of these.
     pub(super) fn take(&self, mut row: ExportedRow) -> Option<ExportedRow> {
         let outcome = &mut row.outcome;
         // It is stored as failed since it is tried again; its results say what the service said.
@@ -29,7 +29,8 @@ impl Selection {
             outcome.status = Status::Rejected;
         }
         let is_meant = self.statuses.is_empty() || self.statuses.contains(&outcome.status);
-        is_meant.then_some(row)
+        let is_of = self.campaign.is_none() || row.campaign == self.campaign;
+        (is_meant && is_of).then_some(row)
     }
 }
 
@@ -51,7 +52,6 @@ pub struct ExportedRow {
 /// Selects [`columns`] from both sent and invalid rows, followed by
 /// the phone cell, which an invalid row has instead of a number.
 fn select() -> String {
-    let are_meant = "run = $1 AND (CAST($2 AS bigint) IS NULL OR campaign = $2)";
     let outcome = each_of(OUTCOME, |(column, _)| match column.name {
         "status" => status_code(Status::Invalid).to_string(),
         "attempts" => "0".to_owned(),
@@ -59,10 +59,10 @@ fn select() -> String {
         _ => "NULL".to_owned(),
     });
     format!(
-        "SELECT {}, NULL AS cell FROM leadload.sent_seen AS s WHERE {are_meant}
+        "SELECT {}, NULL AS cell FROM leadload.sent_seen AS s WHERE run = $1
         UNION ALL
         SELECT NULL, campaign, run, row, file, line - row, {outcome}, coalesce(cell, '')
-        FROM leadload.invalid_rows WHERE {are_meant}
+        FROM leadload.invalid_rows WHERE run = $1
         ORDER BY row, cell NULLS FIRST",
         columns("")
     )
@@ -82,8 +82,7 @@ impl Ledger {
         self.streaming(|sql| {
             for run in runs {
                 let mut last = None;
-                let values = [run.into(), selection.campaign.into()];
-                sql.each(&select(), &values, &mut |row| {
+                sql.each(&select(), &[run.into()], &mut |row| {
                     let row = read(row)?;
                     // A row that was invalid, and that a later version could send, is in both tables.
                     if last.replace(row.row) != Some(row.row)
@@ -281,6 +280,9 @@ mod tests {
         file(&test, 1, 2, 102, Status::Created);
         file(&test, 1, 3, 102, Status::Failed);
         invalid(&test, 1, 4);
+        // An earlier start could not read it, and its campaign was another one.
+        invalid(&test, 1, 1);
+        test.sql("UPDATE invalid_rows SET campaign = 102 WHERE row = 1");
         let of_102 = Selection {
             campaign: Some(CampaignId(102)),
             ..all(&[1])
