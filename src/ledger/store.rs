@@ -27,7 +27,7 @@ use serde::Serialize;
 use tokio_postgres::types::Type;
 
 use super::kinds::Ledger;
-use super::postgres::REBUILD;
+use super::postgres::{LONG_ANSWER, REBUILD};
 use super::row::{FromCell, Row};
 use super::runs::OpenWork;
 use super::{LedgerError, LiveLease, SenderId, ServiceId};
@@ -151,7 +151,7 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         match self {
             Ledger::File(ledger) => ledger.read_sql(work),
-            Ledger::Server(ledger) => ledger.session.read_long(|sql| work(sql)),
+            Ledger::Server(ledger) => ledger.session.read_within(LONG_ANSWER, |sql| work(sql)),
         }
     }
 
@@ -162,7 +162,7 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         match self {
             Ledger::File(ledger) => ledger.read_seen(work),
-            Ledger::Server(ledger) => ledger.session.read_long(|sql| work(sql)),
+            Ledger::Server(ledger) => ledger.session.read_within(LONG_ANSWER, |sql| work(sql)),
         }
     }
 

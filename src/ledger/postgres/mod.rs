@@ -70,3 +70,4 @@ mod transfer;
 pub(super) use alone::{REBUILD, STOP_SENDERS};
 pub use ledger::PostgresLedger;
 pub use place::ServerPlace;
+pub(super) use session::LONG_ANSWER;

@@ -46,7 +46,7 @@ const ANSWER: Duration = Duration::from_secs(15);
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 
 /// The same for work that goes through whole tables.
-const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
+pub(in crate::ledger) const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
 
 /// The same for the beginning of a run, which may count the rows of an earlier start.
 pub(super) const BEGINNING: Duration = Duration::from_secs(60);
@@ -151,18 +151,11 @@ impl Session {
         &self,
         work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
     ) -> Result<T, LedgerError> {
-        self.reading_within(ANSWER, work)
+        self.read_within(ANSWER, work)
     }
 
-    /// The same for work that may take long.
-    pub(in crate::ledger) fn read_long<T>(
-        &self,
-        work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,
-    ) -> Result<T, LedgerError> {
-        self.reading_within(LONG_ANSWER, work)
-    }
-
-    fn reading_within<T>(
+    /// The same for work that takes longer.
+    pub(in crate::ledger) fn read_within<T>(
         &self,
         answer: Duration,
         work: impl Fn(&mut ServerSql<'_>) -> Result<T, Failed>,

@@ -20,9 +20,10 @@ use super::sqlite::samples::{
     CAMPAIGN, RUN, claim, claims, created, invalid_row, number, rejected, settlements, uncertain,
 };
 use super::{
-    AskedPause, Attempted, CellsDigest, Group, Known, Ledger, LedgerPlace, ListPosition, NewRun,
-    OutputKind, OutputRecord, RecentUse, Scope, Selection, Sending, SentRow, ServiceId, Settlement,
-    StartEnd, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus, this_user_here,
+    AskedPause, Attempted, CellsDigest, Claim, Group, Known, Ledger, LedgerPlace, ListPosition,
+    NewRun, OutputKind, OutputRecord, RecentUse, Scope, Selection, Sending, SentRow, ServiceId,
+    Settlement, StartEnd, StartsInSecond, TokenUsed, UndoOutcome, UndoRow, UndoStatus,
+    this_user_here,
 };
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::phone::PhoneNumber;
@@ -109,6 +110,26 @@ impl Subject {
             self.commit(run, claims([*row]));
             self.commit(run, settlements([*row], outcome));
         }
+    }
+
+    /// Claims a row and settles it.
+    fn send_as(&mut self, run: RunId, claim: Claim, outcome: RowOutcome) {
+        let claims = Group {
+            claims: vec![claim],
+            ..Group::default()
+        };
+        self.commit(run, claims);
+        let settled = Settlement {
+            claim,
+            outcome,
+            cells: None,
+            attempted: None,
+        };
+        let settlements = Group {
+            settlements: vec![settled],
+            ..Group::default()
+        };
+        self.commit(run, settlements);
     }
 
     /// The run's process has ended: nothing is sent any more.
@@ -248,38 +269,27 @@ fn what_came_on_the_list_is_in_the_reply_to_the_next_group() {
             let new = subject.ledger.suppressed_after(ListPosition::default());
             new.unwrap().to
         };
-        let group = |known| Group {
-            suppressed_to: Some(known),
-            ..claims([5])
+        let new_since = |subject: &mut Subject, known| {
+            let group = Group {
+                suppressed_to: Some(known),
+                ..claims([5])
+            };
+            let reply = subject.ledger.commit(RUN, &group).unwrap();
+            reply.suppressed.unwrap()
         };
         let start = position(&subject);
         let mut other = Ledger::open(&subject.place).unwrap();
         other.suppress(&[number(1)], None, at(1)).unwrap();
-        let suppressed = subject
-            .ledger
-            .commit(RUN, &group(start))
-            .unwrap()
-            .suppressed
-            .unwrap();
+        let suppressed = new_since(&mut subject, start);
         assert_eq!(suppressed.numbers, [(number(1), at(1))]);
         let known = suppressed.to;
-        let suppressed = subject
-            .ledger
-            .commit(RUN, &group(known))
-            .unwrap()
-            .suppressed
-            .unwrap();
+        let suppressed = new_since(&mut subject, known);
         assert!(suppressed.numbers.is_empty());
         assert_eq!(suppressed.to, known);
         // A number that was taken off and comes on again is new again.
         other.unsuppress(&[number(1)]).unwrap();
         other.suppress(&[number(1)], None, at(2)).unwrap();
-        let suppressed = subject
-            .ledger
-            .commit(RUN, &group(known))
-            .unwrap()
-            .suppressed
-            .unwrap();
+        let suppressed = new_since(&mut subject, known);
         assert_eq!(suppressed.numbers, [(number(1), at(2))]);
         assert_eq!(suppressed.to, position(&subject));
     });

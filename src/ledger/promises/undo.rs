@@ -237,7 +237,7 @@ fn a_lead_that_two_runs_have_settles_nobody_once_it_is_removed_for_one() {
         let answered = settlements([1], &id(1));
         subject.commit(later, answered.clone());
         // The same person is in another campaign too.
-        let elsewhere = crate::ledger::Claim {
+        let elsewhere = Claim {
             campaign: CampaignId(18),
             number: number(1),
             ..claim(2)
@@ -334,26 +334,11 @@ fn a_lead_that_an_earlier_run_made_too_is_kept() {
         subject.end(RUN);
         let later = subject.begin(77);
         // With duplicates allowed, a service may answer with the lead that it has.
-        let claim = claim(2);
-        let same = crate::ledger::Claim {
+        let same = Claim {
             number: number(1),
-            ..claim
+            ..claim(2)
         };
-        let scope = Group {
-            claims: vec![same],
-            ..Group::default()
-        };
-        subject.commit(later, scope);
-        let settled = Group {
-            settlements: vec![Settlement {
-                claim: same,
-                outcome: id(1),
-                cells: None,
-                attempted: None,
-            }],
-            ..Group::default()
-        };
-        subject.commit(later, settled);
+        subject.send_as(later, same, id(1));
         subject.ledger.recover(subject.service).unwrap();
         let plan = subject.ledger.undo_plan(later).unwrap();
         // A server refuses the second claim where duplicates are not allowed.
@@ -488,26 +473,12 @@ fn a_lead_that_an_earlier_row_was_found_to_be_a_duplicate_of_later_is_removed_by
         subject.ledger.recover(subject.service).unwrap();
         subject.ledger.expire_claims(RUN).unwrap();
         let later = subject.begin(77);
-        let same = crate::ledger::Claim {
+        let same = Claim {
             number: number(1),
             resends: true,
             ..claim(2)
         };
-        let group = Group {
-            claims: vec![same],
-            ..Group::default()
-        };
-        subject.commit(later, group);
-        let group = Group {
-            settlements: vec![Settlement {
-                claim: same,
-                outcome: id(1),
-                cells: None,
-                attempted: None,
-            }],
-            ..Group::default()
-        };
-        subject.commit(later, group);
+        subject.send_as(later, same, id(1));
         subject.ledger.recover(subject.service).unwrap();
         let rows = subject.ledger.rows_to_look_up(RUN).unwrap();
         let made_by_the_later = RowOutcome {
