@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 use tokio_postgres::types::Type;
 
-use super::columns::{IS_EXPIRED, SENDER};
 use super::sender::Sender;
 use super::statements::column;
 use crate::lead::{RowId, RowOutcome, RunId, Status};
@@ -16,6 +15,14 @@ use crate::ledger::row::Row;
 use crate::ledger::store::{Failed, Sql, Value};
 use crate::ledger::{Claim, ClaimScope, Known, Refusal, SenderId, SentRow};
 use crate::phone::PhoneNumber;
+
+/// Whether a row's claim is open though its sender cannot have a request on its way any more:
+/// its lease and then its time-out have passed. `e` is the row's sender.
+pub(super) const IS_EXPIRED: &str =
+    "(s.is_open AND coalesce(e.until + e.timeout_ms * interval '1 ms' < clock_timestamp(), true))";
+
+/// Joins each row of `sent AS s` with the sender that claimed it.
+pub(super) const SENDER: &str = "LEFT JOIN leadload.senders AS e ON e.id = s.sender";
 
 /// A row of the ledger that may be a reason to refuse a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Open claims of a run that no request can be on its way for any more.
 
 use super::PostgresLedger;
-use super::claims::expire;
-use super::columns::{IS_EXPIRED, SENDER};
+use super::claims::{IS_EXPIRED, SENDER, expire};
 use super::sql::ServerSql;
 use crate::lead::{RunId, Status};
 use crate::ledger::store::Failed;

@@ -43,7 +43,6 @@
 
 mod alone;
 mod claims;
-mod columns;
 mod commit;
 mod connection;
 mod error;

@@ -16,7 +16,7 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Error};
 
-use super::columns::{IS_EXPIRED, SENDER};
+use super::claims::{IS_EXPIRED, SENDER, attempts_of_open};
 use super::sender::live_lease;
 use crate::lead::RunId;
 use crate::ledger::coding::{storable, storable_json, whole_seconds};
@@ -186,7 +186,7 @@ fn sent_seen() -> String {
 
 /// The times of attempts, with those of open claims.
 fn attempts_seen() -> String {
-    let open = super::claims::attempts_of_open("leadload.sent");
+    let open = attempts_of_open("leadload.sent");
     format!(
         "(SELECT run, row, first_ms, max(last_ms) AS last_ms, max(ended_ms) AS ended_ms FROM (
             SELECT run, row, first_ms, last_ms, ended_ms FROM leadload.attempts
