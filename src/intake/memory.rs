@@ -13,7 +13,7 @@ use crate::mapping::Mapping;
 use crate::phone::PhoneNumber;
 use crate::source::Row;
 
-use super::rules::{ByOthers, doubt};
+use super::rules::{ByOthers, doubt, why};
 use super::{Batch, Earlier, KnownBad, MemoryRules, OnUncertain, Once, PlannedInput, PreparedRow};
 
 #[derive(Debug)]
@@ -185,9 +185,17 @@ impl Lookup<'_> {
         }
         // If several campaigns have the number, the lead of this row's campaign is reported.
         let mut known = self.look.find(number, Scope::Campaign(campaign));
+        let mut elsewhere = None;
         if self.rules.once == Once::Service && known.settled.is_none() {
             known = self.look.find(number, Scope::Service);
+            elsewhere = self.look.uncertain_elsewhere(number, campaign);
         }
+        if prepared.is_doubtful() {
+            // This run may have sent it itself, which says more.
+            known.uncertain = None;
+        }
+        // That counts first, whatever came later: the service does not refuse a lead in a second campaign.
+        known.uncertain = elsewhere.or(known.uncertain);
         if self.rules.allow_duplicates {
             // Leads are identified by run and row: those of other runs do not count.
             (known.settled, known.uncertain) = (None, None);
@@ -199,14 +207,10 @@ impl Lookup<'_> {
         &self,
         mapping: &Mapping,
         row: Row<'_>,
-        mut known: Known,
+        known: Known,
         campaign: CampaignId,
         prepared: &mut PreparedRow,
     ) {
-        if prepared.is_doubtful() {
-            // This run may have sent it itself, which says more.
-            known.uncertain = None;
-        }
         let by_others = ByOthers::of(&known, campaign, self.rules.on_uncertain);
         if let ByOthers::Settled(outcome) = by_others {
             prepared.outcome = Some(outcome);
@@ -245,7 +249,7 @@ impl Lookup<'_> {
 
 fn earlier(own: SentRow, in_doubt: bool) -> Box<Earlier> {
     let code = own.outcome.error_code;
-    let why = own.outcome.error.unwrap_or_default();
+    let why = why(&own).to_owned();
     Box::new(Earlier {
         attempts: own.outcome.attempts,
         was_refused: !in_doubt && code.is_some_and(ErrorCode::is_refusal),

@@ -98,8 +98,56 @@ fn held(uncertain: &SentRow) -> RowOutcome {
 
 /// Why the lead of another run's row may exist.
 pub(super) fn doubt(uncertain: &SentRow) -> String {
-    // Its lead was known, until it was to be removed.
-    let removal = "its lead may have been removed again";
-    let why = uncertain.outcome.error.as_deref().unwrap_or(removal);
-    format!("run {}, row {}: {why}", uncertain.run, uncertain.row)
+    format!(
+        "run {}, row {}: {}",
+        uncertain.run,
+        uncertain.row,
+        why(uncertain)
+    )
+}
+
+/// Why a row is uncertain.
+pub(super) fn why(uncertain: &SentRow) -> &str {
+    let outcome = &uncertain.outcome;
+    match (&outcome.error, outcome.error_code) {
+        (Some(why), _) => why,
+        // The text was pruned.
+        (None, Some(_)) => "the answer was lost",
+        // Its lead was known, until it was to be removed.
+        (None, None) => "its lead may have been removed again",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lead::RowId;
+    use crate::phone::PhoneNumber;
+
+    #[test]
+    fn why_a_row_is_uncertain_is_known_after_its_text_was_pruned() {
+        let of = |code, error: Option<&str>| {
+            let outcome = RowOutcome::not_sent(Status::Uncertain, code, error.map(str::to_owned));
+            let row = SentRow {
+                run: RunId(3),
+                row: RowId(7),
+                campaign: CampaignId(101),
+                number: PhoneNumber::from_key(447_911_123_456).unwrap(),
+                file: 0,
+                line: 8,
+                outcome,
+            };
+            doubt(&row)
+        };
+        let lost = Some(ErrorCode::AnswerLost);
+        let connection = Some(ErrorCode::Connection);
+        for (code, error, said) in [
+            (lost, Some("it was cut off"), "it was cut off"),
+            (lost, None, "the answer was lost"),
+            (connection, None, "the answer was lost"),
+            (None, None, "its lead may have been removed again"),
+        ] {
+            assert_eq!(of(code, error), format!("run 3, row 7: {said}"));
+        }
+    }
 }

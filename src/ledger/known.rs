@@ -23,6 +23,12 @@ pub struct Known {
 }
 
 impl Known {
+    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a SentRow>) -> Known {
+        let mut known = Known::default();
+        rows.for_each(|row| known.add(row));
+        known
+    }
+
     pub(super) fn add(&mut self, record: &SentRow) {
         let is_later = |a: &SentRow, b: &SentRow| (a.run, a.row) > (b.run, b.row);
         let is_earlier = |a: &SentRow, b: &SentRow| earliness(a) < earliness(b);

@@ -127,9 +127,17 @@ impl Recall {
 impl Look {
     /// What is known about the number.
     pub fn find(&self, number: PhoneNumber, scope: Scope) -> Known {
-        let mut known = Known::default();
-        self.of(number, scope).for_each(|row| known.add(row));
-        known
+        Known::of(self.of(number, scope))
+    }
+
+    /// The latest row of the number in another campaign that may have been taken.
+    pub fn uncertain_elsewhere(
+        &self,
+        number: PhoneNumber,
+        campaign: CampaignId,
+    ) -> Option<SentRow> {
+        let rows = self.of(number, Scope::Service);
+        Known::of(rows.filter(|row| row.campaign != campaign)).uncertain
     }
 
     fn of(&self, number: PhoneNumber, scope: Scope) -> impl Iterator<Item = &SentRow> {

@@ -161,6 +161,41 @@ fn once_for_the_service_holds_between_runs_of_different_campaigns() {
 }
 
 #[test]
+fn once_for_the_service_a_person_who_may_be_in_another_campaign_is_not_sent_again_by_a_run_that_goes_on()
+ {
+    let (person, last) = (number(1), number(2));
+    let scenario_text = format!(
+        "keep_bodies = true\n[[rule]]\nphone_number = '{person}'\nreply = {{ then = 'drop' }}\n\
+         [[rule]]\nphone_number = '{last}'\nattempts = [1]\nreply = {{ status = 401, body = '{{}}' }}"
+    );
+    let on_server = Cluster::database();
+    for database in [None, on_server.as_ref()] {
+        let service = scenario(&scenario_text);
+        let folder = Folder::with_leads(&rows(1, 3));
+        folder.write("other.csv", rows(1, 2));
+        let import = |file: &str, campaign: &str, more: &[&str]| {
+            let args = [file, "--campaign", campaign, "--concurrency", "1"];
+            let args = [&args[..], &["--max-attempts", "1"], more].concat();
+            let run = folder.import(&service, &args);
+            match database {
+                Some(database) => with_ledger(run, database),
+                None => run,
+            }
+        };
+        import("other.csv", "102", &[]).expect(1);
+        import("leads.csv", "101", &[]).expect(3);
+        assert_eq!(requests(&service)[&person], 2);
+        let once = ["--once", "service"];
+        import("leads.csv", "101", &once).expect(1);
+        assert_eq!(requests(&service)[&person], 2);
+        let status = folder.column("leads.results.csv", "status");
+        assert_eq!(status, ["uncertain", "created"]);
+        let error = &folder.column("leads.results.csv", "error")[0];
+        assert!(error.contains("to campaign 102"), "{error}");
+    }
+}
+
+#[test]
 fn a_second_start_of_a_run_that_is_at_work_says_who_is_at_it() {
     let Some(database) = Cluster::database() else {
         return;

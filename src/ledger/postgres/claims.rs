@@ -73,15 +73,19 @@ pub(super) fn decide(
     };
     let others = found.iter().copied().filter(|row| !is_own(row));
     let others: Vec<&CompetingRow> = others.filter(is_in_scope).collect();
-    let mut known = Known::default();
+    let (mut known, mut elsewhere) = (Known::default(), Known::default());
     for row in &others {
         if row.is_open && !row.is_expired {
             continue;
         }
-        known.add(&SentRow {
+        let record = SentRow {
             outcome: row.outcome(),
             ..row.record.clone()
-        });
+        };
+        known.add(&record);
+        if record.campaign != claim.campaign {
+            elsewhere.add(&record);
+        }
     }
     if known.settled.is_some() {
         return Decision::Refuse(Refusal::Known(Box::new(known)));
@@ -93,9 +97,11 @@ pub(super) fn decide(
         return Decision::Refuse(Refusal::Busy);
     }
     // The service does not refuse a second lead in another campaign, so that is never resent.
-    let is_elsewhere = |record: &SentRow| record.campaign != claim.campaign;
-    let is_doubtful = |record: &SentRow| !claim.resends || is_elsewhere(record);
-    if known.uncertain.as_ref().is_some_and(is_doubtful) {
+    if elsewhere.uncertain.is_some() {
+        known.uncertain = elsewhere.uncertain;
+        return Decision::Refuse(Refusal::Known(Box::new(known)));
+    }
+    if known.uncertain.is_some() && !claim.resends {
         return Decision::Refuse(Refusal::Known(Box::new(known)));
     }
     let displaced = || others.iter().copied().filter(|row| row.holds);
