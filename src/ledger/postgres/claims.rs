@@ -363,3 +363,44 @@ fn take(
     values.push(claimed_at_ms.into());
     sql.change(TAKE, &values).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lead::CampaignId;
+    use crate::ledger::sqlite::samples::{claim, uncertain};
+
+    #[test]
+    fn a_row_in_another_campaign_that_may_be_a_lead_is_in_the_way_whatever_came_later() {
+        let claim = Claim {
+            resends: true,
+            ..claim(1)
+        };
+        let of = |run: u64, campaign: CampaignId| CompetingRow {
+            record: SentRow {
+                run: RunId(run),
+                row: RowId(1),
+                campaign,
+                number: claim.number,
+                file: 0,
+                line: 2,
+                outcome: uncertain(),
+            },
+            is_open: false,
+            is_expired: false,
+            sender: SenderId::default(),
+            holds: true,
+        };
+        let decided = |found: &[&CompetingRow]| {
+            let run = RunId(3);
+            decide(&claim, ClaimScope::Service, run, &[], found)
+        };
+        let elsewhere = of(1, CampaignId(claim.campaign.0 + 1));
+        let later = of(2, claim.campaign);
+        let Decision::Refuse(Refusal::Known(known)) = decided(&[&elsewhere, &later]) else {
+            panic!("it is granted");
+        };
+        assert_eq!(known.uncertain.unwrap().run, RunId(1));
+        assert!(matches!(decided(&[&later]), Decision::Grant { .. }));
+    }
+}
