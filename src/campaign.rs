@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::lead::{CampaignId, ErrorCode, RowOutcome};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::text::{printable, shown_name};
 
 /// A campaign in the service's list. Only the id and the name are relied on: no document states the
@@ -34,7 +34,7 @@ const ACTIVE: [&str; 12] = [
     "open", "running", "started", "working",
 ];
 
-/// The same of one that calls no one.
+/// The statuses of a campaign that calls no one, letters only.
 #[rustfmt::skip]
 const IDLE: [&str; 10] = [
     "archived", "closed", "completed", "disabled", "draft", "ended", "finished", "inactive",
@@ -49,14 +49,15 @@ impl Campaign {
             names: vec![self.name.clone()],
             ids: vec![self.id.clone()],
             message: Message::new(
-                format!(
-                    "the campaign `{}` has the id `{}`, and leads need an id that is a whole number",
-                    shown_name(&self.name),
-                    printable(&self.id)
+                text!(
+                    "the campaign `{name}` has the id `{id}`, and leads need an id that is a whole number",
+                    name = shown_name(&self.name),
+                    id = printable(&self.id)
                 ),
-                "this looks like another product's API; check the address of the service",
-            )
-            .hint_on_page("This may be another product. Check its address under “Service”."),
+                text!(
+                    "this {looks like another product's API; check the address of the service|may be another product; check its address under {--base-url}}"
+                ),
+            ),
         })
     }
 
@@ -101,14 +102,15 @@ impl CampaignChoice {
         CampaignChoice::parse(text).map_err(|error| {
             Message::new(
                 error,
-                "`leadload campaigns` lists the campaigns with their ids",
+                text!(
+                    "{`leadload campaigns` lists the campaigns with their ids|choose the campaign again}"
+                ),
             )
-            .hint_on_page("Choose the campaign again.")
         })
     }
 
     /// Reads a flag's value or a cell; `None` if it is blank.
-    pub fn parse(text: &str) -> Result<Option<CampaignChoice>, String> {
+    pub fn parse(text: &str) -> Result<Option<CampaignChoice>, Text> {
         let text = text.trim();
         if text.is_empty() {
             return Ok(None);
@@ -117,7 +119,7 @@ impl CampaignChoice {
             return Ok(Some(CampaignChoice::Name(text.to_owned())));
         }
         let id = text.parse().map(CampaignId);
-        let id = id.map_err(|_| format!("`{text}` is too long for a campaign id"))?;
+        let id = id.map_err(|_| text!("`{text}` is too long for a campaign id", text))?;
         Ok(Some(CampaignChoice::Id(id)))
     }
 }
@@ -195,7 +197,7 @@ impl CampaignBook {
         if choice.is_none() && cell.is_some() {
             return Err(RowOutcome::invalid(
                 ErrorCode::CampaignInvalid,
-                "the campaign cell is empty and no --campaign is given",
+                text!("the campaign cell is empty{ and no --campaign is given|}"),
             ));
         }
         let id = match &choice {

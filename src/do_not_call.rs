@@ -11,7 +11,6 @@ use crate::clock;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::CampaignId;
 use crate::ledger::{LeadAt, Ledger, LedgerError, LedgerPlace};
-use crate::message::Message;
 use crate::phone::PhoneNumber;
 use crate::screen::SuppressionLists;
 use crate::settings::PhoneSettings;
@@ -97,16 +96,15 @@ pub fn numbers(named: &Named<'_>, settings: &PhoneSettings) -> Result<Vec<PhoneN
 fn number(text: &str, settings: &PhoneSettings) -> Result<PhoneNumber, Failure> {
     let region = settings.region.as_ref().map(|given| given.region);
     settings.phones.for_lists().read(text, region).map_err(|problem| {
-        let why = problem.of_typed();
-        let message = Message::new(
-            format!("the value of `--number` is no number that can be called: {why}"),
-            "write it whole, with `+` and the country code, such as +447700900201; or name its country with `--region`",
-        );
-        let on_page = message.on_page(
-            format!("This is no number that can be called: {why}"),
-            "Write it with + and the country code, such as +44 7700 900201, or choose its country.",
-        );
-        Failure::new(StoppedBy::Usage, on_page)
+        Failure::usage(
+            text!(
+                "{the value of `--number`|this} is no number that can be called: {why}",
+                why = problem.of_typed()
+            ),
+            text!(
+                "write it{ whole,|} with `+` and the country code, such as {+447700900201; or name its country with {--region}|+44 7700 900201, or choose its country}"
+            ),
+        )
     })
 }
 

@@ -50,6 +50,10 @@
 
 #![cfg_attr(not(windows), forbid(unsafe_code))]
 
+// First, since its macros are used everywhere.
+#[macro_use]
+pub mod message;
+
 pub mod api;
 pub mod backoff;
 pub mod campaign;
@@ -69,7 +73,6 @@ pub mod intake;
 pub mod lead;
 pub mod ledger;
 pub mod mapping;
-pub mod message;
 pub mod open_files;
 pub mod options;
 pub mod paths;

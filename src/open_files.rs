@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::message::{ASK_SETUP, Message};
+use crate::message::Message;
 
 /// What a run has open at most besides lists and connections, with a little to spare: ledger and
 /// locks (9), outputs and what is made of them at the end (10), event loops and signals (10), a
@@ -79,13 +79,17 @@ fn limit() -> Option<usize> {
 }
 
 fn too_few(limit: usize, needed: usize) -> Failure {
+    let (limit, needed) = (limit.to_string(), needed.to_string());
     let message = Message::new(
-        format!("only {limit} files may be open at once here, and sending needs {needed}"),
-        format!("allow more (`ulimit -n {needed}`), then run the same command again"),
+        text!(
+            "{only {limit} files may be open at once here, and sending needs {needed}|this computer lets leadload open too few files at once for sending}",
+            limit,
+            needed = &needed
+        ),
+        text!(
+            "{allow more (`ulimit -n {needed}`), then {again}|{ask_setup}}",
+            needed
+        ),
     );
-    let on_page = message.on_page(
-        "This computer lets leadload open too few files at once for sending",
-        ASK_SETUP,
-    );
-    Failure::new(StoppedBy::Disk, on_page)
+    Failure::new(StoppedBy::Disk, message)
 }

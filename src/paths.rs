@@ -4,6 +4,8 @@ use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
+use crate::message::Text;
+
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -27,7 +29,7 @@ pub fn absolute_place(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path).canonicalize()?.join(name))
 }
 
-/// The same path from the current folder, if it is in there: that is shorter to read.
+/// The path from the current folder, if it leads into that: it is shorter to read.
 pub fn from_here(path: &Path) -> &Path {
     let here = std::env::current_dir();
     let rest = here.ok().and_then(|here| path.strip_prefix(here).ok());
@@ -44,7 +46,7 @@ pub fn known_place(path: &Path) -> io::Result<PathBuf> {
     absolute_place(path).map(in_one_case)
 }
 
-/// The same for all paths that differ in nothing but case, on systems where they usually lead to
+/// The path in lower case, on systems where paths that differ in nothing but case usually lead to
 /// the same file.
 fn in_one_case(path: PathBuf) -> PathBuf {
     match cfg!(any(windows, target_os = "macos")) {
@@ -80,20 +82,23 @@ pub fn file_identity(_metadata: &Metadata) -> Option<(u64, u64)> {
 }
 
 /// Why the file at `path` cannot be read or written: the system's words, where there are no better.
-pub fn reason(path: &Path, error: &io::Error) -> String {
-    let why = match error.kind() {
-        ErrorKind::NotFound if folder_of(path).is_dir() => "there is no such file",
+pub fn reason(path: &Path, error: &io::Error) -> Text {
+    match error.kind() {
+        ErrorKind::NotFound if folder_of(path).is_dir() => text!("there is no such file"),
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            "there is no such folder"
+            text!("there is no such folder")
         }
-        ErrorKind::IsADirectory => "it is a folder",
-        ErrorKind::PermissionDenied => "you do not have permission",
-        _ => return error.to_string(),
-    };
-    why.to_owned()
+        ErrorKind::IsADirectory => text!("it is a folder"),
+        ErrorKind::PermissionDenied => text!("you do not have permission"),
+        _ => text!("{error}", error),
+    }
 }
 
 /// The path in backquotes, and the reason.
-pub fn with_reason(path: &Path, error: &io::Error) -> String {
-    format!("`{}`: {}", path.display(), reason(path, error))
+pub fn with_reason(path: &Path, error: &io::Error) -> Text {
+    text!(
+        "`{path}`: {why}",
+        path = path.display().to_string(),
+        why = reason(path, error)
+    )
 }

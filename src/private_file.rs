@@ -83,7 +83,8 @@ pub fn replace(path: &Path, content: &[u8], permissions: Option<Permissions>) ->
     })
 }
 
-/// The same for content that `write` writes. If that fails, what was there stays.
+/// Creates or replaces a file with what `write` writes, as [`replace`] does. If that fails, what was
+/// there stays.
 pub fn replace_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), E>,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::api::verdict::FatalCause;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::{CampaignId, ErrorCode};
-use crate::message::Message;
+use crate::message::{Message, Template};
 use crate::signals::Interrupt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +30,11 @@ pub enum StopReason {
         rows: u32,
         last: ErrorCode,
     },
-    /// No connection can be made, and trying again changes nothing. The text is a
-    /// sentence of this program.
-    NoConnection(String),
+    /// No connection can be made, and trying again changes nothing until it is cured.
+    NoConnection {
+        why: String,
+        cure: Template,
+    },
     /// This many rows in a row were rejected with the same status and text.
     RejectedAlike(NonZeroU32),
     /// No answer about any row for longer than `--max-outage`.
@@ -141,7 +143,7 @@ impl Stop {
                 ErrorCode::UnreadableAnswer => StoppedBy::Unreadable,
                 _ => StoppedBy::Outage,
             },
-            StopReason::NoConnection(_)
+            StopReason::NoConnection { .. }
             | StopReason::NoAnswers { .. }
             | StopReason::AskedToWait { .. }
             | StopReason::Stuck(_) => StoppedBy::Outage,

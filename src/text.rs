@@ -243,23 +243,20 @@ pub fn nearest<'a, S: AsRef<str>>(typed: &str, names: &'a [S]) -> Option<&'a str
         .map(|(_, name)| name)
 }
 
-/// Says where rows are. `first` has the input (from 0) and the line of the
-/// first few rows: `in lines 3, 7`, `the first in line 3 of a.csv`.
-pub fn in_lines(rows: u64, first: &[(usize, u64)], inputs: &[&str]) -> String {
-    let is_all = first.len() as u64 == rows;
-    let begin = if is_all { "in" } else { "the first in" };
+/// The lines, of which each has its input (from 0): `line 3`, `lines 3, 7`, `line 3 of a.csv, line 9 of b.csv`.
+pub fn lines(places: &[(usize, u64)], inputs: &[&str]) -> String {
     let has_several_files = inputs.len() > 1;
-    let places = first.iter().map(|(file, line)| match inputs.get(*file) {
+    let shown = places.iter().map(|(file, line)| match inputs.get(*file) {
         Some(file) if has_several_files => format!("line {line} of {}", printable(file)),
         _ => line.to_string(),
     });
-    let places: Vec<String> = places.collect();
-    let noun = match (has_several_files, places.len()) {
+    let shown: Vec<String> = shown.collect();
+    let noun = match (has_several_files, shown.len()) {
         (true, _) => "",
         (false, 1) => "line ",
         (false, _) => "lines ",
     };
-    format!("{begin} {noun}{}", places.join(", "))
+    format!("{noun}{}", shown.join(", "))
 }
 
 /// A count and its noun: `1 row`, `1,200 rows`.

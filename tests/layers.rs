@@ -107,7 +107,7 @@ const LAYERS: [Layer; 39] = [
     ("message", "", ""),
     ("contain", "", ""),
     ("private_file", "paths", ""),
-    ("paths", "", ""),
+    ("paths", "message", ""),
     ("shell", "text", ""),
     ("text", "", ""),
     ("backoff", "", ""),

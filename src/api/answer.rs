@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::Head;
 use super::Quota;
-use super::verdict::{self, Lost, Verdict};
+use super::verdict::{self, TransportError, Verdict};
 use crate::lead::ErrorCode;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +37,10 @@ impl Answer {
     }
 
     /// An answer that did not arrive, or only in part.
-    pub(crate) fn lost(head: Option<&Head>, lost: Lost) -> Answer {
+    pub(crate) fn lost(head: Option<&Head>, lost: TransportError) -> Answer {
         let verdict = match head {
             // A refusal that arrived in full is valid even if its body cannot be read, …
-            Some(head) if matches!(lost, Lost::Packed(_)) && !head.is_success() => {
+            Some(head) if matches!(lost, TransportError::Packed(_)) && !head.is_success() => {
                 verdict::judge(head, lost.to_string().as_bytes())
             }
             // … and so is a head that says "try again later".
@@ -58,11 +58,6 @@ impl Answer {
             request_id: head.and_then(|head| head.request_id.clone()),
             verdict,
         }
-    }
-
-    /// The verdict; where it is a refusal, with the request's id, by which the service finds it.
-    pub fn with_request_id(self) -> Verdict {
-        self.verdict.naming(self.request_id.as_deref())
     }
 
     /// Whether there is an answer, and it cannot be read.
@@ -93,18 +88,24 @@ mod tests {
 
     #[test]
     fn a_429_is_recognized_even_if_its_body_breaks_off() {
-        let answer = Answer::lost(Some(&head(429, &[("retry-after", "7")])), Lost::Broken);
+        let answer = Answer::lost(
+            Some(&head(429, &[("retry-after", "7")])),
+            TransportError::Broken,
+        );
         let Verdict::RetryLater { wait, .. } = answer.verdict else {
             panic!("{answer:?}");
         };
         assert_eq!(wait, Some(Duration::from_secs(7)));
-        let answer = Answer::lost(Some(&head(500, &[("retry-after", "7")])), Lost::Broken);
+        let answer = Answer::lost(
+            Some(&head(500, &[("retry-after", "7")])),
+            TransportError::Broken,
+        );
         let Verdict::RetryLater { may_be_taken, .. } = answer.verdict else {
             panic!("{answer:?}");
         };
         assert!(may_be_taken);
         for status in [200, 422, 500] {
-            let answer = Answer::lost(Some(&head(status, &[])), Lost::Broken);
+            let answer = Answer::lost(Some(&head(status, &[])), TransportError::Broken);
             assert!(
                 matches!(answer.verdict, Verdict::PerhapsTaken { .. }),
                 "{status}"
@@ -140,10 +141,10 @@ mod tests {
                 },
             ),
         ] {
-            let answer = Answer::lost(Some(&head(status, &[])), Lost::Packed(DAMAGED));
+            let answer = Answer::lost(Some(&head(status, &[])), TransportError::Packed(DAMAGED));
             assert_eq!(answer.verdict, verdict);
         }
-        let answer = Answer::lost(Some(&head(429, &[])), Lost::Packed("unknown"));
+        let answer = Answer::lost(Some(&head(429, &[])), TransportError::Packed("unknown"));
         assert!(matches!(answer.verdict, Verdict::RetryLater { .. }));
     }
 }

@@ -4,10 +4,8 @@ use std::fmt;
 
 use url::{Host, Url};
 
-use crate::message::Message;
-use crate::text::{is_quoted, looks_secret, quoted_unless_secret};
-
-const LOOKS_LIKE: &str = "it begins with `https://`, such as `https://app.example.com`";
+use crate::message::{Message, Value};
+use crate::text::{is_quoted, looks_secret};
 
 /// The service's address. With or without a trailing `/` or `/api`, all mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,33 +16,47 @@ impl BaseUrl {
     pub fn parse(text: &str, insecure_http: bool) -> Result<BaseUrl, Message> {
         let text = text.trim();
         if is_quoted(text) {
-            let what = "the address of the service is in quotation marks";
-            return Err(Message::new(what, "leave them out").hint_on_page("Leave them out."));
+            let what = text!("the address of the service is in quotation marks");
+            return Err(Message::new(what, text!("leave them out")));
         }
         let url = Url::parse(text).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut url = url.ok_or_else(|| {
-            let what = format!("{} is not a web address", quoted_unless_secret(text));
+            let address = Value::Place(text.to_owned());
+            let what = text!("{address} is not a web address", address);
             match BaseUrl::with_https(text) {
-                Some(meant) => Message::new(what, format!("did you mean `{meant}`?")),
-                None => Message::new(what, LOOKS_LIKE)
-                    .hint_on_page("It begins with https://, such as https://app.example.com."),
+                Some(meant) => {
+                    let meant = meant.to_string();
+                    Message::new(what, text!("did you mean `{meant}`?", meant))
+                }
+                None => {
+                    let hint =
+                        text!("it begins with `https://`, such as `https://app.example.com`");
+                    Message::new(what, hint)
+                }
             }
         })?;
         let surplus = if !url.username().is_empty() || url.password().is_some() {
-            Some(("a user name or password", "leave it out, up to the `@`"))
+            Some((
+                template!("a user name or password"),
+                template!("leave it out, up to the `@`"),
+            ))
         } else if url.query().is_some() {
-            Some(("a `?`", "leave out everything from the `?` on"))
+            Some((
+                template!("a `?`"),
+                template!("leave out everything from the `?` on"),
+            ))
         } else if url.fragment().is_some() {
-            Some(("a `#`", "leave out everything from the `#` on"))
+            Some((
+                template!("a `#`"),
+                template!("leave out everything from the `#` on"),
+            ))
         } else {
             None
         };
         if let Some((surplus, hint)) = surplus {
-            let what = format!("the address of the service has {surplus} in it");
-            let on_page =
-                "Leave that out, and give only the beginning, such as https://app.example.com.";
-            return Err(Message::new(what, hint).hint_on_page(on_page));
+            let what = text!("the address of the service has {surplus} in it", surplus);
+            return Err(Message::new(what, hint));
         }
         let path = url.path().trim_end_matches('/');
         let path = path.strip_suffix("/api").unwrap_or(path);
@@ -55,12 +67,13 @@ impl BaseUrl {
             return Ok(base);
         }
         Err(Message::new(
-            format!("`{base}` is plain http: the token and every number could be read on the way"),
-            "use https, or allow it with `--insecure-http`",
-        )
-        .on_page(
-            format!("`{base}` is not secure: the token and every number could be read on the way"),
-            "Use the address that begins with https://.",
+            text!(
+                "`{address}` is {plain http|not secure}: the token and every number could be read on the way",
+                address = base.to_string()
+            ),
+            text!(
+                "use {https, or allow it with `--insecure-http`|the address that begins with https://}"
+            ),
         ))
     }
 

@@ -7,9 +7,8 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::message::{ASK_SETUP, Message};
+use crate::message::Message;
 use crate::paths::reason;
-use crate::text::quoted_unless_secret;
 
 #[derive(Debug, Clone, Default)]
 pub struct Certificates(pub(super) Vec<reqwest::Certificate>);
@@ -19,14 +18,16 @@ impl Certificates {
     /// Reads a PEM file (RFC 7468) with one or more certificates. All of them are checked here, so
     /// a bad one is reported now and not when the first connection is made.
     pub fn from_file(path: &Path) -> Result<Certificates> {
-        let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
             let why = reason(path, &error);
             Message::new(
-                format!("cannot read the certificate file {quoted}: {why}"),
-                "check the name, and that you may read the file",
+                text!(
+                    "cannot read the certificate file {file}: {why}",
+                    file = path,
+                    why
+                ),
+                text!("{check the name, and that you may read the file|{ask_setup}}"),
             )
-            .hint_on_page(ASK_SETUP)
         })?;
         // Editors put a byte order mark at the beginning, and the first line is
         // not recognized then.
@@ -40,19 +41,23 @@ impl Certificates {
             });
             certificates.push(certificate.ok_or_else(|| {
                 Message::new(
-                    format!("certificate {} in {quoted} is damaged", index + 1),
-                    "fetch or export the file again, whole and as PEM",
+                    text!(
+                        "certificate {number} in {file} is damaged",
+                        number = index + 1,
+                        file = path
+                    ),
+                    text!("{fetch or export the file again, whole and as PEM|{ask_setup}}"),
                 )
-                .hint_on_page(ASK_SETUP)
             })?);
         }
         ensure!(
             !certificates.is_empty(),
             Message::new(
-                format!("there is no certificate in {quoted}"),
-                "`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it"
+                text!("there is no certificate in {file}", file = path),
+                text!(
+                    "{`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it|{ask_setup}}"
+                ),
             )
-            .hint_on_page(ASK_SETUP)
         );
         Ok(Certificates(certificates))
     }

@@ -28,11 +28,11 @@ use super::head;
 use super::packed::unpacked;
 use super::tokens::Tokens;
 use super::unread;
-use super::verdict::{Lost, Verdict, presentable};
+use super::verdict::{TransportError, Verdict, presentable};
 use super::wire::values_in;
 use super::{Answer, BaseUrl, Certificates, Head, Proxy, Token};
 use crate::clock;
-use crate::message::{ASK_SETUP, Message};
+use crate::message::Message;
 use crate::simulation::{self, NoAnswer};
 
 /// How many bytes of the answer to a lead request are read at most.
@@ -102,7 +102,7 @@ pub(super) struct Received {
 
 pub(super) struct Failed {
     head: Option<Head>,
-    lost: Lost,
+    lost: TransportError,
 }
 
 impl Received {
@@ -139,12 +139,13 @@ impl Client {
             // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Message::new(
-                format!("cannot set up the HTTP client: {cause}"),
-                "if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`",
-            )
-            .on_page(
-                format!("A connection to the service can't be set up: {cause}"),
-                ASK_SETUP,
+                text!(
+                    "{cannot set up the HTTP client|a connection to the service can't be set up}: {cause}",
+                    cause
+                ),
+                text!(
+                    "{if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`|{ask_setup}}"
+                ),
             )
         })?;
         Ok(Client {
@@ -258,7 +259,7 @@ impl Client {
         let http = self.service.cautious.get().unwrap_or(&self.http);
         let sent = self.within_limit(began, self.send(http, request)).await;
         let mut response = sent.map_err(|lost| {
-            if lost == Lost::Broken {
+            if lost == TransportError::Broken {
                 self.be_cautious();
             }
             Failed { head: None, lost }
@@ -296,8 +297,8 @@ impl Client {
     async fn within_limit<T>(
         &self,
         began: Instant,
-        work: impl Future<Output = Result<T, Lost>>,
-    ) -> Result<T, Lost> {
+        work: impl Future<Output = Result<T, TransportError>>,
+    ) -> Result<T, TransportError> {
         let limit = self.service.timeout;
         let mut work = pin!(work);
         let left = limit.saturating_sub(began.elapsed());
@@ -305,26 +306,30 @@ impl Client {
         if done.is_err() && began.elapsed() > limit + STANDSTILL {
             done = timeout(CATCH_UP, work).await;
         }
-        done.unwrap_or(Err(Lost::TimedOut))
+        done.unwrap_or(Err(TransportError::TimedOut))
     }
 
-    async fn send(&self, http: &reqwest::Client, request: Request) -> Result<Response, Lost> {
+    async fn send(
+        &self,
+        http: &reqwest::Client,
+        request: Request,
+    ) -> Result<Response, TransportError> {
         if let Some(answer) = simulation::answer_to(&request) {
             let answer = answer.await.unwrap_or(Err(NoAnswer::Broken));
             return answer.map_err(|none| match none {
-                NoAnswer::NotSent => Lost::NotSent {
+                NoAnswer::NotSent => TransportError::NotSent {
                     why: "it was refused",
-                    is_lasting: false,
+                    cure: None,
                 },
-                NoAnswer::Broken => Lost::Broken,
+                NoAnswer::Broken => TransportError::Broken,
             });
         }
         let sent = http.execute(request).await;
         sent.map_err(|error| self.lost(&error))
     }
 
-    fn lost(&self, error: &reqwest::Error) -> Lost {
-        Lost::of(error, self.service.tokens.was_accepted())
+    fn lost(&self, error: &reqwest::Error) -> TransportError {
+        TransportError::of(error, self.service.tokens.was_accepted())
     }
 
     /// Uses connections again only soon after an answer from now on: one has ended without an

@@ -585,6 +585,6 @@ async fn an_endless_campaign_list_is_abandoned() {
     let client = client(&url);
     let longest = Duration::from_millis(400);
     let listed = client.campaigns_within(longest, None).await;
-    assert!(matches!(listed, Err(ListError::NoAnswer(_))));
+    assert!(matches!(listed, Err(ListError::NoAnswer { .. })));
     assert!(seen.requests() > 1);
 }

@@ -14,7 +14,7 @@ use super::body::Body;
 use super::client::{Client, Received};
 use super::lead_page::LeadPage;
 use super::quota::Quota;
-use super::verdict::{FatalCause, Verdict};
+use super::verdict::{FatalCause, Verdict, naming};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::phone::PhoneNumber;
 
@@ -209,7 +209,11 @@ fn deleted(body: &[u8], presentable: impl Fn(&str) -> String) -> Result<(), NotD
 
 fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
     let is_missing_route = || received.is_some_and(|received| names_a_route(&received.body));
-    match answer.clone().with_request_id() {
+    let mut verdict = answer.verdict.clone();
+    if let Some(text) = verdict.refusal_mut() {
+        *text = naming(text, answer.request_id.as_deref()).to_string();
+    }
+    match verdict {
         Verdict::Fatal { cause, text, .. } => match (cause, answer.http_status) {
             (FatalCause::NotTheService, _) => NotDone::NotOffered { text },
             (FatalCause::Campaign, Some(404)) if is_missing_route() => NotDone::NotOffered { text },
@@ -242,15 +246,11 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             was_sent: true,
             is_lasting: false,
         },
-        Verdict::NeverTaken {
-            code,
-            text,
-            is_lasting,
-        } => NotDone::NoAnswer {
+        Verdict::NeverTaken { code, text, cure } => NotDone::NoAnswer {
             code,
             text,
             was_sent: false,
-            is_lasting,
+            is_lasting: cure.is_some(),
         },
         Verdict::Rejected { text, .. } if answer.http_status == Some(410) => {
             NotDone::NotFound { text }

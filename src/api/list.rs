@@ -9,14 +9,13 @@ use tracing::warn;
 
 use super::client::{Client, Received};
 use super::list_page::NextPage;
-use super::lost::on_page;
 use super::verdict::{FatalCause, Verdict};
 use super::wire;
 use crate::backoff;
 use crate::campaign::Campaign;
 use crate::clock;
 use crate::lead::ErrorCode;
-use crate::message::Message;
+use crate::message::{Message, Template};
 use crate::text::without_numbers;
 
 /// How often a page is requested at most if the user waits for it. Listing changes nothing, so any
@@ -47,7 +46,11 @@ pub enum ListError {
         cause: FatalCause,
         text: String,
     },
-    NoAnswer(String),
+    NoAnswer {
+        text: String,
+        /// What cures it, if no waiting does.
+        cure: Option<Template>,
+    },
     /// The service asks to wait for longer than the list is waited for.
     NotNow(String),
     Unreadable(String),
@@ -70,11 +73,15 @@ impl ListError {
         }
     }
 
+    fn no_answer(text: String) -> ListError {
+        ListError::NoAnswer { text, cure: None }
+    }
+
     /// What happened, without the hint about what to do.
     pub fn reason(&self) -> &str {
         match self {
             ListError::Refused { text, .. }
-            | ListError::NoAnswer(text)
+            | ListError::NoAnswer { text, .. }
             | ListError::NotNow(text)
             | ListError::Unreadable(text) => text,
             ListError::Incomplete(_, why) => why,
@@ -82,66 +89,76 @@ impl ListError {
     }
 
     pub fn message(&self) -> Message {
-        const CHECK: &str = "check the address of the service";
-        const CHECK_ON_PAGE: &str = "Check its address under “Service”.";
+        let check = || text!("check {the address of the service|its address under {--base-url}}");
         match self {
             ListError::Refused { cause, text } => {
-                let (hint, on_page, hint_on_page) = match cause {
+                let (on_page, hint) = match cause {
                     FatalCause::Token => (
-                        "check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again",
-                        "The service does not accept the access token.",
-                        "Check the token. If it no longer works, ask for a new one and paste it under “Service”.",
+                        template!("the service does not accept the access token"),
+                        text!(
+                            "check the token; if it no longer works, {get a new one from your service and run `leadload config init`, then run the same command again|ask for a new one and paste it under {--token-file}}"
+                        ),
                     ),
                     FatalCause::Forbidden => (
-                        "check the token, and that it belongs to this service",
-                        "The service does not allow this access token to see its campaigns.",
-                        "Check that the token belongs to this service, or ask the person who manages it.",
+                        template!(
+                            "the service does not allow this access token to see its campaigns"
+                        ),
+                        text!(
+                            "check {the token, and that it belongs to this service|that the token belongs to this service, or ask the person who manages it}"
+                        ),
                     ),
                     FatalCause::Payment | FatalCause::Balance => (
-                        "check the account's balance",
-                        "The service refuses because of the account's balance or plan.",
-                        "Ask the person who manages the service.",
+                        template!("the service refuses because of the account's balance or plan"),
+                        text!(
+                            "{check the account's balance|ask the person who manages the service}"
+                        ),
                     ),
                     _ => (
-                        CHECK,
-                        "This address does not seem to be the calling service.",
-                        CHECK_ON_PAGE,
+                        template!("this address does not seem to be the calling service"),
+                        check(),
                     ),
                 };
-                let what = format!("the service refuses to list the campaigns: {text}");
-                Message::new(what, hint).on_page(format!("{on_page} It says: {text}"), hint_on_page)
+                let what = text!(
+                    "{the service refuses to list the campaigns|{on_page}; it says}: {said}",
+                    on_page,
+                    said = text
+                );
+                Message::new(what, hint)
             }
-            ListError::NoAnswer(text) => Message::new(
-                format!("the campaigns cannot be listed: {text}"),
-                "check the address of the service and the connection, then run the same command again",
-            )
-            .on_page(
-                format!("The service does not list its campaigns: {}", on_page(text)),
-                "Check its address under “Service” and your internet connection, then try again.",
+            ListError::NoAnswer { text, cure } => Message::new(
+                text!(
+                    "the {campaigns cannot be listed|service does not list its campaigns}: {why}",
+                    why = text
+                ),
+                match cure {
+                    Some(cure) => text!("{cure}; when that is fixed, {again}", cure = *cure),
+                    None => text!(
+                        "check {the address of the service and the connection|its address under {--base-url} and your internet connection}, then {again}"
+                    ),
+                },
             ),
             ListError::NotNow(text) => Message::new(
-                format!("the campaigns cannot be listed for now: {text}"),
-                "run the same command again after that",
-            )
-            .on_page(
-                format!("The service does not list its campaigns for now: {text}"),
-                "Try again after that.",
+                text!(
+                    "the {campaigns cannot be listed for now|service does not list its campaigns for now}: {why}",
+                    why = text
+                ),
+                text!("{again} after that"),
             ),
             ListError::Unreadable(text) => Message::new(
-                format!("the answer of the service is not a list of campaigns ({text})"),
-                CHECK,
-            )
-            .on_page(
-                format!("The answer of the service is not a list of campaigns ({text})"),
-                CHECK_ON_PAGE,
+                text!(
+                    "the answer of the service is not a list of campaigns ({why})",
+                    why = text
+                ),
+                check(),
             ),
             ListError::Incomplete(_, why) => Message::new(
-                format!("{why}, so a campaign cannot be known by its name"),
-                "give its id instead; `leadload campaigns` shows the campaigns that are listed",
-            )
-            .on_page(
-                "The service does not list all of its campaigns, so a campaign can't be known by its name",
-                "Choose the campaign under “Campaign”, or put ids in place of names into that column.",
+                text!(
+                    "{{why}|the service does not list all of its campaigns}, so a campaign {cannot|can't} be known by its name",
+                    why = *why
+                ),
+                text!(
+                    "{give its id instead; `leadload campaigns` shows the campaigns that are listed|choose the campaign under {--campaign}, or put ids in place of names into that column}"
+                ),
             ),
         }
     }
@@ -165,7 +182,7 @@ impl Client {
         let listing = tokio::time::timeout(longest, self.all_campaigns(patience));
         listing.await.unwrap_or_else(|_| {
             let text = format!("the list was not complete after {} s", longest.as_secs());
-            Err(ListError::NoAnswer(text))
+            Err(ListError::no_answer(text))
         })
     }
 
@@ -248,10 +265,10 @@ impl Client {
             }
             if patience.is_some() && left.is_zero() {
                 let text = format!("{text}; `--max-outage` is over");
-                return Err(ListError::NoAnswer(text));
+                return Err(ListError::no_answer(text));
             }
             if patience.is_none() && (failures == ATTEMPTS || pause > left) {
-                return Err(ListError::NoAnswer(text));
+                return Err(ListError::no_answer(text));
             }
             if patience.is_some() && (failures == 1 || pause > SHORT_PAUSE) {
                 warn!(
@@ -270,13 +287,14 @@ fn for_now(verdict: Verdict) -> Result<(String, Option<Duration>), ListError> {
     match verdict {
         Verdict::Fatal { cause, text, .. } => Err(ListError::Refused { cause, text }),
         // The same request would get the same answer.
-        Verdict::Rejected { text, .. }
-        | Verdict::Duplicate { text, .. }
-        | Verdict::NeverTaken {
+        Verdict::Rejected { text, .. } | Verdict::Duplicate { text, .. } => {
+            Err(ListError::no_answer(text))
+        }
+        Verdict::NeverTaken {
             text,
-            is_lasting: true,
+            cure: cure @ Some(_),
             ..
-        } => Err(ListError::NoAnswer(text)),
+        } => Err(ListError::NoAnswer { text, cure }),
         Verdict::PerhapsTaken {
             code: ErrorCode::UnreadableAnswer,
             text,

@@ -5,7 +5,7 @@
 //! `client` opens connections. `verdict` judges a single answer and is pure. It uses `head` (the
 //! status, and what the headers say about waits, see `wait`, and rate limits, see `quota`), `body`
 //! (everything else that an answer says: `complaints` about fields, and `sentence` for the meaning
-//! of a sentence) and `lost` (why there is no answer). `list_page` reads the pages of both lists.
+//! of a sentence) and `transport_error` (why there is no answer). `list_page` reads the pages of both lists.
 
 mod answer;
 mod base_url;
@@ -18,7 +18,6 @@ mod lead_calls;
 mod lead_page;
 mod list;
 mod list_page;
-mod lost;
 mod mask;
 mod packed;
 mod proxy;
@@ -26,6 +25,7 @@ mod quota;
 mod sentence;
 mod token;
 mod tokens;
+mod transport_error;
 mod unread;
 pub mod verdict;
 mod wait;
@@ -39,7 +39,6 @@ pub use head::Head;
 pub use lead_calls::{Called, LeadQuery, NotDone};
 pub use lead_page::{LeadPage, ListedLead, Made};
 pub use list::ListError;
-pub use lost::on_page;
 pub use proxy::Proxy;
 pub use quota::Quota;
 pub use token::Token;

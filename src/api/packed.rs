@@ -8,18 +8,19 @@ use std::io::Read;
 use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use super::verdict::Lost;
+use super::verdict::TransportError;
 
-const UNKNOWN: Lost =
-    Lost::Packed("the answer is compressed in a way that is not known here (`Content-Encoding`)");
-const DAMAGED: Lost = Lost::Packed("the answer is compressed, and damaged");
+const UNKNOWN: TransportError = TransportError::Packed(
+    "the answer is compressed in a way that is not known here (`Content-Encoding`)",
+);
+const DAMAGED: TransportError = TransportError::Packed("the answer is compressed, and damaged");
 
 /// At most `most` bytes of a body, decompressed as the values of `Content-Encoding` say.
 pub(super) fn unpacked<'a>(
     encodings: impl Iterator<Item = &'a str>,
     body: Bytes,
     most: usize,
-) -> Result<Bytes, Lost> {
+) -> Result<Bytes, TransportError> {
     let encodings = encodings.flat_map(|value| value.split(','));
     let encodings: Vec<String> = encodings
         .map(|name| name.trim().to_ascii_lowercase())
@@ -71,7 +72,7 @@ mod tests {
         Packing::RawDeflate.pack(bytes).unwrap()
     }
 
-    fn unpack(encodings: &[&str], body: Vec<u8>) -> Result<Bytes, Lost> {
+    fn unpack(encodings: &[&str], body: Vec<u8>) -> Result<Bytes, TransportError> {
         unpacked(encodings.iter().copied(), body.into(), MOST)
     }
 

@@ -12,7 +12,7 @@ use hyper::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::BaseUrl;
-use crate::message::{ASK_SETUP, Message};
+use crate::message::{Message, Text};
 use crate::text::is_quoted;
 
 /// A proxy, or none at all.
@@ -65,27 +65,37 @@ impl Proxy {
 }
 
 fn read(name: &str, text: &str) -> Result<Proxy, Message> {
-    let refused = |why: &str, hint: &str| {
-        Message::new(format!("{name} cannot be read: {why}"), hint).hint_on_page(ASK_SETUP)
-    };
     if is_quoted(text) {
-        return Err(refused("it is in quotation marks", "leave them out"));
+        let why = text!("it is in quotation marks");
+        return Err(refused(name, why, text!("leave them out")));
     }
     if let Some(mark) = mark_in_credentials(text) {
-        let why =
-            format!("there is a `{mark}` in the user name or password, which ends an address");
-        let hint = format!("write it as `%{:02X}`", u32::from(mark));
-        return Err(refused(&why, &hint));
+        let why = text!(
+            "there is a `{mark}` in the user name or password, which ends an address",
+            mark
+        );
+        let hint = text!(
+            "write it as `{code}`",
+            code = format!("%{:02X}", u32::from(mark))
+        );
+        return Err(refused(name, why, hint));
     }
     let anywhere = Uri::from_static("http://service.example");
     let found = Matcher::builder().all(text).build().intercept(&anywhere);
     let proxy = found.and_then(|_| reqwest::Proxy::all(text).ok());
     proxy.map(Proxy).ok_or_else(|| {
-        refused(
-            "it is not the address of a proxy",
-            "write it like `http://proxy.example.com:3128`; other beginnings are `https://`, `socks5://` and `socks5h://`, and in a password marks are written like `%40` for `@`",
-        )
+        let hint = text!(
+            "write it like `http://proxy.example.com:3128`; other beginnings are `https://`, `socks5://` and `socks5h://`, and in a password marks are written like `%40` for `@`"
+        );
+        refused(name, text!("it is not the address of a proxy"), hint)
     })
+}
+
+fn refused(variable: &str, why: Text, hint: Text) -> Message {
+    Message::new(
+        text!("{variable} cannot be read: {why}", variable, why),
+        text!("{{hint}|{ask_setup}}", hint),
+    )
 }
 
 /// A mark before the `@` at which the address would end for a parser, with the user name in place
@@ -111,11 +121,11 @@ fn is_exempt(url: &BaseUrl, name: &str, list: &str) -> Result<bool, Message> {
     if is_text && (is_exempt || !has_it(&meant(list, url.host()))) {
         return Ok(is_exempt);
     }
-    Err(Message::new(
-        format!("{name} cannot be read: it is not a list of names with commas between them"),
-        "write it like `localhost,.example.com,10.0.0.0/8`, without quotation marks, stars and ports",
-    )
-    .hint_on_page(ASK_SETUP))
+    let hint = text!(
+        "write it like `localhost,.example.com,10.0.0.0/8`, without quotation marks, stars and ports"
+    );
+    let why = text!("it is not a list of names with commas between them");
+    Err(refused(name, why, hint))
 }
 
 /// The list as other programs would read it.

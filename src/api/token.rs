@@ -10,9 +10,9 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 use super::mask::Secrets;
-use crate::message::Message;
+use crate::message::{Message, Template, Value};
 use crate::paths::reason;
-use crate::text::{hex, is_quoted, quoted_unless_secret};
+use crate::text::{hex, is_quoted};
 
 /// How long the secret part of a token must be to be masked: a shorter one would occur in any text.
 const MIN_MASKED: usize = 8;
@@ -35,16 +35,17 @@ impl Token {
     /// Reads a token file. A byte order mark, UTF-16, a final newline and a leading `Bearer ` are
     /// accepted. No error quotes what was read.
     pub fn from_file(path: &Path) -> Result<Token> {
-        let quoted = quoted_unless_secret(&path.display().to_string());
         let bytes = std::fs::read(path).map_err(|error| {
             let why = reason(path, &error);
             Message::new(
-                format!("cannot read the token file {quoted}: {why}"),
-                "check the name, and that you may read the file",
-            )
-            .on_page(
-                format!("The stored access token can't be read: {why}"),
-                "Paste the token again under “Service”.",
+                text!(
+                    "{cannot read the token file {file}|the stored access token can't be read}: {why}",
+                    file = path,
+                    why
+                ),
+                text!(
+                    "{check the name, and that you may read the file|paste the token again under {--token-file}}"
+                ),
             )
         })?;
         // A token is ASCII, so a zero byte means UTF-16, even without a byte order mark.
@@ -56,7 +57,7 @@ impl Token {
         let (text, _, _) = encoding.decode(&bytes);
         Ok(Token {
             file: Some(path.to_owned()),
-            ..Token::from_text(&text, &format!("the token file {quoted}"))?
+            ..Token::from_text(&text, text!("the token file {file}", file = path))?
         })
     }
 
@@ -79,27 +80,29 @@ impl Token {
     }
 
     /// Reads a token from text. Messages call the source `from`.
-    pub fn from_text(text: &str, from: &str) -> Result<Token> {
-        let refused = |why| {
-            let hint = "it must hold the access token and nothing else";
-            Message::new(format!("{from} {why}"), hint).on_page(
-                format!("The access token {why}"),
-                "Paste the token again, and nothing else.",
+    pub fn from_text(text: &str, from: impl Into<Value>) -> Result<Token> {
+        let from = from.into();
+        let refused = |why: Template| {
+            Message::new(
+                text!("{{from}|the access token} {why}", from = from.clone(), why),
+                text!(
+                    "{it must hold the access token and nothing else|paste the token again, and nothing else}"
+                ),
             )
         };
         let text = text.trim_start_matches('\u{FEFF}').trim();
         let (scheme, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let has_scheme = scheme.eq_ignore_ascii_case("Bearer");
         let token = if has_scheme { rest.trim() } else { text };
-        ensure!(!token.is_empty(), refused("is empty"));
+        ensure!(!token.is_empty(), refused(template!("is empty")));
         let has_marks = is_quoted(text) || is_quoted(token);
-        ensure!(!has_marks, refused("is in quotation marks"));
+        ensure!(!has_marks, refused(template!("is in quotation marks")));
         // Nothing else can be in an HTTP header.
         if let Some(c) = token.chars().find(|c| !c.is_ascii_graphic()) {
             bail!(refused(match c {
-                '\n' | '\r' => "has more than one line, and a token is one line",
-                c if c.is_whitespace() => "has a space in it, and a token has none",
-                _ => "has characters in it that a token cannot have",
+                '\n' | '\r' => template!("has more than one line, and a token is one line"),
+                c if c.is_whitespace() => template!("has a space in it, and a token has none"),
+                _ => template!("has characters in it that a token cannot have"),
             }));
         }
         let mut header = HeaderValue::try_from(format!("Bearer {token}"))?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tracing::debug;
 
 use super::Head;
-use super::verdict::Lost;
+use super::verdict::TransportError;
 use crate::text::{one_line, shortened, without_numbers, without_words_of};
 
 const MAX_SHOWN: usize = 300;
@@ -22,7 +22,7 @@ const MAX_READ: usize = 64 * 1024;
 /// Logs the head, and how the body begins. `values` are the values of the row that was sent.
 pub(super) fn log(
     head: Option<&Head>,
-    body: Result<&[u8], Lost>,
+    body: Result<&[u8], TransportError>,
     mask: impl Fn(&str) -> String,
     values: &[String],
 ) {

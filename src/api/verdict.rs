@@ -17,12 +17,14 @@ use std::time::Duration;
 
 use super::Head;
 use super::body::Body;
-pub use super::lost::Lost;
 use super::sentence::Presence;
+use super::transport_error::GIVE_LOGIN;
+pub use super::transport_error::TransportError;
 use super::wait;
 pub use super::wait::LONGEST_WAIT;
 use crate::exit::StoppedBy;
 use crate::lead::ErrorCode;
+use crate::message::{Template, Text};
 use crate::text::{printable, shortened};
 
 const MAX_TEXT: usize = 300;
@@ -55,8 +57,8 @@ pub enum Verdict {
     NeverTaken {
         code: ErrorCode,
         text: String,
-        /// Whether every further attempt, with any row, fails for the same reason.
-        is_lasting: bool,
+        /// What cures it, if every further attempt, with any row, fails for the same reason until then.
+        cure: Option<Template>,
     },
     /// The service may have taken it.
     PerhapsTaken { code: ErrorCode, text: String },
@@ -156,7 +158,7 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
         407 | 425 => Verdict::NeverTaken {
             code,
             text: text(),
-            is_lasting: status == 407,
+            cure: (status == 407).then_some(GIVE_LOGIN),
         },
         429 => retry_later(head, &body, false),
         400..=407 | 409..=499 => Verdict::Rejected { code, text: text() },
@@ -167,19 +169,19 @@ pub fn judge(head: &Head, body: &[u8]) -> Verdict {
 }
 
 /// What it means that the answer did not arrive, or only in part.
-pub fn judge_lost(lost: Lost) -> Verdict {
+pub fn judge_lost(lost: TransportError) -> Verdict {
     let text = lost.to_string();
     let code = match lost {
-        Lost::NotSent { is_lasting, .. } => {
+        TransportError::NotSent { cure, .. } => {
             return Verdict::NeverTaken {
                 code: ErrorCode::Connection,
                 text,
-                is_lasting,
+                cure,
             };
         }
-        Lost::TimedOut => ErrorCode::Timeout,
-        Lost::NotHttp(_) | Lost::Packed(_) => ErrorCode::UnreadableAnswer,
-        Lost::Broken => ErrorCode::Connection,
+        TransportError::TimedOut => ErrorCode::Timeout,
+        TransportError::NotHttp(_) | TransportError::Packed(_) => ErrorCode::UnreadableAnswer,
+        TransportError::Broken => ErrorCode::Connection,
     };
     Verdict::PerhapsTaken { code, text }
 }
@@ -254,19 +256,20 @@ fn wait_hint(head: &Head, body: &Body<'_>) -> Option<Duration> {
     from_header.or(body.retry_after()).or(from_quota)
 }
 
-const REQUEST_ID: &str = " (request id ";
-
 /// A text of the service with the id of the request, by which the service finds it in its logs.
-pub fn naming(text: String, request_id: Option<&str>) -> String {
+pub fn naming(said: &str, request_id: Option<&str>) -> Text {
     match request_id {
-        Some(id) => format!("{text}{REQUEST_ID}{id})"),
-        None => text,
+        Some(id) => text!("{said} (request id {id})", said, id),
+        None => Text::said(said),
     }
 }
 
-/// The text without the id, which differs from row to row.
-pub fn without_request_id(text: &str) -> &str {
-    text.rsplit_once(REQUEST_ID).map_or(text, |(said, _)| said)
+/// What the service said, without the id, which differs from row to row.
+pub fn without_request_id(named: &Text) -> String {
+    match named.words_at("said") {
+        Some(said) => said.to_owned(),
+        None => named.to_string(),
+    }
 }
 
 impl Verdict {
@@ -295,7 +298,7 @@ impl Verdict {
         }
     }
 
-    fn refusal_mut(&mut self) -> Option<&mut String> {
+    pub(super) fn refusal_mut(&mut self) -> Option<&mut String> {
         match self {
             Verdict::Created { .. } | Verdict::Duplicate { .. } | Verdict::TokenReplaced => None,
             Verdict::Rejected { text, .. }
@@ -304,14 +307,6 @@ impl Verdict {
             | Verdict::PerhapsTaken { text, .. }
             | Verdict::Fatal { text, .. } => Some(text),
         }
-    }
-
-    /// Names the request in a refusal.
-    pub(super) fn naming(mut self, request_id: Option<&str>) -> Verdict {
-        if let Some(text) = self.refusal_mut() {
-            *text = naming(std::mem::take(text), request_id);
-        }
-        self
     }
 
     /// The verdict with its texts masked by `mask` and made fit to be shown. They are shortened

@@ -741,7 +741,7 @@ fn a_request_that_comes_too_early_was_never_taken() {
         Verdict::NeverTaken {
             code: ErrorCode::Http(425),
             text: "HTTP 425".into(),
-            is_lasting: false,
+            cure: None,
         }
     );
 }
@@ -918,7 +918,7 @@ fn what_a_proxy_refuses_was_never_taken() {
         Verdict::NeverTaken {
             code: ErrorCode::Http(407),
             text: "HTTP 407".into(),
-            is_lasting: true,
+            cure: Some(GIVE_LOGIN),
         }
     );
 }
@@ -965,24 +965,24 @@ fn rows_28_and_29_any_other_5xx_may_follow_the_insert() {
 
 #[test]
 fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
-    for is_lasting in [true, false] {
+    for cure in [Some(GIVE_LOGIN), None] {
         let why = "it was refused";
         assert_eq!(
-            judge_lost(Lost::NotSent { why, is_lasting }),
+            judge_lost(TransportError::NotSent { why, cure }),
             Verdict::NeverTaken {
                 code: ErrorCode::Connection,
                 text: format!("no connection to the service: {why}"),
-                is_lasting,
+                cure,
             }
         );
     }
     for (lost, code) in [
-        (Lost::TimedOut, ErrorCode::Timeout),
+        (TransportError::TimedOut, ErrorCode::Timeout),
         (
-            Lost::NotHttp("its head is too long"),
+            TransportError::NotHttp("its head is too long"),
             ErrorCode::UnreadableAnswer,
         ),
-        (Lost::Broken, ErrorCode::Connection),
+        (TransportError::Broken, ErrorCode::Connection),
     ] {
         assert_eq!(judge_lost(lost), perhaps_taken(code, &lost.to_string()));
     }
@@ -1076,9 +1076,8 @@ proptest! {
 
 #[test]
 fn a_refusal_names_its_request_and_is_the_same_without_that_name() {
-    let named = rejected(422, "no").naming(Some("r-1"));
-    assert_eq!(named, rejected(422, "no (request id r-1)"));
-    assert_eq!(without_request_id("no (request id r-1)"), "no");
-    assert_eq!(rejected(422, "no").naming(None), rejected(422, "no"));
-    assert_eq!(created("5").naming(Some("r-1")), created("5"));
+    let named = naming("no", Some("r-1"));
+    assert_eq!(named.to_string(), "no (request id r-1)");
+    assert_eq!(without_request_id(&named), "no");
+    assert_eq!(without_request_id(&naming("no", None)), "no");
 }

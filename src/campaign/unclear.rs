@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{Campaign, CampaignChoice, CampaignError};
 use crate::lead::CampaignId;
-use crate::message::Message;
-use crate::text::{counted, in_lines, joined, listed, nearest, shown_name};
+use crate::message::{Message, Text, in_lines};
+use crate::text::{joined, nearest, shown_name};
 
 const MAX_PLACES: usize = 3;
 
@@ -70,15 +70,24 @@ impl NamesInRows {
                 ref several => {
                     let ids = several.iter().map(|campaign| campaign.id.clone());
                     let ids: Vec<String> = ids.collect();
-                    let (called, several) = (shown_name(name), ids.len());
-                    let what = format!("{several} campaigns are called `{called}`");
-                    let ids_of_it = joined(&ids, "or");
-                    let hint = format!("for `{called}` give the id, {ids_of_it}");
+                    let called = shown_name(name);
+                    let message = Message::new(
+                        text!(
+                            "{several} campaigns are called `{called}`",
+                            several = ids.len(),
+                            called = &called
+                        ),
+                        text!(
+                            "for `{called}` give the id, {ids}",
+                            called,
+                            ids = joined(&ids, "or")
+                        ),
+                    );
                     errors.push(CampaignError {
                         problem: "ambiguous",
                         names: vec![name.clone()],
                         ids,
-                        message: Message::new(what, hint),
+                        message,
                     });
                 }
             }
@@ -96,23 +105,26 @@ impl NamesInRows {
 }
 
 fn unknown_names(unknown: Vec<String>, list: &[Campaign]) -> CampaignError {
-    let existing: Vec<&str> = list.iter().map(|c| c.name.as_str()).collect();
+    let existing: Vec<String> = list.iter().map(|c| c.name.clone()).collect();
     let meant = unknown.first().and_then(|first| nearest(first, &existing));
-    let meant = meant.map(|name| format!("did you mean `{}`? ", shown_name(name)));
-    let hint = if existing.is_empty() {
-        "the service lists no campaign for this token".to_owned()
-    } else {
-        format!("the campaigns are {}", listed(&existing))
+    let meant = match meant {
+        Some(name) => text!("did you mean `{name}`? ", name = shown_name(name)),
+        None => Text::default(),
     };
-    let what = match unknown.len() {
-        1 => format!("no campaign is called {}", listed(&unknown)),
-        _ => format!("no campaigns are called {}", listed(&unknown)),
+    let hint = match existing.is_empty() {
+        true => text!("the service lists no campaign for this token"),
+        false => text!("{meant}{the|The} campaigns are {existing}", meant, existing),
     };
+    let what = text!(
+        "no campaign{number?:s} {number?is:are} called {unknown}",
+        number = unknown.len(),
+        unknown = unknown.clone()
+    );
     CampaignError {
         problem: "unknown",
         names: unknown,
         ids: Vec::new(),
-        message: Message::new(what, meant.unwrap_or_default() + &hint),
+        message: Message::new(what, hint),
     }
 }
 
@@ -134,9 +146,8 @@ impl UnclearNames {
     }
 
     /// One sentence for each error, followed by the rows that have the names.
-    pub fn lines(&self) -> Vec<String> {
-        let errors = self.errors.iter().map(|error| error.message.what.clone());
-        let mut lines: Vec<String> = errors.collect();
+    pub fn lines(&self) -> Vec<Text> {
+        let mut lines: Vec<Text> = self.sentences().collect();
         let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
         let in_rows: Vec<_> = self
             .names()
@@ -144,29 +155,47 @@ impl UnclearNames {
             .collect();
         for (_, name, NamedRows { rows, first }) in in_rows.iter().take(MAX_NAMES) {
             let places = in_lines(*rows, first, &inputs);
-            let rows = counted(*rows, "row");
-            lines.push(format!("  `{}`: {rows}, {places}", shown_name(name)));
+            lines.push(text!(
+                "{  |}`{name}`: {rows:row}, {places}",
+                name = shown_name(name),
+                rows = *rows,
+                places
+            ));
         }
         if let Some(left @ 1..) = in_rows.len().checked_sub(MAX_NAMES) {
-            lines.push(format!("  and {}", counted(left as u64, "more name")));
+            lines.push(text!("{  |}and {left:more name}", left));
         }
         lines
     }
 
+    fn sentences(&self) -> impl Iterator<Item = Text> {
+        self.errors.iter().map(|error| error.message.what.clone())
+    }
+
+    /// What to do, at the terminal.
     pub fn hint(&self) -> String {
         let hints = self.errors.iter();
-        let mut hints: Vec<&str> = hints
-            .filter_map(|error| error.message.hint.as_deref())
-            .collect();
+        let hints = hints.filter_map(|error| error.message.at_terminal().1);
+        let mut hints: Vec<String> = hints.collect();
         hints.dedup();
         hints.join("; ")
     }
 
     pub fn message(&self) -> Message {
-        let on_page = "Correct the names in the list, or make the campaigns in the calling service. Or choose one campaign for all rows.";
-        let errors = self.errors.iter().map(|error| error.message.what.clone());
-        let errors: Vec<String> = errors.collect();
-        Message::new(self.lines().join("\n"), self.hint()).on_page(errors.join("; "), on_page)
+        let sentences = self.sentences();
+        let sentences = sentences.reduce(|before, next| text!("{before}; {next}", before, next));
+        let lines: Vec<String> = self.lines().iter().map(Text::to_string).collect();
+        Message::new(
+            text!(
+                "{{lines}|{sentences}}",
+                lines = lines.join("\n"),
+                sentences = sentences.unwrap_or_else(|| Text::default())
+            ),
+            text!(
+                "{{hint}|correct the names in the list, or make the campaigns in {the_service}; or choose one campaign for all rows}",
+                hint = self.hint()
+            ),
+        )
     }
 }
 

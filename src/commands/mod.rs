@@ -29,6 +29,7 @@ use crate::command_line::CommandLine;
 use crate::double_click;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::Request;
+use crate::message::Voice;
 use crate::open_files;
 use crate::options::{Format, LogFormat, LogOptions, Options};
 use crate::report::{Log, console, json_failure, log_failure};
@@ -123,7 +124,7 @@ fn perform(
         warnings: crate::import::Warnings::default(),
         has_settings_of_rejects: false,
         asks_for_settings: false,
-        row_words: None,
+        voice: Voice::Terminal,
         layers,
     };
     match command {

@@ -225,7 +225,7 @@ async fn doubtful_region(
     terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     if let Some(error) = DoubtError::of(intake) {
-        note(&error.message.what);
+        note(&error.message.what.to_string());
     }
     if let Some(fitting) = fitting(doubt) {
         note(&fitting);

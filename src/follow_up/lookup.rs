@@ -190,6 +190,7 @@ mod tests {
             answer_lost: !starts.is_empty(),
             attempted: starts.iter().map(|times| start(*times)).collect(),
             was_asked: false,
+            may_be_looked_up: false,
             outcome: None,
         }
     }

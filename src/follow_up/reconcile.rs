@@ -21,6 +21,7 @@ use crate::clock;
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{Attempted, LeadAt, Ledger, SEVERAL_TOKENS, SentRow};
+use crate::message::{Template, Text};
 use crate::pipeline::{AT_ONCE, Stopped};
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
@@ -280,7 +281,12 @@ impl Work<'_> {
             return Ok(None);
         }
         Ok(Some(match shown.is_ahead {
-            true => looked_up(row, Status::Duplicate, outcome.lead_id, PERHAPS_BEFORE),
+            true => looked_up(
+                row,
+                Status::Duplicate,
+                outcome.lead_id,
+                PERHAPS_BEFORE.into(),
+            ),
             false => outcome,
         }))
     }
@@ -322,14 +328,10 @@ impl Work<'_> {
             Some(shown) if !shown.is_listed => return undecided(|rows| &mut rows.none_listed),
             Some(_) => {}
         }
-        let text = "the service does not list it, long after its last attempt";
+        let text = text!("the service does not list it, long after its last attempt");
         Ok(Some(RowOutcome {
             attempts: row.outcome.attempts,
-            ..RowOutcome::not_sent(
-                Status::Failed,
-                Some(ErrorCode::AnswerLost),
-                Some(text.to_owned()),
-            )
+            ..RowOutcome::not_sent(Status::Failed, Some(ErrorCode::AnswerLost), Some(text))
         }))
     }
 
@@ -359,7 +361,7 @@ impl Work<'_> {
     }
 }
 
-const PERHAPS_BEFORE: &str = "perhaps made before the run";
+const PERHAPS_BEFORE: Template = template!("perhaps made before the run");
 
 /// What the listed leads of a row's number in its campaign say of the row; `None` if nothing.
 /// A lead may be made until the `timeout` of the last attempt; if that is not on record, none is surely the
@@ -392,17 +394,17 @@ fn judge(
     let is_own = |lead: &&ListedLead| when(lead) == Made::InTime && maker(lead).is_none();
     if let Some(lead) = listed.iter().copied().find(is_own) {
         let id = Some(lead.id.clone());
-        return Some(looked_up(row, Status::Created, id, "made"));
+        return Some(looked_up(row, Status::Created, id, text!("made")));
     }
     let lead = listed.first()?;
     let why = match (maker(lead), when(lead)) {
-        (Some(run), _) => format!("made by run {run}"),
-        (None, Made::Later) => "by its time, made after this row's last attempt".to_owned(),
-        (None, Made::Between) => "by its time, made while the run was stopped".to_owned(),
-        (None, _) => PERHAPS_BEFORE.to_owned(),
+        (Some(run), _) => text!("made by run {run}", run = run.0),
+        (None, Made::Later) => text!("by its time, made after this row's last attempt"),
+        (None, Made::Between) => text!("by its time, made while the run was stopped"),
+        (None, _) => PERHAPS_BEFORE.into(),
     };
     let id = Some(lead.id.clone());
-    Some(looked_up(row, Status::Duplicate, id, &why))
+    Some(looked_up(row, Status::Duplicate, id, why))
 }
 
 /// Whether the row of another run may have made a lead that it was answered with. With a single request,
@@ -444,7 +446,7 @@ impl Made {
 }
 
 /// What becomes of a row whose lead was found.
-fn looked_up(row: &SentRow, status: Status, lead_id: Option<String>, what: &str) -> RowOutcome {
+fn looked_up(row: &SentRow, status: Status, lead_id: Option<String>, what: Text) -> RowOutcome {
     RowOutcome {
         lead_id,
         attempts: row.outcome.attempts,
@@ -452,8 +454,9 @@ fn looked_up(row: &SentRow, status: Status, lead_id: Option<String>, what: &str)
         ..RowOutcome::not_sent(
             status,
             Some(ErrorCode::AnswerLost),
-            Some(format!(
-                "the answer was lost; looked up at the service: {what}"
+            Some(text!(
+                "the answer was lost; looked up at the service: {what}",
+                what
             )),
         )
     }

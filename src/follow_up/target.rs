@@ -115,15 +115,15 @@ impl Target {
 
     /// The failure if the token is probably that of another account.
     pub fn other_account(&self, what: &str) -> Failure {
-        let message = Message::new(
-            format!("{what}, so nothing was removed or changed"),
-            "use the token that the run was sent with: `--token-file`, or the run's profile; if it no longer works, use the service's own screens: `leadload runs export RUN --results FILE` writes the lead ids",
-        );
-        let on_page = message.on_page(
-            "These leads seem to be those of another account, so nothing was removed or changed",
-            "Check the access token under “Service”: it must be that of the account that the list was sent with.",
-        );
-        Failure::new(StoppedBy::Usage, on_page)
+        Failure::usage(
+            text!(
+                "{{what}|these leads seem to be those of another account}, so nothing was removed or changed",
+                what
+            ),
+            text!(
+                "{use the token that the run was sent with: `--token-file`, or the run's profile; if it no longer works, use the service's own screens: `leadload runs export RUN --results FILE` writes the lead ids|check the access token under {--token-file}: it must be that of the account that the list was sent with}"
+            ),
+        )
     }
 
     /// The name of a campaign, as the service has it now.
@@ -146,8 +146,12 @@ fn open(
 ) -> Result<Opened, Failure> {
     let none = || {
         Failure::usage(
-            format!("there is no run {run} in the ledger `{place}`"),
-            "`leadload runs` lists them",
+            text!(
+                "{there is no run {run} in the ledger `{place}`|leadload does not know this list any more}",
+                run = run.0,
+                place = place.to_string()
+            ),
+            text!("{`leadload runs` lists them|look at “History”}"),
         )
     };
     let mut ledger = match is_dry_run {
@@ -157,21 +161,17 @@ fn open(
     let found = ledger.runs()?.into_iter().find(|found| found.run == run);
     let record = found.ok_or_else(none)?;
     if record.service != address {
-        let message = Message::new(
-            format!(
-                "run {run} was sent to {}, and not to {address}, so nothing was removed or changed",
-                record.service
+        return Err(Failure::usage(
+            text!(
+                "{run {run}|this list} was sent to {service}, {and not to {address}, so nothing was removed or changed|which is another service}",
+                run = run.0,
+                service = record.service,
+                address
             ),
-            "name the run's own service with `--base-url`, or its profile with `--profile`",
-        );
-        let on_page = message.on_page(
-            format!(
-                "This list was sent to {}, which is another service",
-                record.service
+            text!(
+                "{name the run's own service with `--base-url`, or its profile with `--profile`|open the page with that service, and {again}}"
             ),
-            "Open the page with that service, and try again.",
-        );
-        return Err(Failure::new(StoppedBy::Usage, on_page));
+        ));
     }
     let service = ledger.service(address)?;
     let lock = match is_dry_run {
@@ -194,10 +194,9 @@ fn open(
 }
 
 pub(super) fn busy(who: String) -> Failure {
-    let hint = "stop it (Ctrl-C) or wait until it has ended, then run the same command again";
-    let message = Message::new(who, hint).on_page(
-        "A list is being sent to this service",
-        "Stop it, or wait until it has ended, then try again.",
+    let message = Message::new(
+        text!("{{who}|a list is being sent to this service}", who),
+        text!("stop it{ (Ctrl-C)|,} or wait until it has ended, then {again}"),
     );
     Failure::new(StoppedBy::Busy, message)
 }

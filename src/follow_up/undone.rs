@@ -45,7 +45,7 @@ impl OpenRows {
             UndoStatus::Kept => outcome.http_status.is_some(),
             UndoStatus::Unknown => row.was_asked,
         };
-        *match row.may_be_looked_up() {
+        *match row.may_be_looked_up {
             _ if was_asked => &mut self.again,
             true => &mut self.uncertain,
             false => &mut self.by_hand,

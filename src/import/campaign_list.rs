@@ -11,7 +11,6 @@ use crate::campaign::{Campaign, CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
 use crate::lead::CampaignId;
-use crate::message::Message;
 use crate::report::{CampaignNames, Lookup};
 use crate::settings::{ImportSettings, Service, TIMEOUT};
 
@@ -130,12 +129,11 @@ pub async fn look_up(
         return Ok(without_names(Lookup::NotNeeded));
     }
     let Some(service) = service else {
-        let why = if settings.service.is_empty() {
-            "no service is given"
-        } else {
-            "no access token is given"
+        let why = match settings.service.is_empty() {
+            true => text!("no service is given"),
+            false => text!("no access token is given"),
         };
-        return Ok(without_names(Lookup::NotDone(why.to_owned())));
+        return Ok(without_names(Lookup::NotDone(why)));
     };
     let reached = service::reach(&service, MAX_WAIT).await?;
     let listed = reached.client.campaigns_within(MAX_WAIT, None).await;
@@ -149,7 +147,7 @@ pub async fn look_up(
             }
         }
         Err(error) => {
-            let why = error.reason().to_owned();
+            let why = text!("{why}", why = error.reason().to_owned());
             warn!(event = "warning", "cannot look up campaign names: {why}");
             without_names(Lookup::NotDone(why))
         }
@@ -157,18 +155,18 @@ pub async fn look_up(
 }
 
 pub fn no_campaign() -> Failure {
-    let message = Message::new(
-        "no campaign is given",
-        "name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them",
-    );
-    let on_page = message.on_page("No campaign is chosen", "Choose one under “Campaign”.");
-    Failure::new(StoppedBy::Usage, on_page)
+    Failure::usage(
+        text!("no campaign is {given|chosen}"),
+        text!(
+            "{name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them|choose one under {--campaign}}"
+        ),
+    )
 }
 
 fn list_failure(error: ListError) -> Failure {
     let stopped_by = match &error {
         ListError::Refused { cause, .. } => StoppedBy::from(*cause),
-        ListError::NoAnswer(_) | ListError::NotNow(_) => StoppedBy::Outage,
+        ListError::NoAnswer { .. } | ListError::NotNow(_) => StoppedBy::Outage,
         ListError::Unreadable(_) | ListError::Incomplete(..) => StoppedBy::Unreadable,
     };
     Failure::new(stopped_by, error.message())

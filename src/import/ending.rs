@@ -155,10 +155,10 @@ pub fn campaign_names(book: &CampaignBook, listed: Option<&[Campaign]>) -> Campa
 }
 
 fn unwritten(error: &OutputError) -> Stop {
-    let kept = "What was written before is in the files that end in `.part`.";
+    let kept = text!("What was written before is in the files that end in `.part`.");
     let message = match error.is_gone() {
         true => error.message(),
-        false => error.message().then(&Message::without_hint(kept)),
+        false => error.message().then(Message::without_hint(kept)),
     };
     Stop::error(StoppedBy::Disk, message)
 }

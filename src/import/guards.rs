@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::warnings::Warnings;
 use super::{identity, inputs, service};
 use crate::campaign::CampaignBook;
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::Intake;
 use crate::lead::Status;
 use crate::ledger::{Ledger, LedgerError, RunRecord, RunState};
@@ -103,18 +103,18 @@ impl Guards {
         let Some(most) = self.max_new.as_ref().filter(|most| ready > most.rows) else {
             return Ok(());
         };
-        let (leads, most, of) = (counted(ready, "lead"), grouped(most.rows), &most.of);
-        let message = Message::new(
-            format!("{leads} would be sent, but `--max-new` allows {most}{of}, so none was"),
-            format!(
-                "`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`"
+        Err(Failure::usage(
+            text!(
+                "{ready:lead} would be sent, but {`--max-new` allows {most:}{of}|the settings of leadload allow {most:} at a time}, so none was",
+                ready,
+                most = most.rows,
+                of = &most.of
             ),
-        );
-        let message = message.on_page(
-            format!("{leads} would be sent, but the settings of leadload allow {most} at a time, so none was."),
-            "Look whether this is the right list. The person who set up leadload can raise the limit.",
-        );
-        Err(Failure::new(StoppedBy::Usage, message))
+            text!(
+                "{`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`|look whether this is the right list; the person who set up leadload can raise the limit}",
+                ready
+            ),
+        ))
     }
 
     /// Refuses a list with more invalid rows than are allowed. Known bad ones do not count, neither
@@ -127,29 +127,24 @@ impl Guards {
         let Some(most) = most.filter(|most| invalid > *most) else {
             return Ok(());
         };
-        let of_rows = format!(
-            "{} of {} {}",
-            grouped(invalid),
-            counted(rows, "row"),
-            if invalid == 1 { "is" } else { "are" }
-        );
-        let most = grouped(most);
         let problems = tally.problems().into_iter();
         let mut problems = problems.filter(|(status, ..)| *status == Status::Invalid);
         let usual = problems.next();
         let usual = usual.map(|(_, code, group)| format!(" ({} {code})", grouped(group.rows)));
         let usual = usual.unwrap_or_default();
-        let message = Message::new(
-            format!(
-                "{of_rows} invalid{usual}, but `--max-invalid` allows {most}, so nothing was sent"
+        let refused = Failure::usage(
+            text!(
+                "{invalid:} of {rows:row} {invalid?is:are} {invalid{usual}, but `--max-invalid` allows {most:}, so nothing was sent|not usable, but the settings of leadload allow {most:}, so nothing is sent}",
+                invalid,
+                rows,
+                usual,
+                most
             ),
-            "find out whether this is the right list and read as it should be: `leadload check` with `--max-invalid 100%` shows the rows",
+            text!(
+                "{find out whether this is the right list and read as it should be: `leadload check` with `--max-invalid 100%` shows the rows|look at “Problems”, and whether this is the right list; the person who set up leadload can raise the limit}"
+            ),
         );
-        let message = message.on_page(
-            format!("{of_rows} not usable, but the settings of leadload allow {most}, so nothing is sent"),
-            "Look at “Problems”, and whether this is the right list. The person who set up leadload can raise the limit.",
-        );
-        Err(Failure::new(StoppedBy::Usage, message).of_rows(all))
+        Err(refused.of_rows(all))
     }
 
     /// What a check says where an import would send nothing because too many rows are new.
@@ -231,37 +226,36 @@ fn refuse_fewer_rows(intake: &Intake, least: &RowBound) -> Result<(), Failure> {
     if rows >= least.rows {
         return Ok(());
     }
-    let (has, least, of) = (counted(rows, "data row"), grouped(least.rows), &least.of);
-    let message = Message::new(
-        format!(
-            "the input has {has}, but `--min-rows` requires at least {least}{of}, so nothing was sent"
+    let refused = Failure::usage(
+        text!(
+            "the {input|list} has {rows:data row}{, but `--min-rows` requires at least {least:}{of}, so nothing was sent|; on this computer a list must have at least {least:}, so nothing is sent}",
+            rows,
+            least = least.rows,
+            of = &least.of
         ),
-        format!("find out why the list is so short; if it is complete, use `--min-rows {rows}`"),
+        text!(
+            "find out why the list is so short; if it is complete, {use `--min-rows {rows}`|{ask_setup}}",
+            rows
+        ),
     );
-    let on_page = message.on_page(
-        format!("The list has {has}. On this computer a list must have at least {least}, so nothing is sent"),
-        "Find out why the list is so short. If it is complete, ask the person who set up leadload on this computer.",
-    );
-    Err(Failure::new(StoppedBy::Usage, on_page).of_rows(rows))
+    Err(refused.of_rows(rows))
 }
 
 /// `is_found_again`: whether the next run of the list can be compared with this one.
 fn unbounded(shares: &[String], is_found_again: bool) -> Message {
-    let bound = if shares.len() == 1 { "bounds" } else { "bound" };
-    let message = Message::new(
-        format!(
-            "{} {bound} nothing: the ledger has no complete run of the list at this path with this service and campaign",
-            joined(shares, "and")
+    let compared = match is_found_again {
+        true => "once a run of it is complete, the next one is compared with that",
+        false => "shares need a list that is a file, and a ledger; a number of rows always counts",
+    };
+    Message::new(
+        text!(
+            "{{shares} {count?bounds:bound} nothing: the ledger has no complete run of the list at this path with this service and campaign|leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many}",
+            shares = joined(shares, "and"),
+            count = shares.len()
         ),
-        match is_found_again {
-            true => "once a run of it is complete, the next one is compared with that",
-            false => {
-                "shares need a list that is a file, and a ledger; a number of rows always counts"
-            }
-        },
-    );
-    message.on_page(
-        "leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many",
-        "Look whether the number of people is what you expect.",
+        text!(
+            "{{compared}|look whether the number of people is what you expect}",
+            compared
+        ),
     )
 }

@@ -8,19 +8,19 @@ use std::thread;
 use tracing::warn;
 
 use super::guards::{earlier_runs, refuse_too_few_rows};
-use super::warnings::Warnings;
+use super::warnings::{Warnings, sentence};
 use super::{rejects, service};
 use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::ledger::{Ledger, LedgerPlace, ListPosition};
-use crate::message::{ASK_SETUP, Message};
+use crate::message::{Message, Voice};
 use crate::options::{LogFormat, Options, Progress, texts};
 use crate::report::{
     CampaignNames, DoubtError, Ended, InDoubt, ListMapping, ListNotes, RowTotal, Show, Tally,
 };
 use crate::results::{
-    OutputChoice, OutputError, OutputPaths, ReportFile, RowWords, Written, is_results_column,
+    OutputChoice, OutputError, OutputPaths, ReportFile, Written, is_results_column,
 };
 use crate::screen::{MarkedColumn, SuppressionList, SuppressionLists};
 use crate::settings::{ImportSettings, Layers, ReadingSettings, form_choice, ledger_place};
@@ -42,8 +42,8 @@ pub struct Request {
     pub has_settings_of_rejects: bool,
     /// Whether somebody is asked for each setting, as on the page.
     pub asks_for_settings: bool,
-    /// In which words rejects say why a row was not sent, if not in those of the command line.
-    pub row_words: Option<RowWords>,
+    /// In whose words rejects say why a row was not sent.
+    pub voice: Voice,
 }
 
 impl Request {
@@ -154,8 +154,7 @@ pub async fn protect(
         let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
         let mut lists = lists.or_stopped(StoppedBy::Usage)?;
         for warning in lists.lists.iter().filter_map(SuppressionList::too_old) {
-            let hint = warning.hint.unwrap_or_default();
-            warn!(event = "warning", "{}: {hint}", warning.what);
+            warn!(event = "warning", "{}", sentence(&warning));
         }
         let ledger = ledger.as_ref().map(Ledger::read).transpose()?.flatten();
         if let Some(ledger) = ledger {
@@ -185,12 +184,16 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
         let mut kept = planned.mapping.kept.iter();
         if let Some((name, column)) = kept.find(|(name, _)| is_results_column(name)) {
             let column = shown_name(&planned.header.names[*column]);
-            let message = Message::new(
-                format!("the results already have a column `{}`", shown_name(name)),
-                format!("give the copied column another name: `--keep NAME={column}`"),
-            );
-            let on_page = message.hint_on_page(ASK_SETUP);
-            return Err(Failure::new(StoppedBy::Usage, on_page));
+            return Err(Failure::usage(
+                text!(
+                    "the results already have a column `{name}`",
+                    name = shown_name(name)
+                ),
+                text!(
+                    "{give the copied column another name: `--keep NAME={column}`|{ask_setup}}",
+                    column
+                ),
+            ));
         }
     }
     Ok(())
@@ -240,8 +243,10 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     for path in paths {
         let input = Input::open(path).map_err(|mut error| {
             if paths.len() > 1 && !path.exists() {
-                let hint = error.message.hint.get_or_insert_default();
-                hint.insert_str(0, "a name with spaces needs quotes; ");
+                // Only a command line names several files.
+                let hint = error.message.at_terminal().1.unwrap_or_default();
+                let hint = terminal_text!("a name with spaces needs quotes; {hint}", hint);
+                error.message = Message::new(error.message.what, hint);
             }
             error
         })?;
@@ -339,27 +344,32 @@ fn warn_of_marks(marked: &MarkedColumn) {
 
 /// Warns if a list on the command line replaces a list that may protect people from calls.
 fn warn_of_replaced_lists(layers: &Layers, warnings: &mut Warnings) {
-    for (flag, key) in [("--only", "only"), ("--suppress", "suppress")] {
-        for (text, place) in layers.replaced(key) {
-            let text = text.to_string_lossy();
-            let text = printable(&text);
-            let what = format!("`{flag}` replaces `{text}` of {place}, which does not apply");
-            let (on_page, hint) = match key {
-                "only" => (
-                    format!(
-                        "Which rows are sent was set on this computer too, by `{text}`. That does not apply"
-                    ),
-                    "What is chosen under “Only send rows where” counts.",
-                ),
-                _ => (
-                    format!(
-                        "The do-not-call list `{text}` is set on this computer. It does not apply, since this list has others"
-                    ),
-                    "Add it too, if these people must not be called.",
-                ),
-            };
-            warnings.add(Message::without_hint(what).on_page(on_page, hint));
-        }
+    let replaced = |key| {
+        let replaced = layers.replaced(key).into_iter();
+        replaced.map(|(value, place)| {
+            let value = printable(&value.to_string_lossy()).into_owned();
+            (value, place.to_string())
+        })
+    };
+    for (value, place) in replaced("only") {
+        warnings.add(Message::new(
+            text!(
+                "{`--only` replaces `{value}` of {place}, which does not apply|which rows are sent was set on this computer too, by `{value}`; that does not apply}",
+                value,
+                place
+            ),
+            text!("{|what is chosen under {--only} counts}"),
+        ));
+    }
+    for (value, place) in replaced("suppress") {
+        warnings.add(Message::new(
+            text!(
+                "{`--suppress` replaces `{value}` of {place}, which does not apply|the do-not-call list `{value}` is set on this computer; it does not apply, since this list has others}",
+                value,
+                place
+            ),
+            text!("{|add it too, if these people must not be called}"),
+        ));
     }
 }
 

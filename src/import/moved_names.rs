@@ -11,9 +11,9 @@ use crate::exit::Failure;
 use crate::intake::{Intake, Memory, MemoryRules, Purpose};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::{Ledger, Scope};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::settings::ImportSettings;
-use crate::text::{counted, shown_name};
+use crate::text::shown_name;
 
 /// A campaign name with what it means now, and what it meant before.
 pub struct MovedName {
@@ -126,11 +126,10 @@ async fn count(
 pub(super) fn concern(moved: &[MovedName]) -> Option<Concern> {
     let what = MovedName::all_in_words(moved)?;
     let message = Message::new(
-        format!("{what}; these people would be called a second time"),
-        "`leadload campaigns` lists the campaigns; to call these people again, use `--again` or name the campaign by its id",
-    );
-    let message = message.hint_on_page(
-        "Look whether that is the campaign you mean. To call these people again, tick that below.",
+        text!("{what}; these people would be called a second time", what),
+        text!(
+            "{`leadload campaigns` lists the campaigns|look whether that is the campaign you mean}; to call these people again, {use `--again` or name the campaign by its id|tick that below}"
+        ),
     );
     Some(Concern {
         failure: sent_before(message),
@@ -140,13 +139,16 @@ pub(super) fn concern(moved: &[MovedName]) -> Option<Concern> {
 
 impl MovedName {
     /// What has moved where, and how many leads of the list the campaigns of before have.
-    pub fn all_in_words(moved: &[MovedName]) -> Option<String> {
+    pub fn all_in_words(moved: &[MovedName]) -> Option<Text> {
         let each = moved.iter().map(|moved| {
-            let (now, before, leads) = (moved.now, moved.before, counted(moved.rows, "lead"));
-            let name = shown_name(&moved.name);
-            format!("the campaign `{name}` is {now} now and was {before} before, which has {leads} of this list")
+            text!(
+                "the campaign `{name}` is {now} now and was {before} before, which has {leads:lead} of this list",
+                name = shown_name(&moved.name),
+                now = moved.now.to_string(),
+                before = moved.before.to_string(),
+                leads = moved.rows
+            )
         });
-        let each: Vec<String> = each.collect();
-        (!each.is_empty()).then(|| each.join("; "))
+        each.reduce(|all, next| text!("{all}; {next}", all, next))
     }
 }

@@ -292,23 +292,22 @@ pub(super) fn sent_before(message: Message) -> Failure {
 
 pub(super) fn undone(run: RunId) -> Failure {
     let message = Message::new(
-        format!("run {run} has sent these inputs, and was undone, so nothing was sent"),
-        format!(
-            "to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads"
+        text!(
+            "{run {run} has sent these inputs, and was undone, so nothing was sent|this list was sent with the same settings, and its leads were removed again}",
+            run = run.0
         ),
-    );
-    let message = message.on_page(
-        "This list was sent with the same settings, and its leads were removed again",
-        "Look whether it is the right list. To send it once more, tick that below.",
+        text!(
+            "{to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads|look whether it is the right list; to send it once more, tick that below}",
+            run = run.0
+        ),
     );
     sent_before(message)
 }
 
 pub(super) fn busy(who: String) -> Failure {
-    let hint = "wait until it has ended, or let leadload wait with `--wait`";
-    let message = Message::new(who, hint).on_page(
-        "Another leadload is sending a list",
-        "Wait until it has ended, then try again.",
+    let message = Message::new(
+        text!("{{who}|another leadload is sending a list}", who),
+        text!("wait until it has ended, {or let leadload wait with `--wait`|then {again}}"),
     );
     Failure::new(StoppedBy::Busy, message)
 }

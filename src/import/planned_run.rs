@@ -9,7 +9,7 @@ use super::remembered::memory_rules;
 use super::{identity, inputs};
 use crate::campaign::CampaignBook;
 use crate::clock;
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::{Intake, Memory, MemoryRules, OnUncertain, Once, PlannedInput};
 use crate::lead::RunId;
 use crate::ledger::{
@@ -17,7 +17,6 @@ use crate::ledger::{
     Predecessors, SenderLock, Sending, StartEnd,
 };
 use crate::mapping::{ColumnChoice, MarkKind};
-use crate::message::Message;
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::{Delivery, RateController};
 use crate::rate::KnownRate;
@@ -153,19 +152,16 @@ impl OpenLedger {
             ),
             (None, None) => return Ok(()),
         };
-        let message = Message::new(
-            format!(
-                "{what}; with duplicates allowed, they would be created and called a second time"
+        Err(Failure::usage(
+            text!(
+                "{{what}; with duplicates allowed, they would be created and|this list may have been sent before, and on this computer people are sent again who are in the campaign: they would be} called a second time",
+                what
             ),
-            format!(
-                "leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}"
+            text!(
+                "{leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}|look at “History”, or {ask_setup}}",
+                more
             ),
-        );
-        let on_page = message.on_page(
-            "This list may have been sent before, and on this computer people are sent again who are in the campaign: they would be called a second time",
-            "Look at “History”. Or ask the person who set up leadload on this computer.",
-        );
-        Err(Failure::new(StoppedBy::Usage, on_page))
+        ))
     }
 }
 

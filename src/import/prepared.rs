@@ -12,10 +12,9 @@ use super::planned_run::PlannedRun;
 use super::service::Reached;
 use super::{inputs, moved_names, new_ledger, service};
 use crate::campaign::{CampaignBook, CampaignChoice};
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::{Intake, OnUncertain, PlannedInput};
 use crate::lead::CampaignId;
-use crate::message::Message;
 use crate::open_files;
 use crate::options::{Given, Options};
 use crate::report::Metrics;
@@ -77,7 +76,7 @@ impl Prepared {
             Some(opened) => opened.await_outputs(make).await?,
             None => make()?,
         };
-        let writer = writer.in_words(import.request.row_words);
+        let writer = writer.speaking(import.request.voice);
         // Done only when it is certain that no other run writes these files.
         import.begin_metrics(&paths)?;
         let report = inputs::report_file(&paths)?;
@@ -203,10 +202,13 @@ pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
 /// A results file in place of a list: each of its rows has a phone number, also those of people who
 /// must not be called.
 pub fn results_file(name: &str) -> Failure {
-    let message = Message::new(
-        format!("`{name}` is a results file of leadload, not a list of contacts"),
-        "give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)",
-    );
-    let on_page = "Choose the list itself. To send rows that could not be sent, download the rows to fix and choose those.";
-    Failure::new(StoppedBy::Usage, message.hint_on_page(on_page))
+    Failure::usage(
+        text!(
+            "`{name}` is a results file of leadload, not a list of contacts",
+            name
+        ),
+        text!(
+            "{give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)|choose the list itself; to send rows that could not be sent, download the rows to fix and choose those}"
+        ),
+    )
 }

@@ -84,14 +84,19 @@ impl UnknownRejects {
         }
     }
 
+    /// `hint` is for the terminal.
     fn message(&self, hint: &str) -> Message {
         let UnknownRejects { file, why, .. } = self;
-        let what = format!(
-            "leadload does not know which import wrote `{file}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only` are not known"
-        );
-        Message::new(what, hint).on_page(
-            format!("leadload does not know which list `{file}` belongs to, so the settings of that list are not known"),
-            "Choose them all again, above all the do-not-call list.",
+        Message::new(
+            text!(
+                "leadload does not know which {import wrote `{file}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only`|list `{file}` belongs to, so the settings of that list} are not known",
+                file,
+                why
+            ),
+            text!(
+                "{{hint}|choose them all again, above all the do-not-call list}",
+                hint
+            ),
         )
     }
 }
@@ -269,15 +274,16 @@ fn no_such_run(name: RunName) -> String {
 }
 
 fn different_settings(one: RunId, other: RunId) -> Failure {
-    let message = Message::new(
-        format!("the inputs are rejects of runs {one} and {other}, which have different settings"),
-        "import the rejects of each run with a command of their own; the column `leadload_run` says which run a row is from",
-    );
-    let on_page = message.on_page(
-        "These rows to fix are of two lists, which had different settings",
-        "Send the rows of each list as a list of its own. The column leadload_run says which rows belong together.",
-    );
-    Failure::new(StoppedBy::Usage, on_page)
+    Failure::usage(
+        text!(
+            "{the inputs are rejects of runs {one} and {other}, which have|these rows to fix are of two lists, which had} different settings",
+            one = one.0,
+            other = other.0
+        ),
+        text!(
+            "{import the rejects of each run with a command of their own|send the rows of each list as a list of its own}; the column `leadload_run` says which {run a row is from|rows belong together}"
+        ),
+    )
 }
 
 /// Refuses if a do-not-call list of the run is missing: it applies to the run's rejects too.
@@ -287,18 +293,14 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
         return Ok(());
     };
     let missing = missing.display().to_string();
-    let missing = printable(&missing);
-    let message = Message::new(
-        format!(
-            "the do-not-call list `{missing}` no longer exists, but run {run} used it and its rejects need it too"
+    Err(Failure::usage(
+        text!(
+            "the do-not-call list `{missing}` {no longer exists, but run {run} used it and its rejects need it too|of these rows is gone}",
+            missing = printable(&missing),
+            run = run.0
         ),
-        "restore it, or name the lists that apply with `--suppress`",
-    );
-    Err(Failure::new(
-        StoppedBy::Usage,
-        message.on_page(
-            format!("The do-not-call list `{missing}` of these rows is gone"),
-            "Add it again under “Do-not-call list”: these people must not be called.",
+        text!(
+            "{restore it, or name the lists that apply with `--suppress`|add it again under {--suppress}: these people must not be called}"
         ),
     ))
 }

@@ -4,13 +4,13 @@ use std::future::Future;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
 use crate::api::{BaseUrl, Certificates, Client, Token};
 use crate::exit::{Failure, OrStopped, StoppedBy};
+use crate::message::Message;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::settings::{Connection, Service, proxy_to};
 use crate::simulation;
@@ -101,5 +101,6 @@ where
 }
 
 fn died() -> Failure {
-    Failure::new(StoppedBy::Input, anyhow!("a thread of leadload died"))
+    let message = Message::without_hint(text!("a thread of leadload died"));
+    Failure::new(StoppedBy::Input, message)
 }

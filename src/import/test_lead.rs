@@ -20,13 +20,12 @@ use super::remembered::remember;
 use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
 use crate::clock::{self, Slept};
-use crate::exit::{Failure, StoppedBy};
+use crate::exit::Failure;
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::RowOutcome;
 use crate::ledger::{
     AskedPause, Claim, Ledger, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond,
 };
-use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneRules};
 use crate::pipeline::{Single, send_once};
 use crate::report::Tally;
@@ -91,12 +90,10 @@ impl TestLead {
             let Some(batch) = batches.next().await else {
                 // The reason may be that rows are held back.
                 inputs::refuse_doubtful(&intake)?;
-                let message = Message::new(
-                    "no row is ready, so there is nothing to test with",
-                    "`leadload check` with the same files shows why",
-                );
-                let on_page = message.hint_on_page("“Problems” shows why.");
-                return Err(Failure::new(StoppedBy::Usage, on_page));
+                return Err(Failure::usage(
+                    text!("no row is ready, so there is nothing to test with"),
+                    text!("{`leadload check` with the same files|“Problems”} shows why"),
+                ));
             };
             if let Some(first) = first_ready(&intake, &batch?, number, form) {
                 break first;
@@ -135,26 +132,26 @@ impl TestLead {
 }
 
 fn on_a_list(listing: Listing<'_>) -> Failure {
-    let (list, hint, on_page) = match listing {
-        Listing::List { name, line } => (
-            format!("on the do-not-call list `{name}`, line {line}"),
-            "test with another number, or leave that list out",
-            "Test with another number, or remove that list under “Columns”.",
-        ),
-        Listing::Kept(_) => (
-            listing.to_string(),
-            "test with another number, or take it off the list with `leadload suppress remove --number`",
-            "Test with another number, or take yours off the list under “Do not call”.",
-        ),
-        Listing::Marked { .. } => (
-            listing.to_string(),
-            "test with another number",
-            "Test with another number.",
-        ),
+    let list = match listing {
+        Listing::List { name, line } => {
+            text!("on the do-not-call list `{name}`, line {line}", name, line)
+        }
+        Listing::Kept(_) | Listing::Marked { .. } => listing.text(),
     };
-    let message = Message::new(format!("the number that `--test-to` names is {list}"), hint);
-    let on_page = message.on_page(format!("Your number is {list}"), on_page);
-    Failure::new(StoppedBy::Usage, on_page)
+    let hint = match listing {
+        Listing::List { .. } => text!(
+            "test with another number, or {leave that list out|remove that list under “Columns”}"
+        ),
+        Listing::Kept(_) => text!(
+            "test with another number, or take {it off the list with `leadload suppress remove --number`|yours off the list under “Do not call”}"
+        ),
+        Listing::Marked { .. } => text!("test with another number"),
+    };
+    let what = text!(
+        "{the number that `--test-to` names|your number} is {list}",
+        list
+    );
+    Failure::usage(what, hint)
 }
 
 /// The number that the lead is sent to.
@@ -169,14 +166,12 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
     let typed = settings.options.delivery.test_to.as_deref();
     let number = phones.read(typed.map_or("", String::as_str), region);
     number.map_err(|problem| {
-        let why = problem.of_typed();
-        let hint = "write it whole, with `+` and the country code";
-        let message = Message::new(
-            format!("the number that `--test-to` names cannot be called: {why}"),
-            hint,
+        let what = text!(
+            "{the number that `--test-to` names cannot|this number can't} be called: {why}",
+            why = problem.of_typed()
         );
-        let on_page = message.on_page(format!("This number can't be called: {why}"), hint);
-        Failure::new(StoppedBy::Usage, on_page)
+        let hint = text!("write it whole, with `+` and the country code");
+        Failure::usage(what, hint)
     })
 }
 

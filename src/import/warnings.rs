@@ -26,9 +26,10 @@ impl Warnings {
     }
 }
 
-fn sentence(warning: &Message) -> String {
-    match &warning.hint {
-        Some(hint) => format!("{}: {hint}", warning.what),
-        None => warning.what.clone(),
+/// A warning as a line of the log.
+pub(super) fn sentence(warning: &Message) -> String {
+    match warning.at_terminal() {
+        (what, Some(hint)) => format!("{what}: {hint}"),
+        (what, None) => what,
     }
 }

@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowOutcome};
+use crate::message::Text;
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::{RowBatch, RowBudget, SourceError};
 
@@ -99,13 +100,17 @@ pub struct PreparedRow {
     pub earlier: Option<Box<Earlier>>,
 }
 
+/// About what the values of a text take: names of columns, a cell, what the service said.
+const TEXT_BYTES: usize = 256;
+
 impl PreparedRow {
     pub fn size(&self) -> usize {
         let outcome = self.outcome.as_ref();
-        let texts = outcome.map(|outcome| [&outcome.lead_id, &outcome.error]);
-        let texts = texts.into_iter().flatten().flatten();
+        let lead_id = outcome.and_then(|outcome| outcome.lead_id.as_ref());
+        let error = outcome.and_then(|outcome| outcome.error.as_ref());
         let doubt = self.earlier.iter().flat_map(|earlier| &earlier.doubt);
-        size_of::<PreparedRow>() + texts.chain(doubt).map(String::capacity).sum::<usize>()
+        let texts = error.into_iter().chain(doubt).count();
+        size_of::<PreparedRow>() + lead_id.map_or(0, String::capacity) + texts * TEXT_BYTES
     }
 
     /// Whether the row has no outcome although an earlier attempt may have been taken.
@@ -126,7 +131,7 @@ pub struct Earlier {
     /// How many attempts this run has made.
     pub attempts: u32,
     /// Why an attempt of this run or another may have been taken, if that is possible.
-    pub doubt: Option<String>,
+    pub doubt: Option<Text>,
     /// Whether a run could not tell if the service refused the row or everything.
     pub was_refused: bool,
 }

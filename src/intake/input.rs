@@ -168,7 +168,7 @@ impl PlannedInput {
         self.flag_texts(self.mapping.new_columns.iter().copied())
     }
 
-    /// The same columns as a list in a sentence; `None` if there are none.
+    /// The new columns as a list in a sentence of the terminal; `None` if there are none.
     pub fn new_columns_listed(&self) -> Option<String> {
         let new = self.mapping.new_columns.iter().copied();
         let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{CellsDigest, Known, LedgerError, Look, Recall, Scope, SentRow};
 use crate::mapping::Mapping;
+use crate::message::Text;
 use crate::phone::PhoneNumber;
 use crate::source::Row;
 
@@ -127,22 +128,22 @@ impl Lookup<'_> {
         campaign: CampaignId,
         outcome: &mut RowOutcome,
     ) {
-        let own = self.own(row.id(), number, campaign).map(|own| own.outcome);
-        match own {
-            Some(own) if matches!(own.status, Status::Created | Status::Duplicate) => {
-                *outcome = own;
-                return;
+        if let Some(own) = self.own(row.id(), number, campaign) {
+            match own.outcome.status {
+                Status::Created | Status::Duplicate => {
+                    *outcome = own.outcome;
+                    return;
+                }
+                Status::Uncertain => {
+                    *outcome = RowOutcome {
+                        error: Some(not_sent_again(why(&own), outcome)),
+                        is_suppressed: true,
+                        ..own.outcome
+                    };
+                    return;
+                }
+                _ => {}
             }
-            Some(own) if own.status == Status::Uncertain => {
-                let why = own.error.clone().unwrap_or_default();
-                *outcome = RowOutcome {
-                    error: Some(not_sent_again(&why, outcome)),
-                    is_suppressed: true,
-                    ..own
-                };
-                return;
-            }
-            _ => {}
         }
         let known = self.look.find(number, Scope::Campaign(campaign));
         match (known.settled, known.uncertain) {
@@ -150,7 +151,7 @@ impl Lookup<'_> {
             // With duplicates allowed, a lead is identified by run and row: those
             // of other runs do not count.
             (None, Some(uncertain)) if !self.rules.allow_duplicates => {
-                let text = not_sent_again(&doubt(&uncertain), outcome);
+                let text = not_sent_again(doubt(&uncertain), outcome);
                 let code = Some(ErrorCode::AnswerLost);
                 *outcome = RowOutcome {
                     is_suppressed: true,
@@ -249,7 +250,7 @@ impl Lookup<'_> {
 
 fn earlier(own: SentRow, in_doubt: bool) -> Box<Earlier> {
     let code = own.outcome.error_code;
-    let why = why(&own).to_owned();
+    let why = why(&own);
     Box::new(Earlier {
         attempts: own.outcome.attempts,
         was_refused: !in_doubt && code.is_some_and(ErrorCode::is_refusal),
@@ -258,7 +259,7 @@ fn earlier(own: SentRow, in_doubt: bool) -> Box<Earlier> {
 }
 
 /// The text of a row that may have been taken, and that is `suppressed` by now.
-pub fn not_sent_again(why: &str, suppressed: &RowOutcome) -> String {
-    let list = suppressed.error.as_deref().unwrap_or_default();
-    format!("{why}; not sent again: {list}")
+pub fn not_sent_again(why: Text, suppressed: &RowOutcome) -> Text {
+    let list = suppressed.error.clone().unwrap_or_else(|| Text::default());
+    text!("{why}; not sent again: {list}", why, list)
 }

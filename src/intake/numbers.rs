@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{Intake, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome};
 use crate::mapping::{LIKE_FOOTER, Mapping, PhoneColumn, RowRegion, RowRegions};
+use crate::message::Template;
 use crate::phone::{
     LineKinds, NumberKind, PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written,
 };
@@ -15,9 +16,6 @@ use crate::text::{shortened, shown_name};
 const LONGEST_COUNTRY: usize = 60;
 
 const LONGEST_CELL: usize = 250;
-
-const PLUS_OF_FORMAT: &str =
-    "; a `+` that the spreadsheet shows may be in the format of the cell only";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reading {
@@ -209,14 +207,16 @@ impl NumberReader {
         };
         let why = match self.held(row.file()) {
             _ if mapping.was_doubtful(row) && self.is_still_doubtful() => {
-                "its country is still in doubt"
+                template!("its country is still in doubt")
             }
-            Some(list) if list.against.is_some() => "the rest of the list is of another country",
+            Some(list) if list.against.is_some() => {
+                template!("the rest of the list is of another country")
+            }
             Some(_) if is_doubtful && read.written == Written::Foreign => {
-                "numbers there are written in another way"
+                template!("numbers there are written in another way")
             }
-            Some(_) if is_contradicted => "its row names another country",
-            Some(_) if is_doubtful => "no such numbers are in use there",
+            Some(_) if is_contradicted => template!("its row names another country"),
+            Some(_) if is_doubtful => template!("no such numbers are in use there"),
             _ => return Ok(read),
         };
         Err(doubtful(region, why))
@@ -248,19 +248,21 @@ impl NumberReader {
         if problem == PhoneProblem::Extension
             && let Some(column) = phones.find_map(|phone| phone.filled_extension(row))
         {
-            let name = shown_name(&planned.header.names[column]);
-            let what = format!(
-                "the phone number has an extension (column `{name}`), which cannot be dialled: give the direct number, and empty that cell"
+            let what = text!(
+                "the phone number has an extension (column `{name}`), which cannot be dialled: give the direct number, and empty that cell",
+                name = shown_name(&planned.header.names[column])
             );
             return RowOutcome::invalid(code, what);
         }
         if let Some(delimiter) = delimiter_in_cell(planned, row, problem) {
-            let (shown, name) = match delimiter {
-                '\t' => ("a tab".to_owned(), "tab".to_owned()),
-                other => (format!("`{other}`"), format!("\"{other}\"")),
+            let (shown, typed) = match delimiter {
+                '\t' => (text!("a tab"), "tab".to_owned()),
+                other => (text!("`{other}`", other), format!("\"{other}\"")),
             };
-            let what = format!(
-                "the cell holds a whole line, because {shown} was not taken for the character between cells: name it with --delimiter {name}"
+            let what = text!(
+                "the cell holds a whole line, because {shown} was not taken for the character between cells{: name it with --delimiter {typed}|; say under {--delimiter} that {shown} stands between two cells}",
+                shown,
+                typed
             );
             return RowOutcome::invalid(code, what);
         }
@@ -270,16 +272,17 @@ impl NumberReader {
             if code == ErrorCode::PhoneImpossible && is_for_region && is_national() {
                 self.evidence.impossible += 1;
             }
-            return RowOutcome::invalid(code, problem.to_string());
+            return RowOutcome::invalid(code, problem.text());
         }
         let name = |column: usize| shown_name(&planned.header.names[column]);
         match of_row {
             RowRegion::Unknown(column) => {
                 let country = shortened(row.lossy(column).trim(), LONGEST_COUNTRY);
                 self.evidence.record_unknown_country(&country, 1);
-                let what = format!(
-                    "the number has no + and country code, and leadload does not know the country `{country}` (column `{}`): write a code such as GB there, or the number with + and the country code",
-                    name(column)
+                let what = text!(
+                    "the number has no + and country code, and leadload does not know the country `{country}` (column `{column}`): write a code such as GB there, or the number with + and the country code",
+                    country,
+                    column = name(column)
                 );
                 RowOutcome {
                     quotes_cells: true,
@@ -288,21 +291,24 @@ impl NumberReader {
             }
             RowRegion::Disagree(first, second) => RowOutcome::invalid(
                 code,
-                format!(
-                    "the number has no + and country code, and the columns `{}` and `{}` name different countries: write it with + and the country code, or name the column that counts with --region-column",
-                    name(first),
-                    name(second)
+                text!(
+                    "the number has no + and country code, and the columns `{first}` and `{second}` name different countries: write it with + and the country code, or {name the column that counts with --region-column|choose the column that counts under {--region-column}}",
+                    first = name(first),
+                    second = name(second)
                 ),
             ),
             RowRegion::None | RowRegion::Known(_) => {
                 self.evidence.without_country += 1;
                 let lacks_plus = matches!(problem, PhoneProblem::NoCountry { has_code: true });
-                let of_sheet = if lacks_plus && planned.form.text().is_none() {
-                    PLUS_OF_FORMAT
-                } else {
-                    ""
+                let problem = problem.text();
+                let what = match lacks_plus && planned.form.text().is_none() {
+                    true => text!(
+                        "{problem}; a `+` that the spreadsheet shows may be in the format of the cell only",
+                        problem
+                    ),
+                    false => problem,
                 };
-                RowOutcome::invalid(code, format!("{problem}{of_sheet}"))
+                RowOutcome::invalid(code, what)
             }
         }
     }
@@ -310,8 +316,13 @@ impl NumberReader {
     /// The outcome of a row without a number. It names another column that has one.
     fn missing(&mut self, planned: &PlannedInput, row: Row<'_>, of_row: RowRegion) -> RowOutcome {
         let code = ErrorCode::PhoneMissing;
+        let problem = PhoneProblem::Missing.text();
         if row.len() > 2 && planned.mapping.shape.is_like_footer(row) {
-            let what = format!("{}; {LIKE_FOOTER}", PhoneProblem::Missing);
+            let what = text!(
+                "{problem}; {like_footer}",
+                problem,
+                like_footer = LIKE_FOOTER
+            );
             return RowOutcome::invalid(code, what);
         }
         let (phones, region) = self.reader_for(of_row);
@@ -320,13 +331,16 @@ impl NumberReader {
             phones.read(cell, region).is_ok()
         };
         let mut spare = planned.mapping.spare_phone_columns.iter();
-        let missing = PhoneProblem::Missing.to_string();
         match spare.find(has_number) {
-            None => RowOutcome::invalid(code, missing),
+            None => RowOutcome::invalid(code, problem),
             Some(column) => {
                 *self.evidence.would_fill.entry(*column).or_default() += 1;
-                let name = shown_name(&planned.header.names[*column]);
-                RowOutcome::invalid(code, format!("{missing}; the column `{name}` has one"))
+                let what = text!(
+                    "{problem}; the column `{name}` has one",
+                    problem,
+                    name = shown_name(&planned.header.names[*column])
+                );
+                RowOutcome::invalid(code, what)
             }
         }
     }
@@ -359,9 +373,9 @@ const NOT_BETWEEN: &str = " -_./()'\"+[]#&*?";
 
 /// The outcome of the last row of a list that seems to end in the middle of this phone cell.
 pub(super) fn cut_off(cell: &str) -> RowOutcome {
-    let cell = shortened(cell.trim(), LONGEST_CELL);
-    let what = format!(
-        "the list ends in this number, without a line end, and `{cell}` is shorter than all other numbers of its country: it may be cut off. Export the list again, or complete the number; if it is complete, empty its cell in the column leadload_error_code"
+    let what = text!(
+        "the list ends in this number, without a line end, and `{cell}` is shorter than all other numbers of its country: it may be cut off. Export the list again, or complete the number; if it is complete, {|download {rejects} and }empty its cell in the column {leadload_error_code|`leadload_error_code`}",
+        cell = shortened(cell.trim(), LONGEST_CELL)
     );
     RowOutcome {
         quotes_cells: true,
@@ -369,12 +383,13 @@ pub(super) fn cut_off(cell: &str) -> RowOutcome {
     }
 }
 
-fn doubtful(region: Region, why: &str) -> RowOutcome {
-    let country = region.in_sentence();
+fn doubtful(region: Region, why: Template) -> RowOutcome {
     RowOutcome::invalid(
         ErrorCode::PhoneDoubtful,
-        format!(
-            "this does not look like a number of {country} ({why}), so it may reach another person: write it with + and the country code, or put its country into a column (if it is correct, use --phone-rule possible)"
+        text!(
+            "this does not look like a number of {country} ({why}), so it may reach another person: write it with + and the country code, or put its country into a column{ (if it is correct, use --phone-rule possible)|; if it is right as it is, tick that below {--region}}",
+            country = region.in_sentence(),
+            why
         ),
     )
 }

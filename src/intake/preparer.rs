@@ -13,8 +13,6 @@ use crate::simulation::{Fault, is_planted};
 use crate::source::Row;
 use crate::text::file_name;
 
-const HIDDEN: &str = "hidden in the sheet";
-
 /// The outcome of a row whose number is on a do-not-call list, or marked by its own list.
 pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
     // Results go to others too, to whom a path of this computer says nothing.
@@ -36,7 +34,7 @@ pub fn suppressed(listing: Listing<'_>) -> RowOutcome {
         },
         kept @ Listing::Kept(_) => kept,
     };
-    RowOutcome::not_sent(Status::Suppressed, None, Some(listing.to_string()))
+    RowOutcome::not_sent(Status::Suppressed, None, Some(listing.text()))
 }
 
 pub(super) struct Preparer {
@@ -112,7 +110,7 @@ impl Preparer {
             Reading::Misshapen(outcome) | Reading::NoNumber(outcome) => return Err(*outcome),
             Reading::Excluded(number) => {
                 prepared.phone = number;
-                let why = mapping.hides(row).then(|| HIDDEN.to_owned());
+                let why = mapping.hides(row).then(|| text!("hidden in the sheet"));
                 return Err(RowOutcome::not_sent(Status::Excluded, None, why));
             }
             Reading::Number(phone, kind) => (phone, kind),
@@ -133,11 +131,11 @@ impl Preparer {
         let Some(first) = self.first_rows.record(scope, phone, row.id()) else {
             return Ok(());
         };
-        let same = match self.once {
-            Once::Campaign => "same number and campaign",
-            Once::Service => "same number",
+        let first = first.to_string();
+        let text = match self.once {
+            Once::Campaign => text!("same number and campaign as row {first}", first),
+            Once::Service => text!("same number as row {first}", first),
         };
-        let text = format!("{same} as row {first}");
         Err(RowOutcome::not_sent(Status::Repeated, None, Some(text)))
     }
 }

@@ -3,6 +3,7 @@
 use super::PreparedRow;
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, RunId, Status};
 use crate::ledger::{Known, SentRow, ServiceId};
+use crate::message::Text;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Once {
@@ -56,7 +57,7 @@ pub enum ByOthers {
     /// It is not sent; this is its outcome.
     Settled(RowOutcome),
     /// It may be sent, though its lead may exist already; this says why.
-    Doubt(String),
+    Doubt(Text),
     /// Nothing.
     Free,
 }
@@ -88,33 +89,33 @@ fn already_imported(settled: &SentRow) -> RowOutcome {
 
 /// The outcome of a row that is not sent again because another run may have created its lead.
 fn held(uncertain: &SentRow) -> RowOutcome {
-    let text = format!(
-        "{}; `--on-uncertain resend` sends it again, to campaign {}",
-        doubt(uncertain),
-        uncertain.campaign
+    let text = text!(
+        "{doubt}; {`--on-uncertain resend` sends it again, to|it may be in} campaign {campaign}{| already}",
+        doubt = doubt(uncertain),
+        campaign = uncertain.campaign.to_string()
     );
     RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), Some(text))
 }
 
 /// Why the lead of another run's row may exist.
-pub(super) fn doubt(uncertain: &SentRow) -> String {
-    format!(
-        "run {}, row {}: {}",
-        uncertain.run,
-        uncertain.row,
-        why(uncertain)
+pub(super) fn doubt(uncertain: &SentRow) -> Text {
+    text!(
+        "run {run}, row {row}: {why}",
+        run = uncertain.run.to_string(),
+        row = uncertain.row.to_string(),
+        why = why(uncertain)
     )
 }
 
 /// Why a row is uncertain.
-pub(super) fn why(uncertain: &SentRow) -> &str {
+pub(super) fn why(uncertain: &SentRow) -> Text {
     let outcome = &uncertain.outcome;
     match (&outcome.error, outcome.error_code) {
-        (Some(why), _) => why,
+        (Some(why), _) => why.clone(),
         // The text was pruned.
-        (None, Some(_)) => "the answer was lost",
+        (None, Some(_)) => text!("the answer was lost"),
         // Its lead was known, until it was to be removed.
-        (None, None) => "its lead may have been removed again",
+        (None, None) => text!("its lead may have been removed again"),
     }
 }
 
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn why_a_row_is_uncertain_is_known_after_its_text_was_pruned() {
         let of = |code, error: Option<&str>| {
-            let outcome = RowOutcome::not_sent(Status::Uncertain, code, error.map(str::to_owned));
+            let outcome = RowOutcome::not_sent(Status::Uncertain, code, error.map(Text::said));
             let row = SentRow {
                 run: RunId(3),
                 row: RowId(7),
@@ -137,7 +138,7 @@ mod tests {
                 line: 8,
                 outcome,
             };
-            doubt(&row)
+            doubt(&row).to_string()
         };
         let lost = Some(ErrorCode::AnswerLost);
         let connection = Some(ErrorCode::Connection);

@@ -45,7 +45,8 @@ impl RowCounts {
 }
 
 impl InspectedInput {
-    /// The same as [`InspectedInput::surveyed`] if nobody names the columns with the number.
+    /// Looks into an input, as [`InspectedInput::surveyed`] does, where nobody names the columns with
+    /// the number.
     pub fn new(input: Input, choice: &FormChoice) -> Result<InspectedInput, SourceError> {
         InspectedInput::surveyed(input, choice, &[])
     }

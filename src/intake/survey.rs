@@ -13,7 +13,7 @@ use crate::source::{Row, SourceError};
 /// A column with more values than this is not one to choose rows by.
 const MAX_VALUES: usize = 100;
 
-/// The same for a value with more characters than this.
+/// A column with a value of more characters than this is not one either.
 const MAX_CHARACTERS: usize = 100;
 
 /// How many spellings of its values are looked up for each column, and the most bytes of one. All
@@ -58,7 +58,7 @@ impl InspectedInput {
             let batch = batch?;
             for row in batch.rows() {
                 let columns = columns.iter_mut().enumerate();
-                columns.for_each(|(at, column)| column.note(row, at));
+                columns.for_each(|(at, column)| column.count(row, at));
             }
             rows += batch.len() as u64;
             if !goes_on(rows) {
@@ -88,7 +88,7 @@ impl Default for Column {
 }
 
 impl Column {
-    fn note(&mut self, row: Row<'_>, column: usize) {
+    fn count(&mut self, row: Row<'_>, column: usize) {
         let cell = row.cell(column).unwrap_or_default();
         // Nearly every cell begins with a letter or a digit.
         if cell.first().is_some_and(u8::is_ascii_graphic) && self.values.is_none() {
@@ -100,7 +100,7 @@ impl Column {
             return;
         }
         self.filled += 1;
-        let fits = |values: &mut Values| values.note(&text).is_some();
+        let fits = |values: &mut Values| values.count(&text).is_some();
         self.values.take_if(|values| !fits(values));
     }
 
@@ -121,13 +121,13 @@ struct Values {
     list: Vec<ColumnValue>,
     /// Where a value is in the list, by its text in lower case.
     places: HashMap<String, usize>,
-    /// The same by cell as it is spelled.
+    /// Where the value of a cell is in the list, by the cell as it is spelled.
     spellings: HashMap<String, usize>,
 }
 
 impl Values {
     /// Counts a cell; `None` if it is one value too many, or too long.
-    fn note(&mut self, cell: &str) -> Option<()> {
+    fn count(&mut self, cell: &str) -> Option<()> {
         let place = match self.spellings.get(cell) {
             Some(place) => *place,
             None => self.place(cell)?,

@@ -270,8 +270,12 @@ fn intake_of(text: &str, phones: &[&str]) -> Intake {
 
 #[test]
 fn a_row_of_rejects_stays_cut_off_until_its_cell_changes_or_its_code_is_cleared() {
-    let error = "the list ends in this number, without a line end, and `0171 392040` is shorter";
-    for (cell, code, is_held) in [
+    // As the terminal and the page write it.
+    let errors = [
+        "the list ends in this number, without a line end, and `0171 392040` is shorter",
+        "The list ends in this number, without a line end, and “0171 392040” is shorter",
+    ];
+    let cells = [
         ("0171 392040", "cut_off", true),
         // As Excel writes it.
         ("171392040", "cut_off", true),
@@ -280,7 +284,11 @@ fn a_row_of_rejects_stays_cut_off_until_its_cell_changes_or_its_code_is_cleared(
         ("0171 392041", "cut_off", false),
         ("0171 392040", "", false),
         ("0171 392040", "phone_missing", false),
-    ] {
+    ];
+    let cells = cells
+        .iter()
+        .flat_map(|cell| errors.map(|error| (*cell, error)));
+    for ((cell, code, is_held), error) in cells {
         let text = format!(
             "name,phone,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\nx,{cell},3,invalid,{code},\"{error}\",\n"
         );

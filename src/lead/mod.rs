@@ -20,6 +20,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::message::Text;
+
 /// The number of a data row, counted from 1 across all inputs of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -65,7 +67,7 @@ pub struct RowOutcome {
     pub attempts: u32,
     pub error_code: Option<ErrorCode>,
     /// The reason, in a sentence. May quote the service (masked and shortened).
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// When the row was settled (`created` or `duplicate`), in UTC and whole seconds.
     #[serde(with = "jiff::fmt::serde::timestamp::second::optional")]
     pub settled_at: Option<Timestamp>,
@@ -83,7 +85,7 @@ pub struct RowOutcome {
 }
 
 impl RowOutcome {
-    pub fn not_sent(status: Status, error_code: Option<ErrorCode>, error: Option<String>) -> Self {
+    pub fn not_sent(status: Status, error_code: Option<ErrorCode>, error: Option<Text>) -> Self {
         RowOutcome {
             status,
             lead_id: None,
@@ -118,7 +120,7 @@ impl RowOutcome {
     }
 
     /// The outcome of a row that cannot be sent as it is.
-    pub fn invalid(code: ErrorCode, error: impl Into<String>) -> Self {
+    pub fn invalid(code: ErrorCode, error: impl Into<Text>) -> Self {
         RowOutcome::not_sent(Status::Invalid, Some(code), Some(error.into()))
     }
 }

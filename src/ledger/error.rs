@@ -1,7 +1,7 @@
 //! Why the ledger cannot be used. Each text says what happened, where, and what to do.
 
 use crate::exit::{Failure, StoppedBy};
-use crate::message::Message;
+use crate::message::{Message, Text, Value};
 
 /// It ends whatever uses the ledger.
 #[derive(Debug, Clone)]
@@ -14,22 +14,54 @@ impl From<LedgerError> for Failure {
 }
 
 impl LedgerError {
-    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> LedgerError {
+    pub(super) fn new(what: impl Into<Text>, hint: impl Into<Text>) -> LedgerError {
         LedgerError(Message::new(what, hint))
     }
 
-    pub(super) fn on_page(self, what: impl Into<String>, hint: &str) -> LedgerError {
-        LedgerError(self.0.on_page(what, hint))
+    /// For what somebody has to mend who knows how leadload was set up: `hint` is for the terminal.
+    pub(super) fn of_setup(what: impl Into<Text>, hint: &str) -> LedgerError {
+        LedgerError::new(what, text!("{{hint}|{ask_setup}}", hint))
     }
 
     pub fn broke_off() -> LedgerError {
         LedgerError::new(
-            "the thread that works with the ledger has died",
-            "this is a bug in leadload, please report it; run the same command again",
+            text!(
+                "{the thread that works with the ledger has died|writing down what was sent has ended unexpectedly}"
+            ),
+            text!("{report_bug}; {|start leadload again and }{again}"),
         )
-        .on_page(
-            "Writing down what was sent has ended unexpectedly",
-            "This is a mistake in leadload, please report it. Start leadload again and try again.",
+    }
+
+    pub(super) fn of_newer_version(
+        place: impl Into<Value>,
+        found: u32,
+        known: u32,
+        hint: &str,
+    ) -> LedgerError {
+        let (place, found, known): (Value, _, _) =
+            (place.into(), found.to_string(), known.to_string());
+        LedgerError::new(
+            text!(
+                "{place} was written by a newer version of leadload{ (format {found}, this version knows {known})|}",
+                place,
+                found,
+                known
+            ),
+            text!(
+                "{{hint}|install the newest leadload, and start it again}",
+                hint
+            ),
+        )
+    }
+
+    /// For a ledger in whose place there is another one now; `back` says what to put back.
+    pub(super) fn of_another(what: Text, back: &str) -> LedgerError {
+        LedgerError::new(
+            what,
+            text!(
+                "{put {back}; then {again}. With another ledger, the leads in the `.part` files|{ask_setup} to put it back; with another one, some people} would be sent a second time",
+                back
+            ),
         )
     }
 }

@@ -127,6 +127,7 @@ mod tests {
     use crate::ledger::sqlite::journal;
     use crate::ledger::sqlite::testing::{TestLedger, at};
     use crate::ledger::{Claim, Group, SenderId, Settlement};
+    use crate::message::Text;
 
     /// A ledger with `count` runs.
     fn with_runs(count: u8) -> TestLedger {
@@ -328,7 +329,7 @@ mod tests {
             ..RowOutcome::not_sent(
                 Status::Uncertain,
                 Some(ErrorCode::AnswerLost),
-                Some("no answer yet, or the run ended before it came".into()),
+                Some(Text::said("no answer yet, or the run ended before it came")),
             )
         };
         let created = RowOutcome {
@@ -338,7 +339,7 @@ mod tests {
             settled_at: Some(at(5)),
             ..RowOutcome::not_sent(Status::Created, None, None)
         };
-        let not_sent = RowOutcome::invalid(ErrorCode::PhoneNotE164, "no number");
+        let not_sent = RowOutcome::invalid(ErrorCode::PhoneNotE164, Text::said("no number"));
         assert_eq!(
             rows,
             [

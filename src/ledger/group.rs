@@ -97,7 +97,7 @@ fn invalid(run: RunId, row: &InvalidRow) -> [Value<'_>; 8] {
         row.campaign.into(),
         (&row.cell).into(),
         code.into(),
-        row.outcome.error.as_deref().into(),
+        row.outcome.error.as_ref().into(),
     ]
 }
 

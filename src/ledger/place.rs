@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::postgres::ServerPlace;
 use super::sqlite::FilePlace;
+use crate::message::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerPlace {
@@ -30,6 +31,20 @@ impl fmt::Display for LedgerPlace {
         }
     }
 }
+
+/// The ledger there, as a text calls it: only the terminal names the place.
+macro_rules! named_in_texts {
+    ($($place:ty),*) => {$(
+        impl From<&$place> for Value {
+            fn from(place: &$place) -> Value {
+                let place = place.to_string();
+                text!("{the ledger `{place}`|{ledger}}", place).into()
+            }
+        }
+    )*};
+}
+
+named_in_texts!(FilePlace, ServerPlace);
 
 impl LedgerPlace {
     pub fn file(path: impl Into<PathBuf>) -> LedgerPlace {

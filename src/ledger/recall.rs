@@ -13,6 +13,7 @@ use super::record::{NO_ANSWER, NO_ANSWER_YET, columns};
 use super::store::list;
 use super::{CellsDigest, Known, Ledger, LedgerError, Scope, SentRow, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId, Status};
+use crate::message::Text;
 use crate::phone::PhoneNumber;
 use crate::text::hex;
 
@@ -88,13 +89,15 @@ impl Recall {
         let numbers = list(numbers.into_iter().map(PhoneNumber::key));
         let values = [service.into(), numbers, self.shows_open.into(), run.into()];
         let find = find();
+        // That a claim is open is stored in no other way than by these words.
+        let open = Text::said(Text::from(NO_ANSWER_YET).to_string());
         self.ledger.reading(|sql| {
             let mut look = Look::default();
             sql.each(&find, &values, &mut |row| {
                 let mut row = SentRow::read(row)?;
-                if run == Some(row.run) && row.outcome.error.as_deref() == Some(NO_ANSWER_YET) {
+                if run == Some(row.run) && row.outcome.error.as_ref() == Some(&open) {
                     // Nobody waits for the answer any more: its start has ended.
-                    row.outcome.error = Some(NO_ANSWER.to_owned());
+                    row.outcome.error = Some(NO_ANSWER.into());
                 }
                 look.rows.push(row);
                 Ok(true)

@@ -5,6 +5,7 @@ use super::column::{Column, Kind};
 use super::row::{LeadId, Row};
 use super::store::{Failed, Value};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
+use crate::message::{Template, Text};
 use crate::phone::PhoneNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub(super) const OUTCOME: [(Column, Stored); 7] = [
     stored("error_code", Kind::Text, |of| {
         of.error_code.map(|code| code.to_string()).into()
     }),
-    stored("error", Kind::Text, |of| of.error.as_deref().into()),
+    stored("error", Kind::Text, |of| of.error.as_ref().into()),
 ];
 
 const fn stored(name: &'static str, kind: Kind, how: Stored) -> (Column, Stored) {
@@ -58,12 +59,12 @@ const fn stored(name: &'static str, kind: Kind, how: Stored) -> (Column, Stored)
 }
 
 /// What is stored of the outcome of a claim without an answer, as SQL, from its row with the name `s`.
-pub(super) fn of_open(column: &str, why: &str) -> String {
+pub(super) fn of_open(column: &str, why: Template) -> String {
     match column {
         "status" => status_code(Status::Uncertain).to_string(),
         "attempts" => "s.attempts + 1".to_owned(),
         "error_code" => format!("'{}'", ErrorCode::AnswerLost),
-        "error" => format!("'{why}'"),
+        "error" => format!("'{}'", Text::from(why)),
         _ => "NULL".to_owned(),
     }
 }
@@ -111,7 +112,7 @@ pub(super) fn outcome(row: &Row<'_>) -> Result<RowOutcome, Failed> {
         });
     };
     let status = status_of(code);
-    let lead_id: Option<LeadId> = row.get(9)?;
+    let (lead_id, error): (Option<LeadId>, Option<String>) = (row.get(9)?, row.get(12)?);
     let outcome = RowOutcome {
         status: status
             .ok_or_else(|| Failed::Damaged(format!("no status has the number {code}")))?,
@@ -119,7 +120,7 @@ pub(super) fn outcome(row: &Row<'_>) -> Result<RowOutcome, Failed> {
         http_status: row.get(7)?,
         attempts: row.get(8)?,
         error_code: row.get(11)?,
-        error: row.get(12)?,
+        error: error.map(Text::said),
         settled_at: row.get(10)?,
         quotes_cells: false,
         is_suppressed: false,
@@ -139,28 +140,30 @@ pub(super) fn as_it_counts(status: i64, outcome: RowOutcome) -> RowOutcome {
     }
     RowOutcome {
         error_code: Some(ErrorCode::Undone),
-        error: Some(ITS_LEAD_WAS_REMOVED.to_owned()),
+        error: Some(ITS_LEAD_WAS_REMOVED.into()),
         ..outcome
     }
 }
 
-const ITS_LEAD_WAS_REMOVED: &str = "its lead was removed from the service again, or may have been";
+const ITS_LEAD_WAS_REMOVED: Template =
+    template!("its lead was removed from the service again, or may have been");
 
 /// Why a claim is uncertain that no answer can come to any more, …
-pub(super) const NO_ANSWER: &str = "the run ended before the answer came";
+pub(super) const NO_ANSWER: Template = template!("the run ended before the answer came");
 
 /// … and one that an answer may still come to.
-pub(super) const NO_ANSWER_YET: &str = "no answer yet, or the run ended before it came";
+pub(super) const NO_ANSWER_YET: Template =
+    template!("no answer yet, or the run ended before it came");
 
 /// The outcome of a claim without an answer: one attempt may
 /// have left, besides those of earlier starts.
-pub(super) fn without_answer(earlier: u32, why: &str) -> RowOutcome {
+pub(super) fn without_answer(earlier: u32, why: Template) -> RowOutcome {
     RowOutcome {
         attempts: earlier + 1,
         ..RowOutcome::not_sent(
             Status::Uncertain,
             Some(ErrorCode::AnswerLost),
-            Some(why.to_owned()),
+            Some(why.into()),
         )
     }
 }

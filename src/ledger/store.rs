@@ -32,6 +32,7 @@ use super::row::{FromCell, Row};
 use super::runs::OpenWork;
 use super::{LedgerError, LiveLease, SenderId, ServiceId};
 use crate::lead::{CampaignId, RowId, RunId};
+use crate::message;
 use crate::phone::PhoneNumber;
 
 /// A value of a statement, whatever the database calls its type.
@@ -322,6 +323,7 @@ made_of! { Value<'a>:
     &'a str => |text| Value::Text(text.into()),
     &'a String => |text| Value::Text(text.into()),
     String => |text| Value::Text(text.into()),
+    &'a message::Text => |text| text.to_string().into(),
     &'a Path => |path| Value::Path(path.as_os_str().as_encoded_bytes().into()),
     Timestamp => |time| Value::Time(time),
     RunId => |run| run.0.into(),

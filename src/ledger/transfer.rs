@@ -177,8 +177,12 @@ impl Ledger {
         {
             None => Ok(transferred),
             Some((name, _)) => Err(LedgerError::new(
-                format!("the copy `{place}` differs from the ledger in the table {name}"),
-                "do not use the copy; this is a bug in leadload, please report it",
+                text!(
+                    "the copy `{place}` differs from {ledger} in the table {name}",
+                    place = place.to_string(),
+                    name = *name
+                ),
+                text!("do not use the copy; {report_bug}"),
             )),
         }
     }

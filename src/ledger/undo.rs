@@ -85,21 +85,13 @@ pub struct UndoRow {
     pub attempted: Vec<Attempted>,
     /// Whether the service may have been asked to remove it before.
     pub was_asked: bool,
+    /// Whether looking the row up may tell whether there is a lead.
+    pub may_be_looked_up: bool,
     /// `None` while its lead is to be removed.
     pub outcome: Option<UndoOutcome>,
 }
 
 impl UndoRow {
-    /// Whether looking the row up may tell whether there is a lead.
-    pub fn may_be_looked_up(&self) -> bool {
-        let why = self.outcome.as_ref().and_then(|row| row.error.as_deref());
-        match why {
-            Some(MAY_HAVE_ARRIVED) => true,
-            Some(PERHAPS_ANOTHERS) => self.lead_id.is_none(),
-            _ => false,
-        }
-    }
-
     /// The row of a plan as it is when the ledger knows what was found of it; `None` if the service
     /// has no lead.
     pub fn found(self, found: &RowOutcome) -> Option<UndoRow> {
@@ -108,6 +100,7 @@ impl UndoRow {
             Status::Duplicate => Some(PERHAPS_ANOTHERS.to_owned()),
             _ => return None,
         };
+        let may_be_looked_up = why.is_some() && found.lead_id.is_none();
         let outcome = why.map(|why| UndoOutcome {
             status: UndoStatus::Unknown,
             http_status: None,
@@ -118,6 +111,7 @@ impl UndoRow {
             lead_id: found.lead_id.clone(),
             made_at: found.settled_at,
             answer_lost: found.error_code == Some(ErrorCode::AnswerLost),
+            may_be_looked_up,
             outcome,
             ..self
         })

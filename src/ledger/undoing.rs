@@ -306,8 +306,14 @@ fn read(row: &Row<'_>) -> Result<UndoRow, Failed> {
     let lead_id: Option<LeadId> = row.get("lead_id")?;
     let asked_at: Option<Timestamp> = row.get("asked_at")?;
     let status: Option<UndoStatus> = row.get("status")?;
-    let (http_status, error) = (row.get("http_status")?, row.get("error")?);
+    let (http_status, error): (_, Option<String>) = (row.get("http_status")?, row.get("error")?);
     let settled_at = row.get("settled_at")?;
+    // Nothing else is stored of it than the reason.
+    let may_be_looked_up = match error.as_deref() {
+        Some(MAY_HAVE_ARRIVED) => true,
+        Some(PERHAPS_ANOTHERS) => lead_id.is_none(),
+        _ => false,
+    };
     Ok(UndoRow {
         row: row.get("row")?,
         number: row.get("number")?,
@@ -317,6 +323,7 @@ fn read(row: &Row<'_>) -> Result<UndoRow, Failed> {
         answer_lost: false,
         attempted: Vec::new(),
         was_asked: asked_at.is_some(),
+        may_be_looked_up,
         outcome: status.map(|status| UndoOutcome {
             status,
             http_status,

@@ -11,9 +11,9 @@ use super::header_words::folded;
 use super::phone_column::PhoneColumn;
 use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::source::Header;
-use crate::text::{listed, quoted_value, shown_name};
+use crate::text::shown_name;
 
 /// How options name each column of a header.
 pub fn column_texts(header: &Header, rejects_form: Option<&RejectsForm>) -> Vec<String> {
@@ -168,27 +168,19 @@ impl<'a> Columns<'a> {
             Some((first, Some(second))) => Err(MappingError::Other {
                 flag: Some(flag),
                 message: Message::new(
-                    format!(
-                        "`{flag} {}` fits columns {} and {} of `{}`, which have the same name",
-                        shown_name(name),
-                        first + 1,
-                        second + 1,
-                        self.input
+                    text!(
+                        "{`{flag} {name}` fits |}columns {first} and {second} of `{input}`{, which have the same name| have the same name, `{name}`}",
+                        flag,
+                        name = shown_name(name),
+                        first = (first + 1).to_string(),
+                        second = (second + 1).to_string(),
+                        input = self.input
                     ),
-                    format!(
-                        "name the column by its number, such as `{flag} {}`",
-                        first + 1
+                    text!(
+                        "{name the column by its number, such as `{flag} {first}`|choose the columns again}",
+                        flag,
+                        first = (first + 1).to_string()
                     ),
-                )
-                .on_page(
-                    format!(
-                        "Columns {} and {} of `{}` have the same name, {}",
-                        first + 1,
-                        second + 1,
-                        self.input,
-                        quoted_value(name)
-                    ),
-                    "Choose the columns again.",
                 ),
             }),
         }
@@ -204,11 +196,11 @@ impl<'a> Columns<'a> {
     }
 
     /// How messages name a column (from 0): `column 2 (`City`)`.
-    pub(super) fn label(&self, column: usize) -> String {
-        format!(
-            "column {} ({})",
-            column + 1,
-            listed(&self.headers[column..=column])
+    pub(super) fn label(&self, column: usize) -> Text {
+        text!(
+            "column {number} ({name})",
+            number = (column + 1).to_string(),
+            name = vec![self.headers[column].clone()]
         )
     }
 

@@ -15,11 +15,12 @@ use super::header_words::{
     has_phone, is_not_to_call, is_phone, may_be_phone, may_be_postal_code, means_phone,
 };
 use super::phone_column::PhoneColumn;
+use crate::message::Text;
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::RowBatch;
 
 /// A column (from 0), and a note on the choice.
-type Found = (usize, Option<String>);
+type Found = (usize, Option<Text>);
 
 /// What the cells of a column look like, in a sample of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -226,13 +227,15 @@ impl<'a, 'h> Sampled<'a, 'h> {
             ([], [column]) => Ok((
                 *column,
                 Some(if columns.has_header {
-                    format!(
-                        "no header says phone, so {} is used: its cells look like phone numbers; if the first line is a contact already, say --no-header",
-                        columns.label(*column)
+                    text!(
+                        "no header says phone, so {column} is used: its cells look like phone numbers; if the first line is a contact already, {say --no-header|tick “The first row is a person” under {--no-header}}",
+                        column = columns.label(*column)
                     )
                 } else {
-                    let number = column + 1;
-                    format!("column {number} is used: its cells look like phone numbers")
+                    text!(
+                        "column {column} is used: its cells look like phone numbers",
+                        column = (column + 1).to_string()
+                    )
                 }),
             )),
             ([named], []) => Ok((*named, Some(self.few_numbers(*named)))),
@@ -276,17 +279,18 @@ impl<'a, 'h> Sampled<'a, 'h> {
 
     fn found(&self, column: usize, overruled: &[usize]) -> Found {
         let note = overruled.first().map(|named| {
-            format!(
-                "{}, so {} is used, which holds many",
-                self.few_numbers(*named),
-                self.columns.label(column)
+            text!(
+                "{few}, so {column} is used, which holds many",
+                few = self.few_numbers(*named),
+                column = self.columns.label(column)
             )
         });
         (column, note)
     }
 
-    fn few_numbers(&self, column: usize) -> String {
-        format!("{} holds few phone numbers", self.columns.label(column))
+    fn few_numbers(&self, column: usize) -> Text {
+        let column = self.columns.label(column);
+        text!("{column} holds few phone numbers", column)
     }
 }
 
@@ -395,7 +399,7 @@ mod tests {
         let found = found(&["Phone", "Kontakt"], rows).unwrap();
         assert_eq!(found.0, 1);
         assert_eq!(
-            found.1.unwrap(),
+            found.1.unwrap().to_string(),
             "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is used, which holds many"
         );
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::mark::NamedMark;
 use super::spec::PHONE_COLUMN;
 use crate::exit::{Failure, StoppedBy};
-use crate::message::Message;
+use crate::message::{Message, Text, Value};
 use crate::shell::quoted;
-use crate::text::{counted, grouped, listed, nearest, quoted_value, shown_name};
+use crate::text::{counted, grouped, nearest, shown_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MappingError {
@@ -24,7 +24,7 @@ pub enum MappingError {
         /// Other sheets of the workbook that have a phone column.
         sheets: Vec<String>,
         /// What to do about a row further down that looks like the header, if there is one.
-        header_below: Option<String>,
+        header_below: Option<Text>,
         headers: Vec<String>,
         input: String,
     },
@@ -69,7 +69,7 @@ pub enum MappingError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhoneCandidate {
-    pub label: String,
+    pub label: Text,
     /// How a flag names the column.
     pub name: String,
     /// How many of the examined rows have a number in this column.
@@ -107,21 +107,10 @@ impl From<MappingError> for Failure {
 }
 
 impl MappingError {
-    pub(super) fn other(what: String, hint: impl Into<String>) -> MappingError {
+    pub(super) fn other(what: Text, hint: Text) -> MappingError {
         MappingError::Other {
             flag: None,
             message: Message::new(what, hint),
-        }
-    }
-
-    /// The same with words for the page.
-    pub(super) fn on_page(self, what: String, hint: &str) -> MappingError {
-        match self {
-            MappingError::Other { flag, message } => MappingError::Other {
-                flag,
-                message: message.on_page(what, hint),
-            },
-            other => other,
         }
     }
 
@@ -141,63 +130,18 @@ impl MappingError {
                 column,
                 headers,
                 input,
-            } => Message::new(
-                format!(
-                    "`{flag} {}` names no column of `{input}`",
-                    shown_name(column)
-                ),
-                match nearest(column, headers) {
-                    Some(nearest) => format!("did you mean `{}`? ", shown_name(nearest)),
-                    None => String::new(),
-                } + &format!("its columns are {}", listed(headers)),
-            )
-            .on_page(
-                format!(
-                    "`{input}` has no column `{}`, which was chosen before",
-                    shown_name(column)
-                ),
-                "Choose the columns again, or go back and choose the list that has it.",
-            ),
+            } => no_such_column(flag, column, headers, input),
             E::NoPhoneColumn {
                 sheets,
                 header_below,
                 headers,
                 input,
-            } => Message::new(
-                format!("no column of `{input}` looks like a phone number"),
-                match (&sheets[..], header_below) {
-                    ([sheet], _) => format!(
-                        "the sheet {} has one: `--sheet {}`",
-                        listed(sheets),
-                        quoted(sheet)
-                    ),
-                    ([first, ..], _) => format!(
-                        "the sheets {} have one: choose one, such as `--sheet {}`",
-                        listed(sheets),
-                        quoted(first)
-                    ),
-                    ([], Some(advice)) => advice.clone(),
-                    ([], None) => format!(
-                        "name it with `--phone-column`; the columns are {}",
-                        listed(headers)
-                    ),
-                },
-            ),
+            } => no_phone_column(sheets, header_below.as_ref(), headers, input),
             E::SeveralPhoneColumns {
                 candidates,
                 rows,
                 input,
-            } => Message::new(
-                format!(
-                    "{} columns of `{input}` have phone numbers: {}",
-                    candidates.len(),
-                    candidates_listed(candidates, *rows)
-                ),
-                format!(
-                    "choose one with `--phone-column`, or several in order of preference: each row uses its first usable number. For all of them: {}",
-                    phone_column_flags(candidates)
-                ),
-            ),
+            } => several_phone_columns(candidates, *rows, input),
             E::SeveralSheets { sheets, input } => several_sheets(sheets, input),
             E::HiddenRows {
                 rows,
@@ -216,89 +160,165 @@ impl MappingError {
     }
 }
 
+fn no_such_column(flag: &str, column: &str, headers: &[String], input: &str) -> Message {
+    let meant = match nearest(column, headers) {
+        Some(nearest) => text!("did you mean `{name}`? ", name = shown_name(nearest)),
+        None => Text::default(),
+    };
+    Message::new(
+        text!(
+            "{`{flag} {name}` names no column of `{input}`|`{input}` has no column `{name}`, which was chosen before}",
+            flag,
+            name = shown_name(column),
+            input
+        ),
+        text!(
+            "{{meant}its columns are {headers}|choose the columns again, or go back and choose the list that has it}",
+            meant,
+            headers = headers.to_vec()
+        ),
+    )
+}
+
+fn no_phone_column(
+    sheets: &[String],
+    header_below: Option<&Text>,
+    headers: &[String],
+    input: &str,
+) -> Message {
+    let what = match sheets {
+        [] => text!("no column of `{input}` looks like a phone number", input),
+        _ => text!(
+            "{no column of `{input}` looks like a phone number|this sheet has no column with phone numbers}",
+            input
+        ),
+    };
+    let hint = match (sheets, header_below) {
+        ([sheet], _) => text!(
+            "the sheet {sheets} has one{: `--sheet {name}`|; choose it}",
+            sheets = sheets.to_vec(),
+            name = quoted(sheet)
+        ),
+        ([first, ..], _) => text!(
+            "the sheets {sheets} have one{: choose one, such as `--sheet {name}`|; choose one of them}",
+            sheets = sheets.to_vec(),
+            name = quoted(first)
+        ),
+        ([], Some(advice)) => advice.clone(),
+        ([], None) => text!(
+            "{name it with {--phone-column}; the columns are {headers}|choose the column with the phone numbers; if the columns look wrong, open {--no-header}}",
+            headers = headers.to_vec()
+        ),
+    };
+    Message::new(what, hint)
+}
+
+fn several_phone_columns(candidates: &[PhoneCandidate], rows: usize, input: &str) -> Message {
+    Message::new(
+        text!(
+            "{{number} columns of `{input}` have phone numbers: {listed}|several columns have phone numbers}",
+            number = candidates.len(),
+            input,
+            listed = candidates_listed(candidates, rows)
+        ),
+        text!(
+            "{choose one with {--phone-column}, or several in order of preference: each row uses its first usable number. For all of them: {flags}|choose which one is called; if it is empty in a row, another one can be used}",
+            flags = phone_column_flags(candidates)
+        ),
+    )
+}
+
 fn several_sheets(sheets: &[SheetRows], input: &str) -> Message {
     let listed = sheets.iter().map(|sheet| {
         let rows = counted(sheet.rows, "row");
         format!("`{}` ({rows})", shown_name(&sheet.name))
     });
-    let listed = listed.collect::<Vec<_>>().join(", ");
     let first = sheets.first().map_or("", |sheet| &sheet.name);
-    let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
-    let message = Message::new(
-        format!(
-            "{} sheets of `{input}` have phone numbers: {listed}",
-            sheets.len()
+    Message::new(
+        text!(
+            "{{number} sheets of `{input}` have phone numbers: {listed}|several sheets have phone numbers}",
+            number = sheets.len(),
+            input,
+            listed = listed.collect::<Vec<_>>().join(", ")
         ),
-        format!("choose one, such as `--sheet {}`", quoted(first)),
-    );
-    message.asks_for_sheet(&names)
+        text!(
+            "choose {one, such as `--sheet {first}`|the one whose people are meant; the others are not sent}",
+            first = quoted(first)
+        ),
+    )
 }
 
 fn hidden_rows(rows: u64, hidden: u64, first: u64, input: &str) -> Message {
-    let of = counted(rows, "row");
-    let are = if hidden == 1 { "is" } else { "are" };
-    let what = format!(
-        "{} of {of} of `{input}` {are} hidden, by a filter or by hand (the first in line {first})",
-        grouped(hidden)
-    );
     Message::new(
-        what,
-        "leave hidden rows out with `--hidden-rows skip`, or send them too with `--hidden-rows send`",
+        text!(
+            "{hidden} of {rows:row}{ of `{input}`|} {hidden?is:are} hidden{| in the sheet}, by a filter or by hand{ (the first in line {first})|; the first is row {first} of the sheet}",
+            hidden,
+            rows,
+            input,
+            first = first.to_string()
+        ),
+        text!(
+            "{leave hidden rows out with `--hidden-rows skip`, or send them too with `--hidden-rows send`|choose whether these people are left out}"
+        ),
     )
-    .hint_on_page("Choose whether they are left out or sent too.")
 }
 
 fn unknown_marks(column: &NamedMark, words: &[UnknownMark]) -> Message {
-    let words = words.iter().map(|word| {
-        let (text, rows) = (quoted_value(&word.text), counted(word.rows, "row"));
-        format!("{text} ({rows}, the first in line {})", word.line)
+    let words = words.iter().map(|UnknownMark { text, rows, line }| {
+        text!(
+            "{word} ({rows:row}, the first in line {line})",
+            word = Value::Typed(text.clone()),
+            rows = *rows,
+            line = line.to_string()
+        )
     });
-    let words = words.collect::<Vec<_>>().join(", ");
-    let NamedMark { name, kind, .. } = column;
-    let what = format!(
-        "{}, but leadload does not know these words: {words}",
-        column.says()
-    );
-    let hint = format!(
-        "write yes or no there; or choose the rows to send with `--only {}`; if the column says something else, use `{} none`",
-        quoted(&format!("{name}=…")),
-        kind.flag()
-    );
-    Message::new(what, hint).hint_on_page("Choose whether these people are left out.")
+    let words = words.reduce(|words, next| text!("{words}, {next}", words, next));
+    Message::new(
+        text!(
+            "{says}, but leadload does not know these words: {words}",
+            says = column.says(),
+            words = words.unwrap_or_else(|| Text::default())
+        ),
+        text!(
+            "{write yes or no there; or choose the rows to send with `--only {rule}`; if the column says something else, use `{flag} none`|choose whether these people are left out}",
+            rule = quoted(&format!("{}=…", column.name)),
+            flag = column.kind.flag()
+        ),
+    )
 }
 
 fn most_marked(columns: &[NamedMark], marked: u64, rows: u64) -> Message {
-    let says: Vec<String> = columns.iter().map(NamedMark::says).collect();
-    let (marked, rows, says) = (grouped(marked), counted(rows, "row"), says.join(", and "));
-    let what = format!("{marked} of {rows} would be left out, because {says}; nothing was sent");
-    let flags = columns.iter().map(|column| column.kind.flag());
-    let (hint, on_page) = match columns {
-        [NamedMark { kind, name, .. }] => {
-            let (flag, name) = (kind.flag(), quoted(name));
-            let hint = format!(
-                "if it does, use `{flag} {name}`; if the column says something else, `{flag} none`"
-            );
-            (hint, "Choose what the column says.")
-        }
-        _ => (
-            format!(
-                "if they do, put what they say into one column and name it with `{}`; a flag with `none` uses no such column",
-                flags
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .collect::<Vec<_>>()
-                    .join("` or `")
-            ),
-            "Put what they say into one column, and choose the list again.",
+    let says = columns.iter().map(NamedMark::says);
+    let says = says.reduce(|says, next| text!("{says}, and {next}", says, next));
+    let hint = match columns {
+        [NamedMark { kind, name, .. }] => text!(
+            "{if it does, use `{flag} {name}`; if the column says something else, `{flag} none`|choose what the column says}",
+            flag = kind.flag(),
+            name = quoted(name)
         ),
+        _ => {
+            let flags: BTreeSet<_> = columns.iter().map(|column| column.kind.flag()).collect();
+            text!(
+                "{if they do, put what they say into one column and name it with `{flags}`; a flag with `none` uses no such column|put what they say into one column, and choose the list again}",
+                flags = flags.into_iter().collect::<Vec<_>>().join("` or `")
+            )
+        }
     };
-    Message::new(what, hint).hint_on_page(on_page)
+    Message::new(
+        text!(
+            "{marked} of {rows:row} would be left out, because {says}; nothing was sent",
+            marked,
+            rows,
+            says = says.unwrap_or_else(|| Text::default())
+        ),
+        hint,
+    )
 }
 
 fn candidates_listed(candidates: &[PhoneCandidate], rows: usize) -> String {
     let candidates = candidates.iter();
     let listed = candidates.map(|PhoneCandidate { label, numbers, .. }| match rows {
-        0 => label.clone(),
+        0 => label.to_string(),
         _ => format!("{label} in {}", counted(*numbers as u64, "row")),
     });
     let listed = listed.collect::<Vec<_>>().join(", ");

@@ -3,6 +3,7 @@
 use super::columns::Columns;
 use super::header_words::{is_phone, means_phone};
 use super::rejects_form::RejectsForm;
+use crate::message::Text;
 use crate::phone::{is_surely_number, looks_like_number};
 use crate::source::{Header, Row, RowBatch};
 
@@ -10,7 +11,7 @@ const HEADER_AMONG: usize = 20;
 
 /// What to do if one of the first rows looks like the header but is not used as the header: a title
 /// or a note about the export comes first, or the user says that there is no header.
-pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<String> {
+pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<Text> {
     let mut rows = sample.rows().take(HEADER_AMONG);
     let at = rows.position(|row| phone_cell(row).is_some())?;
     let line = sample.row(at).line();
@@ -21,13 +22,19 @@ pub(super) fn header_below(has_header: bool, sample: &RowBatch) -> Option<String
     });
     // The header of a second table: with or without `--no-header`, one of the tables does not fit.
     let advice = if has_contacts {
-        "the file seems to have several tables: put each into a file of its own, with its header in the first line"
+        text!(
+            "the file seems to have several tables: put each into a file of its own, with its header in the first line"
+        )
     } else if has_header {
-        "remove the lines above it"
+        text!("remove the lines above it{| from the list, and choose it again}")
     } else {
-        "leave out `--no-header`"
+        text!("{leave out `--no-header`|untick “The first row is a person” under {--no-header}}")
     };
-    Some(format!("line {line} looks like the header: {advice}"))
+    Some(text!(
+        "line {line} looks like the header: {advice}",
+        line = line.to_string(),
+        advice
+    ))
 }
 
 /// The line of a row that looks like the header of a second table.

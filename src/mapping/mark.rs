@@ -12,6 +12,7 @@ use super::error::MappingError;
 use super::header_words::{is_in_list, snake, words, words_beside};
 use super::only::OnlyRule;
 use super::spec::{CONSENT_COLUMN, ColumnChoice, DO_NOT_CALL_COLUMN, MappingSpec, Unclear};
+use crate::message::Text;
 use crate::source::{Row, RowBatch};
 use crate::text::{WordLists, shown_name};
 
@@ -64,10 +65,13 @@ pub struct NamedMark {
 
 impl NamedMark {
     /// Who is marked, as a clause.
-    pub fn says(&self) -> String {
-        let (header, input) = (shown_name(&self.header), &self.input);
-        let who = self.kind.says();
-        format!("the column `{header}` of `{input}` says who {who}")
+    pub fn says(&self) -> Text {
+        text!(
+            "the column `{header}` of `{input}` says who {who}",
+            header = shown_name(&self.header),
+            input = &self.input,
+            who = self.kind.says()
+        )
     }
 }
 

@@ -7,9 +7,9 @@ use super::date_cell::{DateCell, DateOrder};
 use super::error::MappingError;
 use super::plan::{Mapping, Note};
 use super::spec::ONLY;
-use crate::message::Message;
+use crate::message::{Message, Template};
 use crate::source::{Header, Row, RowBatch};
-use crate::text::{counted, printable, shown_name};
+use crate::text::{printable, shown_name};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OnlyRule {
@@ -38,7 +38,7 @@ struct DateColumn {
     ambiguous: Option<u64>,
 }
 
-const LIKE_ISO: &str = "write them like 2025-01-31, then run the same command again";
+const LIKE_ISO: Template = template!("write them like 2025-01-31, then {again}");
 
 /// A value as it is compared: what is not shown of it, nobody can type, and the page cannot give back.
 pub fn comparable(value: &str) -> String {
@@ -98,36 +98,42 @@ impl OnlyRule {
             (false, true) => Some(DateOrder::MonthFirst),
             _ => None,
         };
-        let column = format!("the column `{}` of `{input}`", shown_name(header));
-        let (what, hint) = match found.ambiguous {
+        let name = shown_name(header);
+        let column = text!("the column `{name}` of `{input}`", name, input);
+        let message = match found.ambiguous {
             _ if self.order.is_some() || is_rejects => return Ok(()),
-            _ if found.day_first => (
-                format!(
-                    "the dates in {column} have the day first in some rows, the month in others"
+            _ if found.day_first => Message::new(
+                text!(
+                    "the dates in {column} have the day first in some rows, the month in others",
+                    column
                 ),
                 LIKE_ISO,
             ),
-            Some(line) => (
-                format!(
-                    "the dates in {column} may have the day or the month first (line {line}): no date shows which"
+            Some(line) => Message::new(
+                text!(
+                    "the dates in {column} may have the day or the month first (line {line}): no date shows which",
+                    column,
+                    line = line.to_string()
                 ),
                 LIKE_ISO,
             ),
-            None if found.dates == 0 && found.others > 0 => (
-                format!("{column} has no dates to compare"),
-                "name a column with dates, or compare its text with `=`",
+            None if found.dates == 0 && found.others > 0 => Message::new(
+                text!("{column} has no dates to compare", column),
+                text!(
+                    "{name a column with dates, or compare its text with `=`|choose the rows again under {--only}}"
+                ),
             ),
             None => return Ok(()),
         };
         Err(MappingError::Other {
             flag: Some(ONLY),
-            message: Message::new(what, hint),
+            message,
         })
     }
 }
 
 impl DateColumn {
-    fn note(&mut self, row: Row<'_>, column: usize) {
+    fn count(&mut self, row: Row<'_>, column: usize) {
         let cell = row.text(column).unwrap_or_default().trim();
         let Some(date) = DateCell::read(cell) else {
             if !cell.is_empty() {
@@ -165,7 +171,7 @@ impl Mapping {
         for batch in rows {
             for row in batch.rows() {
                 let rules = self.only.iter().zip(&mut found);
-                rules.for_each(|(rule, dates)| dates.note(row, rule.column));
+                rules.for_each(|(rule, dates)| dates.count(row, rule.column));
             }
         }
         let is_rejects = self.rejects_form.is_some();
@@ -174,9 +180,11 @@ impl Mapping {
             let name = &header.names[rule.column];
             rule.set_order(input, name, dates, is_rejects)?;
             if let Some(line) = dates.first_other {
-                let (name, others) = (shown_name(name), counted(dates.others, "filled cell"));
-                let what = format!(
-                    "{others} of `{name}` (the first in line {line}) have no date that leadload can read"
+                let what = text!(
+                    "{others:filled cell} of `{name}` (the first in line {line}) {have|{others?has:have}} no date that leadload can read",
+                    others = dates.others,
+                    name = shown_name(name),
+                    line = line.to_string()
                 );
                 self.notes.push(Note::new(ONLY, what));
             }
@@ -252,8 +260,11 @@ fn date(text: &str, value: &str) -> Result<Date, MappingError> {
     value.trim().parse().map_err(|_| MappingError::Other {
         flag: Some(ONLY),
         message: Message::new(
-            format!("`{ONLY} {}` compares with no date", shown_name(text)),
-            "write the date like 2025-01-31",
+            text!(
+                "`{--only |}{rule}` compares with no date",
+                rule = shown_name(text)
+            ),
+            text!("write the date like 2025-01-31"),
         ),
     })
 }
@@ -344,7 +355,7 @@ mod tests {
         let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
         let mut found = DateColumn::default();
         for row in RowBatch::of_text(&rows).rows() {
-            found.note(row, 0);
+            found.count(row, 0);
         }
         found
     }

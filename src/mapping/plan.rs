@@ -11,6 +11,7 @@ use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::EmptyCells;
 use crate::lead::ErrorCode;
+use crate::message::Text;
 use crate::source::{Header, Row};
 
 /// What is read from each row of one input, and what of it is sent.
@@ -48,24 +49,24 @@ pub struct Mapping {
 /// Something about a column that the user should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    pub what: String,
-    /// What to type to leave rows out, where the note is about rows.
-    pub hint: Option<String>,
+    pub what: Text,
+    /// How to leave rows out, where the note is about rows.
+    pub hint: Option<Text>,
     /// What it is about.
     pub flag: &'static str,
 }
 
 impl Note {
-    pub(super) fn new(flag: &'static str, what: String) -> Note {
+    pub(super) fn new(flag: &'static str, what: Text) -> Note {
         let hint = None;
         Note { what, hint, flag }
     }
 
-    /// For the terminal.
-    pub fn text(&self) -> String {
-        match &self.hint {
-            Some(hint) => format!("{}: {hint}", self.what),
-            None => self.what.clone(),
+    pub fn text(&self) -> Text {
+        let what = self.what.clone();
+        match self.hint.clone() {
+            Some(hint) => text!("{what}{: |; }{hint}", what, hint),
+            None => what,
         }
     }
 }
@@ -200,7 +201,8 @@ impl Mapping {
             .rejects_form
             .as_ref()
             .and_then(|form| row.text(form.error));
-        let quoted = error.and_then(|error| error.split('`').nth(1));
+        // In rejects of the terminal, or of the page.
+        let quoted = error.and_then(|error| error.split(['`', '“', '”']).nth(1));
         let digits = |text: &str| {
             text.chars()
                 .filter(char::is_ascii_digit)

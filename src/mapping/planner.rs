@@ -15,11 +15,10 @@ use super::plan::{ColumnUse, Mapping, Note};
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::{
-    ColumnChoice, HiddenRows, KEEP, MappingSpec, ONLY, PHONE_COLUMN, REGION_COLUMN, SKIP_COLUMN,
-    VAR,
+    ColumnChoice, HiddenRows, KEEP, MappingSpec, PHONE_COLUMN, REGION_COLUMN, SKIP_COLUMN, VAR,
 };
 use super::{beside, detect, extension_column, header_row, mark, test_leads};
-use crate::message::ASK_SETUP;
+use crate::message::Text;
 use crate::shell::quoted;
 use crate::source::{Header, RowBatch};
 use crate::text::shown_name;
@@ -34,12 +33,14 @@ impl Mapping {
     ) -> Result<Mapping, MappingError> {
         if let Some(lost) = RejectsForm::lost_column(&header.names) {
             return Err(MappingError::other(
-                format!("`{input}` has rejects, but no longer the column `{lost}`"),
-                "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the campaign, the columns and the do-not-call lists of the run known",
-            )
-            .on_page(
-                format!("`{input}` has rows to fix, but no longer the column `{lost}`"),
-                "Put the column back. Its cells may be empty. Only with all columns that begin with leadload_ are the settings of these rows known.",
+                text!(
+                    "`{input}` has {rejects|rows to fix}, but no longer the column `{lost}`",
+                    input,
+                    lost
+                ),
+                text!(
+                    "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the {campaign, the columns and the do-not-call lists of the run|settings of these rows} known"
+                ),
             ));
         }
         let rejects_form = RejectsForm::of(&header.names);
@@ -175,7 +176,7 @@ impl Planner<'_> {
         named: Vec<PhoneColumn>,
         left_out: &[usize],
         area_codes: &AreaCodes,
-    ) -> Result<(Vec<PhoneColumn>, Option<String>), MappingError> {
+    ) -> Result<(Vec<PhoneColumn>, Option<Text>), MappingError> {
         let Planner {
             columns, sample, ..
         } = self;
@@ -218,25 +219,20 @@ impl Planner<'_> {
         })
     }
 
-    fn notes(&self, mapping: &Mapping, on_phone: Option<String>) -> Vec<Note> {
+    fn notes(&self, mapping: &Mapping, on_phone: Option<Text>) -> Vec<Note> {
         let vague = mapping.countries.vague.iter().map(|column| {
-            format!(
-                "{} holds few countries that are known, so it is not used for the numbers",
-                self.columns.label(*column)
+            text!(
+                "{column} holds few countries that are known, so it is not used for the numbers",
+                column = self.columns.label(*column)
             )
         });
         let tests = test_leads::found(&self.columns, &mapping.only, self.sample);
         let tests = tests.filter(|_| self.rejects_form.is_none());
-        let tests = tests.map(|(what, hint)| Note {
-            hint: Some(hint),
-            ..Note::new(ONLY, what)
-        });
         let joined = mapping.phone_columns.iter().filter_map(|phone| {
-            let area = phone.area_code?;
-            Some(format!(
-                "{} has the area codes of {}, so the two are one number",
-                self.columns.label(area),
-                self.columns.label(phone.number)
+            Some(text!(
+                "{area} has the area codes of {number}, so the two are one number",
+                area = self.columns.label(phone.area_code?),
+                number = self.columns.label(phone.number)
             ))
         });
         let on_phone = on_phone.into_iter().chain(joined);
@@ -297,30 +293,28 @@ impl Planner<'_> {
                 if spec.saved.as_ref().is_some_and(|saved| saved.has(VAR)) {
                     continue;
                 }
-                let name = shown_name(&columns.headers[column]);
                 return Err(MappingError::other(
-                    format!(
-                        "column `{name}` of `{input}` is named by both `--var` and `--skip-column`"
+                    text!(
+                        "{|the }column `{name}` {of `{input}` is named by both `--var` and `--skip-column`|is to be sent, and left out too}",
+                        name = shown_name(&columns.headers[column]),
+                        input
                     ),
-                    "drop one of the two",
-                )
-                .on_page(
-                    format!("The column `{name}` is to be sent, and left out too"),
-                    "Tick the columns again under “What the agent is told”.",
+                    text!("{drop one of the two|tick the columns again under {--var}}"),
                 ));
             }
             let of_header = || spec.var_names.name(&columns.headers[column]);
             let name = name.or_else(of_header).ok_or_else(|| {
-                let number = column + 1;
+                let number = (column + 1).to_string();
                 MappingError::other(
-                    format!(
-                        "column {number} of `{input}` has no header that could name a variable"
+                    text!(
+                        "column {number} of `{input}` has no header{ that could name a variable|}",
+                        number = &number,
+                        input
                     ),
-                    format!("give it a name: `--var NAME={number}`"),
-                )
-                .on_page(
-                    format!("Column {number} of `{input}` has no header"),
-                    "Give it a name for the agent, or do not send it.",
+                    text!(
+                        "give it a name{: `--var NAME={number}`| for the agent, or do not send it}",
+                        number
+                    ),
                 )
             })?;
             variables.push((name, column));
@@ -339,18 +333,11 @@ impl Planner<'_> {
             });
             if !names.insert(name.clone()) {
                 return Err(MappingError::other(
-                    format!(
-                        "`--keep` would give the results two columns called `{}`",
-                        shown_name(&name)
+                    text!(
+                        "{`--keep` would give the results|the results would have} two columns called `{name}`",
+                        name = shown_name(&name)
                     ),
-                    "give one of them another name: `--keep NAME=COLUMN`",
-                )
-                .on_page(
-                    format!(
-                        "The results would have two columns called `{}`",
-                        shown_name(&name)
-                    ),
-                    ASK_SETUP,
+                    text!("{give one of them another name: `--keep NAME=COLUMN`|{ask_setup}}"),
                 ));
             }
             kept.push((name, column));
@@ -397,28 +384,30 @@ fn header_is_data(
             return several_tables(input, line, second);
         }
         MappingError::other(
-            format!("the first row of `{input}` (line {line}) looks like a contact, not like column headers"),
-            "if the file has no header, say so with `--no-header`; its columns are then called 1, 2, and so on",
-        )
-        .on_page(
-            format!("The first row of `{input}` (line {line}) looks like a contact, not like the names of columns"),
-            "If the file has no names of columns, tick “The first row is a person” under “Does this look wrong?”.",
+            text!(
+                "the first row of `{input}` (line {line}) looks like a contact, not like {column headers|the names of columns}",
+                input,
+                line = line.to_string()
+            ),
+            text!(
+                "if the file has no {header, say so with {--no-header}; its columns are then called 1, 2, and so on|names of columns, tick “The first row is a person” under {--no-header}}"
+            ),
         )
     })
 }
 
 /// Neither with a header nor without one does such a file have one table.
 fn several_tables(input: &str, line: u64, second: u64) -> MappingError {
-    let found = format!(
-        "seems to have several tables: line {line} looks like a contact, line {second} like the header of a table"
-    );
     MappingError::other(
-        format!("`{input}` {found}"),
-        "put each table into a file of its own, with its header in the first line",
-    )
-    .on_page(
-        format!("`{input}` {found}"),
-        "Put each table into a file of its own, with the names of its columns in the first row.",
+        text!(
+            "`{input}` seems to have several tables: line {line} looks like a contact, line {second} like the header of a table",
+            input,
+            line = line.to_string(),
+            second = second.to_string()
+        ),
+        text!(
+            "put each table into a file of its own, with {its header in the first line|the names of its columns in the first row}"
+        ),
     )
 }
 
@@ -430,9 +419,9 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
     let mut seen: HashMap<&String, Option<usize>> = HashMap::new();
     for (name, column) in from_columns.chain(from_flags) {
         if let Some(first) = seen.insert(name, column) {
-            let (name, input) = (shown_name(name), columns.input);
+            let name = shown_name(name);
             let source = |column: Option<usize>| match column {
-                Some(column) => columns.label(column),
+                Some(column) => columns.label(column).to_string(),
                 None => format!("`--set {name}=…`"),
             };
             let hint = match column.or(first) {
@@ -442,18 +431,18 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
                 ),
                 None => "drop one of the two".to_owned(),
             };
-            let (first, second) = (source(first), source(column));
             return Err(MappingError::other(
-                format!(
-                    "the variable `{name}` would come from {first} and from {second} in `{input}`"
+                text!(
+                    "{the variable `{name}` would come from {first} and from {second} in `{input}`|two columns have the name `{name}`: the agent would know only one of them}",
+                    first = source(first),
+                    second = source(column),
+                    name,
+                    input = columns.input
                 ),
-                hint,
-            )
-            .on_page(
-                format!(
-                    "Two columns have the name `{name}`: the agent would know only one of them"
+                text!(
+                    "{{hint}|give one of them another name for the agent, or do not send it}",
+                    hint
                 ),
-                "Give one of them another name for the agent, or do not send it.",
             ));
         }
     }
@@ -615,7 +604,7 @@ mod tests {
         ));
         let error = plan(&["Mobile", "name", "Phone"], &MappingSpec::default()).unwrap_err();
         assert!(
-            matches!(&error, MappingError::SeveralPhoneColumns { candidates, .. } if candidates.iter().map(|c| &*c.label).eq(["column 1 (`Mobile`)", "column 3 (`Phone`)"]))
+            matches!(&error, MappingError::SeveralPhoneColumns { candidates, .. } if candidates.iter().map(|c| c.label.to_string()).eq(["column 1 (`Mobile`)", "column 3 (`Phone`)"]))
         );
         assert_eq!(
             plan(&["phone verified", "phone"], &MappingSpec::default())

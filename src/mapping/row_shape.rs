@@ -7,13 +7,16 @@ use memchr::memmem::find;
 
 use super::rejects_form::RejectsForm;
 use crate::lead::{ErrorCode, RowOutcome};
+use crate::message::Template;
 use crate::source::{Flaw, Header, Row, RowBatch};
-use crate::text::counted;
 
-const HOW_TO_FIX: &str =
-    "fix the row in the rejects file, then empty its cell in the column leadload_error_code";
+const HOW_TO_FIX: Template = template!(
+    "fix {the row|it} in {rejects}, then empty its cell in the column {leadload_error_code|`leadload_error_code`}"
+);
 
-pub const LIKE_FOOTER: &str = "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out";
+pub const LIKE_FOOTER: Template = template!(
+    "only its first cell is filled, like a line that a program adds below a list: if it is such a line, take it out"
+);
 
 /// What a workbook has in place of bytes that are not text.
 const SUBSTITUTE: &[u8] = "\u{FFFD}".as_bytes();
@@ -93,45 +96,58 @@ impl RowShape {
         let (code, text) = match row.flaw() {
             Some(Flaw::UnclosedQuote) => (
                 ErrorCode::UnclosedQuote,
-                format!(
-                    "a quote (\") in this line is never closed, so the row is taken to end with the line; {HOW_TO_FIX}"
+                text!(
+                    "a quote (\") in this line is never closed, so the row is taken to end with the line; {how}",
+                    how = HOW_TO_FIX
                 ),
             ),
             Some(Flaw::TooLong) => (
                 ErrorCode::RowTooLong,
-                format!(
-                    "longer than any contact can be, and perhaps cut short here: look at it in the list itself; {HOW_TO_FIX}"
+                text!(
+                    "longer than any contact can be, and perhaps cut short here: look at it in the list itself; {how}",
+                    how = HOW_TO_FIX
                 ),
             ),
             None if !self.has_right_length(row) => (
                 ErrorCode::FieldCount,
                 if self.is_like_footer(row) {
-                    format!("{LIKE_FOOTER}; if it is a contact, {HOW_TO_FIX}")
+                    text!(
+                        "{like_footer}; if it is a contact, {how}",
+                        like_footer = LIKE_FOOTER,
+                        how = HOW_TO_FIX
+                    )
                 } else if row.len() == self.cells {
-                    format!("the row has a cell in a column without a header; {HOW_TO_FIX}")
+                    text!(
+                        "the row has a cell in a column without a header; {how}",
+                        how = HOW_TO_FIX
+                    )
                 } else {
-                    format!(
-                        "the row has {}, the header has {}; {HOW_TO_FIX}",
-                        counted(row.len() as u64, "cell"),
-                        self.cells
+                    text!(
+                        "the row has {cells:cell}, the header has {header}; {how}",
+                        cells = row.len(),
+                        header = self.cells.to_string(),
+                        how = HOW_TO_FIX
                     )
                 },
             ),
             None => match (self.unfixed(row), row.undecodable_column()) {
                 (Some(ErrorCode::Encoding), _) => (
                     ErrorCode::Encoding,
-                    "not fixed yet; a \u{FFFD} is where bytes could not be read: write the right text"
-                        .to_owned(),
+                    text!(
+                        "not fixed yet; a \u{FFFD} is where bytes could not be read: write the right text"
+                    ),
                 ),
                 (Some(code), _) => (
                     code,
-                    "if the cells are right now, empty its cell in the column leadload_error_code".to_owned(),
+                    text!(
+                        "if the cells are right now, empty its cell in the column {leadload_error_code|`leadload_error_code`}"
+                    ),
                 ),
                 (None, Some(column)) => (
                     ErrorCode::Encoding,
-                    format!(
-                        "the cell in column {} has bytes that are not text in the file's encoding",
-                        column + 1
+                    text!(
+                        "the cell in column {column} has bytes that are not text in the file's encoding",
+                        column = (column + 1).to_string()
                     ),
                 ),
                 (None, None) => return None,

@@ -2,7 +2,6 @@
 
 use super::error::MappingError;
 use super::spec::{ONLY, SKIP_COLUMN, SavedMapping, VAR};
-use crate::message::Message;
 
 impl SavedMapping {
     pub(super) fn explain(&self, error: MappingError) -> MappingError {
@@ -31,13 +30,18 @@ impl SavedMapping {
             )
         };
         let message = error.message();
-        let Message { what, hint, .. } = &message;
-        let other = MappingError::other(
-            format!("{what}; the mapping is in {}", self.place),
-            format!("{}; {advice}", hint.as_deref().unwrap_or_default()),
-        );
-        let (what, _) = message.for_page();
-        other.on_page(what.to_owned(), "Choose the columns again.")
+        MappingError::other(
+            text!(
+                "{what}{; the mapping is in {place}|}",
+                what = message.what.clone(),
+                place = &self.place
+            ),
+            text!(
+                "{{hint}; {advice}|choose the columns again}",
+                hint = message.at_terminal().1.unwrap_or_default(),
+                advice
+            ),
+        )
     }
 }
 

@@ -75,7 +75,7 @@ pub struct MappingSpec {
     pub consent: ColumnChoice,
     /// What becomes of words in these columns that are not known; `None` if nobody has said it.
     pub unclear_marks: Option<Unclear>,
-    /// The same for empty cells of a consent column.
+    /// What becomes of empty cells of a consent column; `None` if nobody has said it.
     pub empty_consent: Option<Unclear>,
     /// `--var`, `COL` or `NAME=COL`. Which of the two it is depends on the header, because a
     /// column's name may contain `=`. If any is given, only these columns are sent.

@@ -5,19 +5,16 @@ use super::columns::Columns;
 use super::header_words::words;
 use super::mark::yes_or_no;
 use super::only::OnlyRule;
+use super::plan::Note;
 use super::spec::ONLY;
 use crate::shell::quoted;
 use crate::source::RowBatch;
 
 const HEADERS: [&str; 5] = ["is_test", "test", "test_lead", "is_test_lead", "testlead"];
 
-/// Says that some of the first rows are marked as tests, and which flag leaves them out; `None` if
+/// Says that some of the first rows are marked as tests, and what leaves them out; `None` if
 /// `--only` already uses the column.
-pub(super) fn found(
-    columns: &Columns<'_>,
-    only: &[OnlyRule],
-    sample: &RowBatch,
-) -> Option<(String, String)> {
+pub(super) fn found(columns: &Columns<'_>, only: &[OnlyRule], sample: &RowBatch) -> Option<Note> {
     let marked = columns.that(|header| HEADERS.contains(&&*words(header)));
     let column = *marked.first()?;
     if only.iter().any(|rule| rule.column == column) {
@@ -39,10 +36,14 @@ pub(super) fn found(
         let flag = format!("{}={other}", columns.flag_text(column));
         format!("{ONLY} {}", quoted(&flag))
     });
+    let hint = text!(
+        "{`{flags}` leaves them out|you can leave them out in “Columns”, under {--only}}",
+        flags = flags.collect::<Vec<String>>().join(" ")
+    );
     let marks = columns.label(column);
-    let flags = flags.collect::<Vec<String>>().join(" ");
-    Some((
-        format!("some rows are marked as test leads by {marks}"),
-        format!("`{flags}` leaves them out"),
-    ))
+    let what = text!("some rows are marked as test leads by {marks}", marks);
+    Some(Note {
+        hint: Some(hint),
+        ..Note::new(ONLY, what)
+    })
 }

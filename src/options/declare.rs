@@ -3,9 +3,8 @@
 //! An option is declared once, as a field of a group: its flag and help as clap attributes, its
 //! kind of value by its type, and its scope. Other modules derive what they need from that.
 
-use super::field::Wrong;
-use crate::message::Message;
-use crate::text::quoted_value;
+use super::field::InvalidValue;
+use crate::message::{Message, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -99,17 +98,22 @@ impl Declaration {
 
     /// The message about a value that is wrong at `place`. It may end up in a log, so it shows
     /// nothing personal, no token and no phone number.
-    pub fn explain(&self, wrong: Wrong, place: &str) -> Message {
+    pub fn explain(&self, invalid: InvalidValue, place: &str) -> Message {
         let flag = self.flag();
-        match wrong {
-            Wrong::Form(message) => message.behind(place),
-            Wrong::Value(_, hint) if self.is_personal => {
+        match invalid {
+            InvalidValue::Form(message) => message.behind(place),
+            InvalidValue::Value(_, hint) if self.is_personal => {
                 let what = format!("{place}: the value of `{flag}` cannot be used");
                 Message::new(what, hint)
             }
-            Wrong::Value(value, hint) => {
-                let value = quoted_value(&value);
-                let what = format!("{place}: {value} cannot be used for `{flag}`");
+            InvalidValue::Value(value, hint) => {
+                let value = Value::Typed(value);
+                let what = terminal_text!(
+                    "{place}: {value} cannot be used for `{flag}`",
+                    place,
+                    value,
+                    flag
+                );
                 Message::new(what, hint)
             }
         }

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::given::Given;
 use super::value::{Form, Value};
-use crate::message::Message;
-use crate::text::{is_quoted, looks_secret, quoted_unless_secret};
+use crate::message::{self, Message, Text};
+use crate::text::{is_quoted, looks_secret};
 
 /// An option's value; `None` if it is not given.
 pub trait Field {
@@ -35,9 +35,9 @@ pub trait Field {
     }
 
     /// Sets it to a value from a settings file, whose relative paths start in `folder`.
-    fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), Wrong> {
+    fn set_json(&mut self, json: &Json, folder: &Path) -> Result<(), InvalidValue> {
         let form = self.form();
-        let texts: Result<Vec<OsString>, Wrong> = match json {
+        let texts: Result<Vec<OsString>, InvalidValue> = match json {
             Json::Array(list) if self.is_list() => {
                 list.iter().map(|json| text(form, json, folder)).collect()
             }
@@ -53,7 +53,7 @@ pub trait Field {
 
     /// Sets it to the texts that follow the flag, one for each time the flag is given.
     /// For an option with a single value the last text counts; a list may be empty.
-    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong>;
+    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), InvalidValue>;
 
     fn clear(&mut self);
 
@@ -65,16 +65,16 @@ pub trait Field {
 
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrong {
-    /// The option does not accept this text; the second string is the hint.
-    Value(String, String),
+pub enum InvalidValue {
+    /// The option does not accept this text; what follows is the hint.
+    Value(String, Text),
     /// A file has something else where the value belongs; to be shown behind its place.
     Form(Message),
 }
 
-impl Wrong {
-    fn form(expected: &str, hint: &str) -> Wrong {
-        Wrong::Form(Message::new(format!("takes {expected}"), hint))
+impl InvalidValue {
+    fn form(expected: &str, hint: &str) -> InvalidValue {
+        InvalidValue::Form(Message::new(format!("takes {expected}"), hint))
     }
 }
 
@@ -115,7 +115,7 @@ impl<S: Switch> Field for Option<S> {
         vec![flag.into(); times.into()]
     }
 
-    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), InvalidValue> {
         *self = parse_all(texts)?.pop().map(|given| *given);
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<T: Value> Field for Option<Given<T>> {
         self.iter().map(|given| given.text().to_owned()).collect()
     }
 
-    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), InvalidValue> {
         *self = parse_all(texts)?.pop();
         Ok(())
     }
@@ -166,7 +166,7 @@ impl<T: Value> Field for Option<Vec<Given<T>>> {
         list.map(|given| given.text().to_owned()).collect()
     }
 
-    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), Wrong> {
+    fn set_texts(&mut self, texts: &[&OsStr]) -> Result<(), InvalidValue> {
         *self = Some(parse_all(texts)?);
         Ok(())
     }
@@ -185,7 +185,7 @@ fn json<T: Value>(given: &Given<T>) -> Json {
 }
 
 /// Parses the values of several texts, each of which may hold several values.
-fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, Wrong> {
+fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, InvalidValue> {
     let texts = texts
         .iter()
         .flat_map(|text| match (T::SEPARATOR, text.to_str()) {
@@ -193,7 +193,8 @@ fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, Wrong> {
             _ => vec![*text],
         });
     let parse = |text: &OsStr| {
-        Given::read(text).map_err(|error| Wrong::Value(text.to_string_lossy().into_owned(), error))
+        Given::read(text)
+            .map_err(|hint| InvalidValue::Value(text.to_string_lossy().into_owned(), hint.into()))
     };
     texts.map(parse).collect()
 }
@@ -201,13 +202,16 @@ fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, Wrong> {
 /// A value from a settings file as it would be typed. A relative path starts
 /// in `folder`, and `~/` in the home folder. A token written instead of a
 /// path is refused here, before it becomes part of a path that is shown.
-fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
+fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, InvalidValue> {
     match (form, json) {
         (Form::File, Json::String(text)) if !is_no_path(text) => {
             let path = resolve(folder, text);
             if looks_secret(text) && !folder.as_os_str().is_empty() && !path.exists() {
-                return Err(Wrong::Form(Message::new(
-                    format!("names no file: {}", quoted_unless_secret(text)),
+                return Err(InvalidValue::Form(Message::new(
+                    terminal_text!(
+                        "names no file: {text}",
+                        text = message::Value::Place(text.clone())
+                    ),
                     "put the token into a file, and write that file's name here",
                 )));
             }
@@ -218,12 +222,15 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
             Ok(number.to_string().into())
         }
         (Form::Switch, Json::Bool(value)) => Ok(value.to_string().into()),
-        (Form::Number, _) => Err(Wrong::form(
+        (Form::Number, _) => Err(InvalidValue::form(
             "a whole number",
             "write it without quotes, such as `100`",
         )),
-        (Form::Switch, _) => Err(Wrong::form("`true` or `false`", "write it without quotes")),
-        (Form::File | Form::Text, _) => Err(Wrong::form(
+        (Form::Switch, _) => Err(InvalidValue::form(
+            "`true` or `false`",
+            "write it without quotes",
+        )),
+        (Form::File | Form::Text, _) => Err(InvalidValue::form(
             "a single value",
             "write one number, or one text in quotes",
         )),
@@ -231,14 +238,14 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, Wrong> {
 }
 
 /// An entry of a table as `NAME=VALUE`.
-fn pair(name: &str, json: &Json) -> Result<OsString, Wrong> {
+fn pair(name: &str, json: &Json) -> Result<OsString, InvalidValue> {
     match json {
         Json::String(text) if !name.contains('=') => Ok(format!("{name}={text}").into()),
         // A fraction is not kept as it is written.
         Json::Number(number) if !name.contains('=') && !number.is_f64() => {
             Ok(format!("{name}={number}").into())
         }
-        _ => Err(Wrong::form(
+        _ => Err(InvalidValue::form(
             "a table of texts, with names without `=`",
             "write each entry like `source = \"fair\"`",
         )),

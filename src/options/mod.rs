@@ -21,7 +21,7 @@ mod value;
 pub use connection::{ConnectionOptions, LedgerOptions, ProfileOptions};
 pub use declare::{Declaration, Declared, Scope};
 pub use delivery::DeliveryOptions;
-pub use field::{Field, Wrong, in_home};
+pub use field::{Field, InvalidValue, in_home};
 pub use given::{Given, texts};
 pub use output::{LogOptions, OutputOptions};
 pub use reading::{MappingOptions, PhoneOptions, ReadingOptions};
@@ -127,7 +127,7 @@ impl Options {
             };
             if is_passed_on(declared) {
                 let set = field.set_json(json, Path::new(""));
-                set.map_err(|wrong| declared.explain(wrong, &format!("`{key}`")))?;
+                set.map_err(|invalid| declared.explain(invalid, &format!("`{key}`")))?;
             }
         }
         Ok(options)

@@ -99,7 +99,7 @@ fn a_number_in_two_cells_is_the_whole_number_in_every_country() {
                 Ok(read) => alone
                     .wrong
                     .push(format!("{region}: {number} of {e164}: {read:?}")),
-                Err(why) => alone.lost.push(why.to_string()),
+                Err(why) => alone.lost.push(why.text().to_string()),
             }
         }
     }

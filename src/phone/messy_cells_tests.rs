@@ -635,7 +635,7 @@ fn a_problem_with_the_country_names_it() {
     };
     let problem = rules.read("+447400123456", None).unwrap_err();
     assert_eq!(
-        problem.to_string(),
+        problem.text().to_string(),
         "the phone number is one with +44 (United Kingdom), which is not among the countries that --countries allows"
     );
 }
@@ -666,7 +666,7 @@ fn check(cell: &str, region: Option<Region>, rule: PhoneRule, assume_plus: bool)
             assert_eq!(PhoneNumber::from_e164(&number.to_string()), Ok(number));
             NumberKind::of(number);
         }
-        Err(problem) => assert!(!problem.to_string().is_empty()),
+        Err(problem) => assert!(!problem.text().to_string().is_empty()),
     }
     looks_like_number(cell);
     is_surely_number(cell);

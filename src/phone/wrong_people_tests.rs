@@ -85,7 +85,7 @@ impl Tally {
             Ok(number) => panic!("`{cell}` is read as {number}, and means {meant:?}"),
             Err(problem) => {
                 let code = problem.code().to_string();
-                assert!(errors.contains(&code.as_str()), "`{cell}`: {problem}");
+                assert!(errors.contains(&code.as_str()), "`{cell}`: {problem:?}");
                 self.refused += 1;
             }
         }
@@ -505,7 +505,7 @@ fn a_code_too_much_never_calls_somebody_else() {
                     let code = problem.code().to_string();
                     assert!(
                         ["phone_ambiguous", "phone_impossible"].contains(&code.as_str()),
-                        "{cell}: {problem}"
+                        "{cell}: {problem:?}"
                     );
                     refused += 1;
                 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use super::window::Slot;
 use super::{Policy, Target};
 use crate::api::Answer;
-use crate::api::verdict::Verdict;
+use crate::api::verdict::{Verdict, naming};
 use crate::backoff;
 use crate::clock;
 use crate::intake::{Earlier, OnUncertain};
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::ledger::{Attempted, Claim};
+use crate::message::Text;
 use crate::simulation::{Fault, is_planted};
 
 /// The shortest wait before a row that may have been taken is sent again: time for the
@@ -24,7 +25,7 @@ const FEWEST_WAITS: u32 = 3;
 /// If more rows than this are put off one after the other, it is the service that is busy.
 const MOST_PUT_OFF: u32 = 4;
 
-type Reason = (ErrorCode, String);
+type Reason = (ErrorCode, Text);
 
 #[derive(Debug)]
 pub(super) struct Job {
@@ -259,16 +260,22 @@ impl Job {
             excused.or_else(|| job.fail(policy.max_attempts, epochs, chance))
         };
         self.http_status = answer.http_status;
-        let answer = with_planted_fault(answer);
-        match answer.with_request_id() {
+        let Answer {
+            verdict,
+            request_id,
+            ..
+        } = with_planted_fault(answer);
+        let named = |said: String| naming(&said, request_id.as_deref());
+        match verdict {
             Verdict::Created { lead_id, remark } => {
+                let remark = remark.map(Text::said);
                 Step::Settle(self.settled(Status::Created, Some(lead_id), remark))
             }
             Verdict::Duplicate { lead_id, text } => {
-                Step::Settle(self.settled(Status::Duplicate, lead_id, Some(text)))
+                Step::Settle(self.settled(Status::Duplicate, lead_id, Some(Text::said(text))))
             }
             Verdict::Rejected { code, text } | Verdict::Fatal { code, text, .. } => {
-                Step::Settle(self.refused((code, text)))
+                Step::Settle(self.refused((code, named(text))))
             }
             Verdict::RetryLater {
                 wait,
@@ -276,6 +283,7 @@ impl Job {
                 code,
                 text,
             } => {
+                let text = named(text);
                 if may_be_taken {
                     let doubt = (code, text.clone());
                     if policy.on_uncertain == OnUncertain::Hold {
@@ -307,12 +315,12 @@ impl Job {
                     return Step::Again { after, why: code };
                 }
                 Step::Exhausted(match self.doubt.clone() {
-                    None => self.outcome(Status::Failed, (code, text)),
+                    None => self.outcome(Status::Failed, (code, named(text))),
                     Some(doubt) => self.outcome(Status::Uncertain, doubt),
                 })
             }
             Verdict::PerhapsTaken { code, text } => {
-                let doubt = (code, text);
+                let doubt = (code, named(text));
                 if policy.on_uncertain == OnUncertain::Hold && !is_planted(Fault::ResendWhatIsHeld)
                 {
                     return Step::Settle(self.outcome(Status::Uncertain, doubt));
@@ -330,16 +338,15 @@ impl Job {
     }
 
     /// Records that another run may have sent it.
-    pub(super) fn doubt(&mut self, why: String) {
+    pub(super) fn doubt(&mut self, why: Text) {
         self.doubt = Some((ErrorCode::AnswerLost, why));
     }
 
     /// Records that the row may have been taken, if that is what the answer says.
     pub(super) fn note_doubt(&mut self, answer: Answer) {
-        let http_status = answer.http_status;
-        if let Verdict::PerhapsTaken { code, text } = answer.with_request_id() {
-            self.http_status = http_status;
-            self.doubt = Some((code, text));
+        if let Verdict::PerhapsTaken { code, text } = &answer.verdict {
+            self.http_status = answer.http_status;
+            self.doubt = Some((*code, naming(text, answer.request_id.as_deref())));
         }
     }
 
@@ -360,13 +367,14 @@ impl Job {
 
     /// What the ledger keeps of a row whose refusal may hold for all: a later start tries it again.
     pub(super) fn refused_for_now(&mut self, answer: &Answer) -> Option<RowOutcome> {
-        let Verdict::Fatal { code, text, .. } = answer.clone().with_request_id() else {
+        let Verdict::Fatal { code, text, .. } = &answer.verdict else {
             return None;
         };
+        let text = naming(text, answer.request_id.as_deref());
         self.http_status = answer.http_status;
         Some(match self.doubt.clone() {
             Some(doubt) => self.outcome(Status::Uncertain, doubt),
-            None => self.outcome(Status::Failed, (code, text)),
+            None => self.outcome(Status::Failed, (*code, text)),
         })
     }
 
@@ -381,24 +389,20 @@ impl Job {
     }
 
     pub(super) fn abandoned(&self) -> RowOutcome {
-        let reason = (
-            ErrorCode::AnswerLost,
-            "the run was ended before the answer came".to_owned(),
-        );
-        self.outcome(Status::Uncertain, reason)
+        let why = text!("the run was ended before the answer came");
+        self.outcome(Status::Uncertain, (ErrorCode::AnswerLost, why))
     }
 
-    fn settled(&self, status: Status, lead_id: Option<String>, said: Option<String>) -> RowOutcome {
+    fn settled(&self, status: Status, lead_id: Option<String>, said: Option<Text>) -> RowOutcome {
         // If an earlier attempt is in doubt, it is not known which attempt made the lead.
-        let lost = self
-            .doubt
-            .as_ref()
-            .map(|(_, why)| format!("the answer to an earlier attempt was lost ({why})"));
+        let lost = self.doubt.clone();
+        let lost =
+            lost.map(|(_, why)| text!("the answer to an earlier attempt was lost ({why})", why));
         RowOutcome {
             lead_id,
             error_code: lost.is_some().then_some(ErrorCode::AnswerLost),
             error: match (lost, said) {
-                (Some(lost), Some(said)) => Some(format!("{lost}; {said}")),
+                (Some(lost), Some(said)) => Some(text!("{lost}; {said}", lost, said)),
                 (lost, said) => lost.or(said),
             },
             settled_at: Some(clock::now()),
@@ -415,10 +419,14 @@ impl Job {
                 // The text of an earlier start may already mention a refusal, and would grow
                 // with each start.
                 let lost = match code {
-                    ErrorCode::AnswerLost => "an earlier attempt may have been taken",
-                    _ => &why,
+                    ErrorCode::AnswerLost => text!("an earlier attempt may have been taken"),
+                    _ => why,
                 };
-                let text = format!("{lost}; sent again, it was refused: {}", reason.1);
+                let text = text!(
+                    "{lost}; sent again, it was refused: {why}",
+                    lost,
+                    why = reason.1
+                );
                 self.outcome(Status::Uncertain, (code, text))
             }
         }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::tests::prepare_list;
 use super::*;
-use crate::api::verdict::Lost;
+use crate::api::verdict::TransportError;
 use crate::api::{Head, REUSE_IDLE_FOR};
 use crate::rate::{KnownRate, Rate, RateChoice};
 use crate::sandbox::SandboxConfig;
@@ -136,7 +136,7 @@ impl LeadSender for Line {
         async move {
             let lost = |lost| Answer::lost(None, lost);
             if line.is_closed() {
-                return lost(Lost::Broken);
+                return lost(TransportError::Broken);
             }
             let exchange = async {
                 line.travel().await;
@@ -147,8 +147,8 @@ impl LeadSender for Line {
             let answer = tokio::time::timeout(line.timeout, exchange).await;
             line.last_used.replace(Some(Instant::now()));
             match answer {
-                Err(_) => lost(Lost::TimedOut),
-                Ok(Outcome::Dropped) => lost(Lost::Broken),
+                Err(_) => lost(TransportError::TimedOut),
+                Ok(Outcome::Dropped) => lost(TransportError::Broken),
                 Ok(Outcome::Answer(response)) => {
                     let status = response.status().as_u16();
                     let at = line.began.elapsed().as_secs_f64();

@@ -135,7 +135,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             Some(doubt) => {
                 let why = doubt.error.clone().unwrap_or_default();
                 let outcome = RowOutcome {
-                    error: Some(not_sent_again(&why, &outcome)),
+                    error: Some(not_sent_again(why, &outcome)),
                     is_suppressed: true,
                     ..doubt
                 };

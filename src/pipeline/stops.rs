@@ -30,6 +30,7 @@ use crate::api::Answer;
 use crate::api::verdict::{FatalCause, Verdict, naming};
 use crate::lead::{CampaignId, ErrorCode, RowOutcome, Status};
 use crate::ledger::Claim;
+use crate::message::Text;
 use crate::stop::{Stop, StopReason};
 use crate::text::{without_numbers, without_words_of};
 
@@ -248,7 +249,7 @@ impl Stops {
             Verdict::Rejected { code, text } => {
                 let outcome = RowOutcome {
                     http_status: answer.http_status,
-                    ..job.outcome(Status::Rejected, (*code, text.clone()))
+                    ..job.outcome(Status::Rejected, (*code, Text::said(text)))
                 };
                 let reason = (*code, text.clone());
                 self.reject((job.claim, outcome), &reason, job.refusals_before)
@@ -274,12 +275,13 @@ impl Stops {
             }
             Verdict::NeverTaken {
                 text,
-                is_lasting: true,
+                cure: Some(cure),
                 ..
-            } => Consequence::Stop(
-                Scope::Run,
-                Stop::new(StopReason::NoConnection(text.clone())),
-            ),
+            } => {
+                let (why, cure) = (text.clone(), *cure);
+                let stop = Stop::new(StopReason::NoConnection { why, cure });
+                Consequence::Stop(Scope::Run, stop)
+            }
             Verdict::NeverTaken { code, text, .. } => self.miss(job, is_excused, *code, text),
             Verdict::TokenReplaced => Consequence::GoOn,
             Verdict::RetryLater { .. } => {
@@ -416,7 +418,7 @@ pub(super) fn redact_personal_data<'v>(
     if answer.http_status.is_some() {
         let request_id = answer.request_id.as_deref();
         let shown = stop.said.map(|said| without_words_of(&said, values));
-        stop.said = shown.map(|said| naming(said, request_id));
+        stop.said = shown.map(|said| naming(&said, request_id).to_string());
     }
     stop
 }
@@ -496,7 +498,7 @@ mod tests {
         };
         let earlier = Earlier {
             attempts: 1,
-            doubt: is_in_doubt.then(|| "lost".to_owned()),
+            doubt: is_in_doubt.then(|| Text::said("lost")),
             was_refused: false,
         };
         Job::new(Slot::new(0, index), claim, is_in_doubt.then_some(&earlier))

@@ -202,7 +202,7 @@ mod tests {
 
     fn refused() -> RowOutcome {
         let error = "The city is unknown. ".repeat(10);
-        RowOutcome::not_sent(Status::Rejected, None, Some(error))
+        RowOutcome::not_sent(Status::Rejected, None, Some(error.into()))
     }
 
     /// Fills the window; how many batches it takes.

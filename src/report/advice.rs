@@ -1,44 +1,48 @@
 //! The one table of what statuses and problems mean, and what to do about them.
 //!
 //! The summary, the page for people and `docs/problems.md` take their words from here.
-//! A page in a browser takes them without flags ([`Advice::steps_without_flags`]).
 //! Nothing here names a person. Text between backquotes is typed exactly so.
 
 use super::ended::{Ended, InDoubt};
 use super::tally::OutcomeGroup;
 use crate::lead::{ErrorCode, Status};
-use crate::text::in_lines;
+use crate::message::{Template, Text, Voice, in_lines};
 
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Advice {
     pub title: &'static str,
-    pub meaning: &'static str,
+    pub meaning: Template,
+    /// For a terminal.
     pub short: &'static str,
-    /// Sentences. In `{…|…}` the first part is for a terminal, the
-    /// second for a browser, where settings have labels and no flags.
-    steps: Vec<&'static str>,
+    /// Sentences.
+    steps: Vec<Template>,
 }
 
 impl Advice {
-    pub fn steps_with_flags(&self) -> impl Iterator<Item = String> {
-        self.steps.iter().map(|step| worded(step, true))
+    fn and(mut self, step: Template) -> Advice {
+        self.steps.push(step);
+        self
     }
 
-    pub fn steps_without_flags(&self) -> impl Iterator<Item = String> {
-        self.steps.iter().map(|step| worded(step, false))
+    pub fn steps(&self, voice: Voice) -> impl Iterator<Item = String> {
+        self.steps
+            .iter()
+            .map(move |step| Text::from(*step).words(voice))
     }
 }
 
-fn worded(step: &str, with_flags: bool) -> String {
-    let Some((before, rest)) = step.split_once('{') else {
-        return step.to_owned();
+/// Advice whose texts are checked when they are compiled.
+macro_rules! advice {
+    ($title:expr, $meaning:expr, $short:expr, [$($step:expr),* $(,)?] $(,)?) => {
+        Advice {
+            title: $title,
+            meaning: template!($meaning),
+            short: $short,
+            steps: vec![$(template!($step)),*],
+        }
     };
-    let (with, rest) = rest.split_once('|').unwrap_or_default();
-    let (without, after) = rest.split_once('}').unwrap_or_default();
-    let words = if with_flags { with } else { without };
-    [before, words, after].concat()
 }
 
 /// What happens next with rows that have not become leads.
@@ -72,7 +76,7 @@ pub(super) fn short_advice(
         // The text of a row says more.
         (Some((place, text)), Status::Invalid) if short == SEE_RESULTS => match group.is_mixed {
             true => format!("for example, {}: {text}", in_lines(1, &[*place], inputs)),
-            false => text.clone(),
+            false => text.to_string(),
         },
         (_, Status::Failed) if outlook.by_same_command => {
             format!("{short}; the same command tries again")
@@ -101,247 +105,257 @@ const AS_TEXT: &str = "Make the phone column text before anything else, or the s
 
 /// For rows that may be leads: what the program does with them, and what people can do.
 fn uncertain(group: &OutcomeGroup, in_doubt: InDoubt) -> Advice {
-    let (short, mut steps) = match in_doubt {
-        _ if group.suppressed > 0 && group.suppressed == group.rows => (
+    let advice = match in_doubt {
+        _ if group.suppressed > 0 && group.suppressed == group.rows => of_uncertain(
             "these may be leads already, and are on a do-not-call list now, so they are not sent again: look for them at the service",
-            vec![],
         ),
-        InDoubt::Refused => (
+        InDoubt::Refused => of_uncertain(
             "these may be leads already: when they are sent again, the service refuses those that it has",
-            vec![
-                "Nothing has to be done first: when these rows are sent again, the service refuses those that it has. They come back as {`duplicate`|already in the campaign}.",
-            ],
-        ),
-        InDoubt::Doubled => (
+        )
+        .and(template!(
+            "Nothing has to be done first: when these rows are sent again, the service refuses those that it has. They come back as {`duplicate`|already in the campaign}."
+        )),
+        InDoubt::Doubled => of_uncertain(
             "these may be leads already, and would be made again: look for them at the service before sending them",
-            vec![
-                "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there{ (`--allow-duplicates`)|}.",
-            ],
-        ),
-        InDoubt::Held => (
+        )
+        .and(template!(
+            "Look for the numbers at the service before these rows are sent again: they would be made again, also those that are there{ (`--allow-duplicates`)|}."
+        )),
+        InDoubt::Held => of_uncertain(
             "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again",
-            vec![
-                "Look for the numbers at the service.",
-                "They are left alone until {the command is run with `--on-uncertain resend`: then they are sent|you choose to send them} again.",
-            ],
-        ),
+        )
+        .and(template!("Look for the numbers at the service."))
+        .and(template!(
+            "They are left alone until {the command is run with `--on-uncertain resend`: then they are sent|you choose to send them} again."
+        )),
     };
-    if group.suppressed > 0 {
-        steps.push("Rows with a number that is on a do-not-call list now are not sent again. Look for these numbers at the service, and delete the leads that are there: these people must not be called.");
-    }
-    Advice {
-        title: "May or may not have become leads",
-        meaning: "The service did not confirm whether it created these leads. Some of them may be there already.",
-        short,
-        steps,
+    match group.suppressed {
+        0 => advice,
+        _ => advice.and(template!(
+            "Rows with a number that is on a do-not-call list now are not sent again. Look for these numbers at the service, and delete the leads that are there: these people must not be called."
+        )),
     }
 }
 
+fn of_uncertain(short: &'static str) -> Advice {
+    advice!(
+        "May or may not have become leads",
+        "The service did not confirm whether it created these leads. Some of them may be there already.",
+        short,
+        []
+    )
+}
+
 fn refused(http_status: u16) -> Advice {
-    Advice {
-        title: "Refused by the service",
-        meaning: "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
-        short: match http_status {
-            400 | 422 => {
-                "the service does not accept these values: see the column `error` in the results file, then fix the rows"
-            }
-            401 | 403 => {
-                "the service does not allow these rows: see the column `error` in the results file, and ask the people who run it"
-            }
-            404 | 410 => {
-                "the service does not know what these rows name: look whether their campaign is still there"
-            }
-            409 => {
-                "the service says that these rows conflict with what it has: see the column `error` in the results file"
-            }
-            413 => "these rows are too long for the service: leave columns out with --skip-column",
-            _ => "for what the service said, see the column `error` in the results file",
-        },
-        steps: vec![
+    let short = match http_status {
+        400 | 422 => {
+            "the service does not accept these values: see the column `error` in the results file, then fix the rows"
+        }
+        401 | 403 => {
+            "the service does not allow these rows: see the column `error` in the results file, and ask the people who run it"
+        }
+        404 | 410 => {
+            "the service does not know what these rows name: look whether their campaign is still there"
+        }
+        409 => {
+            "the service says that these rows conflict with what it has: see the column `error` in the results file"
+        }
+        413 => "these rows are too long for the service: leave columns out with --skip-column",
+        _ => "for what the service said, see the column `error` in the results file",
+    };
+    advice!(
+        "Refused by the service",
+        "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
+        short,
+        [
             "Read what the service says, and fix those cells in the {rejects file|rows to fix}.",
             "If it is right that the service does not take these people, delete the rows.",
-        ],
-    }
+        ]
+    )
 }
 
 /// For outcomes whose code alone says what they are about: mostly a cell.
 fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
-    let again = if by_same_command {
-        "Nothing has to be changed in the list: {the same command tries these rows|resume the run, and these rows are tried} again."
-    } else {
-        "Nothing has to be changed in the list: {import the rejects file as it is|choose the rows to fix as a list}, some time later."
+    let again = match by_same_command {
+        true => template!(
+            "Nothing has to be changed in the list: {the same command tries these rows|resume the run, and these rows are tried} again."
+        ),
+        false => template!(
+            "Nothing has to be changed in the list: {import the rejects file as it is|choose the rows to fix as a list}, some time later."
+        ),
     };
     match code {
-        ErrorCode::PhoneMissing => Advice {
-            title: "No phone number",
-            meaning: "The phone cell is empty, or has nothing in it but signs, such as a dash.",
-            short: "fill in the phone number, or leave the row out",
-            steps: vec![
+        ErrorCode::PhoneMissing => advice!(
+            "No phone number",
+            "The phone cell is empty, or has nothing in it but signs, such as a dash.",
+            "fill in the phone number, or leave the row out",
+            [
                 "Show these rows alone: turn on the filter (Data, Filter in Excel; Data, AutoFilter in LibreOffice) and choose the empty cells of the phone column.",
                 "Fill in the numbers, or delete the rows of people who have none.",
                 "If the number is in another column, {name both columns, `--phone-column Mobile` and `--phone-column Phone`: the first usable number is taken|choose that column as the one to use if the phone number is empty}.",
-            ],
-        },
-        ErrorCode::PhoneNotE164 => Advice {
-            title: "Not readable as an international number",
-            meaning: "The cell has letters, a remark or an extension in it, hidden digits, a date or an amount, a word for no number such as `n/a`, or a number without its country.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneNotE164 => advice!(
+            "Not readable as an international number",
+            "The cell has letters, a remark or an extension in it, hidden digits, a date or an amount, a word for no number such as `n/a`, or a number without its country.",
+            SEE_RESULTS,
+            [
                 AS_TEXT,
                 "Write `+` and the country code before the number, without the leading zero: in Britain 07700 900201 becomes +447700900201.",
                 "If all numbers without a country are of the same one, leave them as they are and {name it: `--region GB` for Britain, `--region DE` for Germany|choose that country}.",
                 "Move names, remarks and extensions to a column of their own, so that the cell has the number alone.",
                 "Where a word says that there is no number, fill in the number, or delete the row.",
-            ],
-        },
-        ErrorCode::PhoneImpossible => Advice {
-            title: "Too many or too few digits",
-            meaning: "No number of that country has that many digits, or it begins with a country code that no country has.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneImpossible => advice!(
+            "Too many or too few digits",
+            "No number of that country has that many digits, or it begins with a country code that no country has.",
+            SEE_RESULTS,
+            [
                 "Compare with where the list comes from: usually a digit is missing or is there twice.",
                 "Look for a country code that is there twice, or a wrong one.",
                 "If many numbers have lost digits, a spreadsheet has cut them off. Export the list again, with the phone column as text.",
-            ],
-        },
-        ErrorCode::PhoneInvalid => Advice {
-            title: "Not in use",
-            meaning: "The number has the right length, but its country has not given out such numbers.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneInvalid => advice!(
+            "Not in use",
+            "The number has the right length, but its country has not given out such numbers.",
+            SEE_RESULTS,
+            [
                 "Compare with where the list comes from: usually a digit is wrong, or two are swapped.",
                 "If you know that the number rings, {import it with `--phone-rule possible`|allow all possible numbers}.",
                 "Otherwise delete the row.",
-            ],
-        },
-        ErrorCode::PhoneAmbiguous => Advice {
-            title: "More than one number in the cell",
-            meaning: "The cell can be read as several numbers: two of them, one with a second ending, or one whose country code may be there twice. You have to say which one to call.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneAmbiguous => advice!(
+            "More than one number in the cell",
+            "The cell can be read as several numbers: two of them, one with a second ending, or one whose country code may be there twice. You have to say which one to call.",
+            SEE_RESULTS,
+            [
                 AS_TEXT,
                 "Keep one number in each cell, and delete the other or move it to another column.",
                 "To split many cells at once: insert an empty column to the right, select the phone column, then Data, Text to Columns (in Excel and in LibreOffice), and choose the character between the numbers.",
-            ],
-        },
-        ErrorCode::PhoneDamaged => Advice {
-            title: "Damaged by a spreadsheet",
-            meaning: "A spreadsheet took the number for an amount or a calculation and wrote something like 4.4770E+11 or -491570252. The digits are gone from this file, and no cell format brings them back.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneDamaged => advice!(
+            "Damaged by a spreadsheet",
+            "A spreadsheet took the number for an amount or a calculation and wrote something like 4.4770E+11 or -491570252. The digits are gone from this file, and no cell format brings them back.",
+            SEE_RESULTS,
+            [
                 "Go back to the program that the list comes from.",
                 "Export the list again, and open it so that the phone column stays text: in Excel by Data, From Text/CSV, with the data type Text for that column; in LibreOffice by choosing the column type Text in the window that comes when the file is opened.",
                 "Do not double-click a CSV file to open it in Excel: that is how numbers get damaged.",
-            ],
-        },
-        ErrorCode::PhoneDoubtful => Advice {
-            title: "Perhaps a number of another country",
-            meaning: "The number has no country code, and it does not look like a number of the country that is set for the list: numbers there are written in another way, no such numbers are in use there, or the rest of the list is from another country.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneDoubtful => advice!(
+            "Perhaps a number of another country",
+            "The number has no country code, and it does not look like a number of the country that is set for the list: numbers there are written in another way, no such numbers are in use there, or the rest of the list is from another country.",
+            SEE_RESULTS,
+            [
                 AS_TEXT,
                 "Write `+` and the country code before the number, as it is dialled from abroad: (203) 555-0132 in New Haven becomes +12035550132.",
                 "If the list has a column with countries, fill it in for these rows: it counts more than the country of the whole list.",
                 "If you know that they are {correct, import them with `--phone-rule possible`|right as they are, say so and go on}.",
-            ],
-        },
-        ErrorCode::CutOff => Advice {
-            title: "Perhaps cut off",
-            meaning: "The list ends in the middle of a line, in this number, and all other numbers of its country are longer. The export or the download may have broken off, and the shorter number may be another person's.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::CutOff => advice!(
+            "Perhaps cut off",
+            "The list ends in the middle of a line, in this number, and all other numbers of its country are longer. The export or the download may have broken off, and the shorter number may be another person's.",
+            SEE_RESULTS,
+            [
                 "Export or download the list again: rows below this one may be missing too.",
                 "If only this number is cut off, complete it.",
                 "If the number is complete, {open the rejects file|download the rows to fix}, and empty its cell in the column `leadload_error_code`.",
-            ],
-        },
-        ErrorCode::CountryNotAllowed => Advice {
-            title: "A number of another country",
-            meaning: "The import is limited to some countries, and this number is of none of them.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::CountryNotAllowed => advice!(
+            "A number of another country",
+            "The import is limited to some countries, and this number is of none of them.",
+            SEE_RESULTS,
+            [
                 "If these people should be called, add their country{: `--countries GB,IE`|}.",
                 "Otherwise delete the rows.",
-            ],
-        },
-        ErrorCode::PhoneKind => Advice {
-            title: "Premium, pager or satellite numbers",
-            meaning: "The number is of a kind that is not called unless you say so: calls to such numbers are expensive, and nobody of the list answers. Or the import is limited to some kinds of numbers.",
-            short: SEE_RESULTS,
-            steps: vec![
+            ]
+        ),
+        ErrorCode::PhoneKind => advice!(
+            "Premium, pager or satellite numbers",
+            "The number is of a kind that is not called unless you say so: calls to such numbers are expensive, and nobody of the list answers. Or the import is limited to some kinds of numbers.",
+            SEE_RESULTS,
+            [
                 "If these numbers should be called, add their kind{: `--phone-kinds +premium`|}.",
                 "Otherwise delete the rows.",
-            ],
-        },
-        ErrorCode::FieldCount => Advice {
-            title: "Cells missing, or too many",
-            meaning: "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",
-            short: "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
-            steps: vec![
+            ]
+        ),
+        ErrorCode::FieldCount => advice!(
+            "Cells missing, or too many",
+            "The row has more or fewer cells than the header, so it is not clear which cell belongs to which column. Usually there is a comma or a line break in a cell that has no quotes around it.",
+            "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
+            [
                 "Put each cell of the row under its header. In {a rejects file|the rows to fix}, cells that were too many are in the column `leadload_surplus`.",
                 "In {a rejects file|the rows to fix}, then empty the row's cell in the column `leadload_error_code`: that says that the row is fixed.",
-            ],
-        },
-        ErrorCode::UnclosedQuote => Advice {
-            title: "A quotation mark that is never closed",
-            meaning: "A cell begins with a quotation mark and does not end with one, so its end cannot be found.",
-            short: "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
-            steps: vec![
+            ]
+        ),
+        ErrorCode::UnclosedQuote => advice!(
+            "A quotation mark that is never closed",
+            "A cell begins with a quotation mark and does not end with one, so its end cannot be found.",
+            "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
+            [
                 "Find the line in a text editor (Notepad, TextEdit) and delete the quotation mark, or add the missing one.",
                 "Or save the list again as CSV from the spreadsheet, which sets the marks itself.",
-            ],
-        },
-        ErrorCode::RowTooLong => Advice {
-            title: "Far too long for a contact",
-            meaning: "The row has more text than any contact has: a document, a picture, or many rows run together.",
-            short: "look for what does not belong into a list of contacts",
-            steps: vec!["Find the line in the list, and delete what does not belong there."],
-        },
-        ErrorCode::CampaignInvalid => Advice {
-            title: "No campaign for the row",
-            meaning: "The row does not say for which campaign it is, or names one in a way that cannot be read.",
-            short: "fill in a campaign's id or name, or give --campaign",
-            steps: vec![
+            ]
+        ),
+        ErrorCode::RowTooLong => advice!(
+            "Far too long for a contact",
+            "The row has more text than any contact has: a document, a picture, or many rows run together.",
+            "look for what does not belong into a list of contacts",
+            ["Find the line in the list, and delete what does not belong there."]
+        ),
+        ErrorCode::CampaignInvalid => advice!(
+            "No campaign for the row",
+            "The row does not say for which campaign it is, or names one in a way that cannot be read.",
+            "fill in a campaign's id or name, or give --campaign",
+            [
                 "Fill in the id or the name of the campaign, as the service has it. Fill Down (Ctrl+D) copies it to the cells below.",
                 "Or {give one campaign for all rows without their own: `--campaign 101`|choose one campaign for all rows without their own}.",
-            ],
-        },
-        ErrorCode::Encoding => Advice {
-            title: "Letters that cannot be read",
-            meaning: "Some letters of the row cannot be read, because they are not in the encoding of the file. Usually these are letters such as ä and é from another program.",
-            short: "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from",
-            steps: vec![
+            ]
+        ),
+        ErrorCode::Encoding => advice!(
+            "Letters that cannot be read",
+            "Some letters of the row cannot be read, because they are not in the encoding of the file. Usually these are letters such as ä and é from another program.",
+            "name the file's encoding with --encoding, or save it as \"CSV UTF-8\" where it comes from",
+            [
                 "Save the list again where it comes from: in Excel as CSV UTF-8, in LibreOffice with the character set Unicode (UTF-8).",
                 "Or {name the encoding that the file has: `--encoding windows-1252`, or `--encoding cp850` for \"CSV (MS-DOS)\"|choose the encoding that the file has}.",
-            ],
-        },
+            ]
+        ),
         // No row that has a problem was undone.
         ErrorCode::AnswerLost | ErrorCode::Connection | ErrorCode::Timeout | ErrorCode::Undone => {
-            Advice {
-                title: "No answer from the service",
-                meaning: "No answer came, although the row was sent several times. It can be sent again without harm.",
-                short: match code {
-                    ErrorCode::Timeout => "the service did not answer in time",
-                    _ => "the connection could not be made or broke",
-                },
-                steps: vec![again],
-            }
+            let short = match code {
+                ErrorCode::Timeout => "the service did not answer in time",
+                _ => "the connection could not be made or broke",
+            };
+            advice!(
+                "No answer from the service",
+                "No answer came, although the row was sent several times. It can be sent again without harm.",
+                short,
+                []
+            )
+            .and(again)
         }
-        ErrorCode::UnreadableAnswer => Advice {
-            title: "The answer of the service could not be read",
-            meaning: "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
-            short: TROUBLE,
-            steps: vec![
-                "{Check the address of the service (`--base-url`)|Ask for the right address of the service}.",
-                again,
-            ],
-        },
-        ErrorCode::Http(_) => Advice {
-            title: "The service had trouble of its own",
-            meaning: "The service answered that it cannot take the row just now, several times. The row itself may be in order.",
-            short: TROUBLE,
-            steps: vec![again],
-        },
+        ErrorCode::UnreadableAnswer => advice!(
+            "The answer of the service could not be read",
+            "Something answered, but not as the service does. It may be another machine on the way, or the address may be wrong.",
+            TROUBLE,
+            ["{Check the address of the service (`--base-url`)|Ask for the right address of the service}."]
+        )
+        .and(again),
+        ErrorCode::Http(_) => advice!(
+            "The service had trouble of its own",
+            "The service answered that it cannot take the row just now, several times. The row itself may be in order.",
+            TROUBLE,
+            []
+        )
+        .and(again),
     }
 }
 

@@ -37,31 +37,19 @@ fn every_problem_has_advice_that_says_what_to_do() {
                     in_doubt,
                 };
                 let advice = Advice::of(status, code, &group(), outlook);
-                let mut texts: Vec<String> = advice.steps_with_flags().collect();
+                let mut texts: Vec<String> = advice.steps(Voice::Terminal).collect();
                 assert!(!texts.is_empty(), "{status} {code}");
-                texts.extend(advice.steps_without_flags());
-                texts.extend([advice.title, advice.meaning].map(str::to_owned));
+                texts.extend(advice.steps(Voice::Page));
+                texts.extend([
+                    advice.title.to_owned(),
+                    Text::from(advice.meaning).to_string(),
+                ]);
                 for text in texts {
                     assert!(!text.is_empty(), "{status} {code}");
                     assert!(!text.contains(['{', '|', '}']), "{text}");
                     assert_eq!(text.matches('`').count() % 2, 0, "{text}");
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn a_step_has_two_forms_only_where_one_has_words_of_the_terminal() {
-    for (status, code) in problems() {
-        let advice = Advice::of(status, code, &group(), OUTLOOK);
-        let both = advice.steps_with_flags().zip(advice.steps_without_flags());
-        for (with_flags, without_flags) in both {
-            let typed = ["--", "the same command", "rejects", "`duplicate`"];
-            let names_one = |text: &str| typed.iter().any(|word| text.contains(word));
-            assert!(!names_one(&without_flags), "{without_flags}");
-            let has_two = with_flags != without_flags;
-            assert_eq!(names_one(&with_flags), has_two, "{with_flags}");
         }
     }
 }
@@ -77,7 +65,7 @@ fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
             let (status, code) = (Status::Uncertain, ErrorCode::AnswerLost);
             let advice = Advice::of(status, code, group, outlook);
             let short = short_advice(status, code, group, outlook, &[]);
-            let said = [short].into_iter().chain(advice.steps_with_flags());
+            let said = [short].into_iter().chain(advice.steps(Voice::Terminal));
             said.collect::<Vec<_>>()
         };
         let all = said(&OutcomeGroup {
@@ -107,6 +95,7 @@ fn a_cell_without_a_number_is_in_the_meaning_of_the_code_that_it_gets() {
     for (cell, named) in [("", "is empty"), ("-", "a dash"), ("n/a", "`n/a`")] {
         let code = phones.read(cell, None).unwrap_err().code();
         let meaning = Advice::of(Status::Invalid, code, &group(), OUTLOOK).meaning;
+        let meaning = Text::from(meaning).to_string();
         assert!(meaning.contains(named), "{cell}: {meaning}");
     }
 }
@@ -138,9 +127,10 @@ fn documentation() -> String {
         let _ = write!(
             text,
             "\n## {}\n\n{key}: {}\n\n",
-            advice.title, advice.meaning
+            advice.title,
+            Text::from(advice.meaning)
         );
-        for step in advice.steps_with_flags() {
+        for step in advice.steps(Voice::Terminal) {
             let _ = writeln!(text, "- {step}");
         }
     }

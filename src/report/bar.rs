@@ -131,7 +131,7 @@ impl Drop for Bar {
 /// What all requests wait for, or the rate; and how long it will take.
 pub(super) fn sending(tally: &Tally, progress: &Progress, zone: &TimeZone) -> String {
     let parts = match progress.state(tally.in_flight, zone) {
-        Some(state) => vec![Some(state), progress.time_left()],
+        Some(state) => vec![Some(state.to_string()), progress.time_left()],
         None => vec![
             progress.pace(),
             Some(format!("{} in flight", grouped(tally.in_flight as u64))),

@@ -12,7 +12,7 @@ use super::later_columns::later_columns_json;
 use super::tally::Tally;
 use crate::campaign::UnclearNames;
 use crate::intake::{Intake, PlannedInput};
-use crate::mapping::{ColumnRole, MarkKind, Note};
+use crate::mapping::{ColumnRole, MarkKind};
 use crate::source::Content;
 
 /// What grows with the list is written from where it is: as values, 50,000 columns are 100 MB, and three
@@ -110,7 +110,7 @@ fn input(planned: &PlannedInput) -> CheckedInput<'_> {
     let names = sheet.iter().flat_map(|sheet| &sheet.names);
     let others = names.filter(|name| sheet.is_some_and(|sheet| sheet.name != **name));
     let notes = planned.mapping.notes.iter();
-    let notes: Vec<String> = notes.map(Note::text).collect();
+    let notes: Vec<String> = notes.map(|note| note.text().to_string()).collect();
     let input = json!({
         "name": planned.input.name(),
         "compression": planned.form.compression.map(|by| by.name()),
@@ -199,7 +199,7 @@ fn name<'a>(inputs: &[&'a str], file: usize) -> &'a str {
 fn lookup(lookup: &Lookup, inputs: &[&str]) -> Value {
     let reason = match lookup {
         Lookup::NotNeeded => return Value::Null,
-        Lookup::NotDone(why) => Some(why),
+        Lookup::NotDone(why) => Some(why.to_string()),
         Lookup::Done(_) => None,
     };
     let names = lookup.unclear().into_iter().flat_map(UnclearNames::names);

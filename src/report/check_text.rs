@@ -207,7 +207,7 @@ pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::
     let said = match checked.lookup {
         Lookup::NotDone(why) => format!(
             "The names of campaigns were not looked up at the service: {}.",
-            printable(why.trim_end_matches('.'))
+            printable(why.to_string().trim_end_matches('.'))
         ),
         Lookup::Done(Some(unclear)) => return write_unclear(text, unclear),
         _ => return Ok(()),

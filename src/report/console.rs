@@ -57,8 +57,8 @@ pub fn print(text: &str) -> io::Result<()> {
 /// Writes an error to standard error, also under `--quiet`. File names may have
 /// what would steer a terminal.
 pub fn error(message: &Message) {
-    let Message { what, hint, .. } = message;
     if is_json() {
+        let (what, hint) = message.at_terminal();
         tracing::error!(event = "error", hint, "{what}");
     } else {
         let mut text = format!("error: {}", printable_lines(&message.to_string()));

@@ -5,9 +5,9 @@ use thiserror::Error;
 use super::countries::Countries;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::Intake;
-use crate::message::Message;
+use crate::message::{Message, Template, Text};
 use crate::screen::{Against, Doubt, ListDoubt};
-use crate::text::{counted, grouped, in_lines, printable};
+use crate::text::{counted, grouped, lines, printable};
 
 /// Too many numbers may belong to another country, so nothing
 /// is sent. The text has line numbers but no phone numbers.
@@ -23,18 +23,19 @@ impl DoubtError {
     /// `None` if there is no doubt that keeps the lists from being sent.
     pub fn of(intake: &Intake) -> Option<DoubtError> {
         let doubt = intake.doubt.as_ref().filter(|doubt| doubt.refuses)?;
-        let fitting = match (fitting(doubt), doubt.likely()) {
-            (None, _) => String::new(),
-            (Some(fitting), Some(country)) => {
-                format!("{fitting} If they are from there, use `--region {country}`. ")
-            }
-            (Some(fitting), None) => format!("{fitting} Name their country with `--region`. "),
-        };
-        let hint = format!(
-            "nothing is sent until you decide. {fitting}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`"
-        );
         Some(DoubtError {
-            message: Message::new(what(intake, doubt), hint),
+            message: Message::new(
+                text!(
+                    "{{at_terminal}|{on_page}}",
+                    at_terminal = at_terminal(intake, doubt),
+                    on_page = on_page(doubt)
+                ),
+                text!(
+                    "{{at_terminal}|{on_page}}",
+                    at_terminal = cure(doubt),
+                    on_page = CURE
+                ),
+            ),
             countries: Countries::of(intake),
         })
     }
@@ -47,23 +48,77 @@ impl From<DoubtError> for Failure {
     }
 }
 
-fn what(intake: &Intake, doubt: &Doubt) -> String {
-    let completed = doubt.lists.iter().map(|list| list.by_region.numbers).sum();
+/// How many numbers of which lists, and what speaks against their country. It has the numbers of lines,
+/// but no phone numbers.
+fn at_terminal(intake: &Intake, doubt: &Doubt) -> Text {
+    let completed: u64 = doubt.lists.iter().map(|list| list.by_region.numbers).sum();
     let names = intake.names();
     let lists = doubt.lists.iter().zip(&names);
     let lists = lists.filter(|(list, _)| list.doubtful > 0);
     let lists: Vec<String> = lists
         .map(|(list, name)| format!("in `{}` {}", printable(name), reasons(doubt, list)))
         .collect();
-    format!(
-        "{} of {} without a country code do not look like numbers of {} ({}): {}",
-        grouped(doubt.doubtful()),
-        counted(completed, "number"),
-        doubt.region.in_sentence(),
-        given(intake),
-        lists.join("; ")
+    terminal_text!(
+        "{doubtful:} of {completed:number} without a country code do not look like numbers of {country} ({given}): {lists}",
+        doubtful = doubt.doubtful(),
+        completed,
+        country = doubt.region.in_sentence(),
+        given = given(intake),
+        lists = lists.join("; ")
     )
 }
+
+fn cure(doubt: &Doubt) -> Text {
+    let fitting = match (fitting(doubt), doubt.likely()) {
+        (None, _) => String::new(),
+        (Some(fitting), Some(country)) => {
+            format!("{fitting} If they are from there, use `--region {country}`. ")
+        }
+        (Some(fitting), None) => format!("{fitting} Name their country with `--region`. "),
+    };
+    terminal_text!(
+        "nothing is sent until you decide. {fitting}If a column names the country, name that column with `--region-column`. If the numbers are right, add `--phone-rule possible`",
+        fitting
+    )
+}
+
+/// The page shows one of the numbers.
+fn on_page(doubt: &Doubt) -> Text {
+    let country = doubt.region.in_sentence();
+    let like = match doubt.likely() {
+        Some(likely) => text!(
+            "looks like a number of {likely}",
+            likely = likely.in_sentence()
+        ),
+        None => text!("does not look like one of its numbers"),
+    };
+    let first = doubt.lists.iter().map(|list| &list.first);
+    let mut first = first.flat_map(|first| first.cells.iter().zip(&first.lines));
+    let example = match first.next() {
+        Some((cell, line)) => text!(
+            ". {cell} in line {line} {like} but would be dialled as a number of {country}",
+            cell,
+            line = *line,
+            like,
+            country
+        ),
+        None => Text::default(),
+    };
+    let fits = match doubt.likely() {
+        Some(likely) => text!("; most of them fit {likely}", likely = likely.in_sentence()),
+        None => Text::default(),
+    };
+    text!(
+        "{doubtful:number} may be in the wrong country{example}{fits}",
+        doubtful = doubt.doubtful(),
+        example,
+        fits
+    )
+}
+
+const CURE: Template = template!(
+    "choose the country, or the column that names it; if the numbers are right as they are, tick that below {--region}"
+);
 
 fn given(intake: &Intake) -> String {
     match &intake.region {
@@ -100,12 +155,12 @@ fn reasons(doubt: &Doubt, list: &ListDoubt) -> String {
         _ => format!("{} are {what}", grouped(numbers)),
     });
     let reasons: Vec<String> = against.into_iter().chain(kinds).collect();
-    let first = list.first.lines.iter().map(|line| (0, *line));
-    format!(
-        "{} ({})",
-        reasons.join(", "),
-        in_lines(list.doubtful, &first.collect::<Vec<_>>(), &[]).trim_start_matches("in ")
-    )
+    let first: Vec<(usize, u64)> = list.first.lines.iter().map(|line| (0, *line)).collect();
+    let some = match first.len() as u64 == list.doubtful {
+        true => "",
+        false => "the first in ",
+    };
+    format!("{} ({some}{})", reasons.join(", "), lines(&first, &[]))
 }
 
 const MAX_OFFERED: usize = 5;

@@ -9,6 +9,7 @@ use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::intake::OnUncertain;
 use crate::lead::{RunId, Status};
+use crate::message::Text;
 use crate::results::Written;
 use crate::stop::Stop;
 use crate::text::{counted, grouped, joined};
@@ -76,7 +77,7 @@ impl Ended<'_> {
     }
 
     /// Names the rows that were refused without an outcome, and says what becomes of them.
-    pub fn refused_rows(&self) -> Option<String> {
+    pub fn refused_rows(&self) -> Option<Text> {
         let named = |(file, line): &(usize, u64)| match self.inputs.as_slice() {
             [_] => format!("line {line}"),
             inputs => format!(
@@ -88,10 +89,13 @@ impl Ended<'_> {
         if self.stopped_at.len() > MAX_NAMED {
             rows.push(format!("{} more", self.stopped_at.len() - MAX_NAMED));
         }
-        (!rows.is_empty()).then(|| format!(
-            "The service refused {}, and took none of the rows sent after them. They are tried again once it takes another one.",
-            joined(&rows, "and")
-        ))
+        let rows = joined(&rows, "and");
+        (!rows.is_empty()).then(|| {
+            text!(
+                "The service refused {rows}, and took none of the rows sent after them. They are tried again once it takes another one.",
+                rows
+            )
+        })
     }
 
     /// What the stopped command does when it is run again.

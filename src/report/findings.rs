@@ -8,6 +8,7 @@ use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PreparedRow};
 use crate::mapping::Mapping;
+use crate::message::Text;
 use crate::settings::MappingToSave;
 use crate::source::Row;
 
@@ -25,7 +26,7 @@ pub struct Findings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     NotNeeded,
-    NotDone(String),
+    NotDone(Text),
     /// They were. Some names may be unclear: unknown or ambiguous.
     Done(Option<UnclearNames>),
 }

@@ -2,60 +2,50 @@
 
 use serde_json::{Value, json};
 
+use crate::message::Text;
 use crate::screen::LaterColumns;
-use crate::text::{counted, grouped};
+use crate::text::grouped;
 
-/// The rows in a sentence; `None` if there are none. `rows` are the numbers of the first of those
-/// whose first phone cell cannot be used.
-fn later_columns(
-    later: &LaterColumns,
-    what: &str,
-    rows: impl Iterator<Item = u64>,
-) -> Option<String> {
-    let all = later.empty + later.unusable;
-    let rows: Vec<String> = rows.map(grouped).collect();
-    let more = if later.unusable > rows.len() as u64 {
+/// The rows in a sentence; `None` if there are none. `first` are the first of those whose first phone
+/// cell cannot be used.
+fn later_columns(later: &LaterColumns, what: &str, first: Vec<u64>) -> Option<Text> {
+    let (empty, unusable) = (later.empty, later.unusable);
+    let more = if unusable > first.len() as u64 {
         ", …"
     } else {
         ""
     };
-    let why = match (later.empty, later.unusable) {
+    let first: Vec<String> = first.into_iter().map(grouped).collect();
+    let first = format!("{what} {}{more}", first.join(", "));
+    let why = match (empty, unusable) {
         (0, 0) => return None,
-        (_, 0) => "because the first is empty".to_owned(),
-        (0, _) => format!(
-            "because the first cannot be used ({what} {}{more})",
-            rows.join(", ")
-        ),
-        (empty, unusable) => format!(
-            "{} because the first is empty, {} because it cannot be used ({what} {}{more})",
-            grouped(empty),
-            grouped(unusable),
-            rows.join(", ")
+        (_, 0) => text!("because the first is empty"),
+        (0, _) => text!("because the first cannot be used ({first})", first),
+        _ => text!(
+            "{empty:} because the first is empty, {unusable:} because it cannot be used ({first})",
+            empty,
+            unusable,
+            first
         ),
     };
-    let all = match all {
-        1 => "1 row takes its number".to_owned(),
-        _ => format!("{} take their number", counted(all, "row")),
-    };
-    Some(format!("{all} from a later phone column, {why}"))
+    let rows = empty + unusable;
+    Some(text!(
+        "{rows:row} {rows?takes its number:take their number} from a later phone column, {why}",
+        rows,
+        why
+    ))
 }
 
-/// The same with row numbers.
-pub(super) fn by_row(later: &LaterColumns) -> Option<String> {
-    later_columns(
-        later,
-        "row",
-        later.first_unusable.iter().map(|(row, _)| row.0),
-    )
+/// How many rows take their number from a later column, and the numbers of the first rows.
+pub(super) fn by_row(later: &LaterColumns) -> Option<Text> {
+    let first = later.first_unusable.iter().map(|(row, _)| row.0);
+    later_columns(later, "row", first.collect())
 }
 
-/// The same with lines, for a single list.
-pub fn by_line(later: &LaterColumns) -> Option<String> {
-    later_columns(
-        later,
-        "line",
-        later.first_unusable.iter().map(|(_, line)| *line),
-    )
+/// How many rows take their number from a later column, and the first lines of a single list.
+pub fn by_line(later: &LaterColumns) -> Option<Text> {
+    let first = later.first_unusable.iter().map(|(_, line)| *line);
+    later_columns(later, "line", first.collect())
 }
 
 pub(super) fn later_columns_json(later: &LaterColumns) -> Value {
@@ -79,13 +69,13 @@ mod tests {
         assert_eq!(by_row(&later), None);
         later.record_unusable(RowId(3), 4);
         assert_eq!(
-            by_row(&later).unwrap(),
+            by_row(&later).unwrap().to_string(),
             "1 row takes its number from a later phone column, because the first cannot be used (row 3)"
         );
         later.empty = 1_200;
         (4..20).for_each(|row| later.record_unusable(RowId(row), row + 1));
         assert_eq!(
-            by_line(&later).unwrap(),
+            by_line(&later).unwrap().to_string(),
             "1,217 rows take their number from a later phone column, 1,200 because the first is empty, 17 because it cannot be used (line 4, 5, 6, 7, 8, …)"
         );
     }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::intake::{Intake, PlannedInput};
 use crate::ledger::RunRecord;
 use crate::message::Message;
-use crate::text::{joined, listed};
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ListMapping {
@@ -50,27 +49,30 @@ impl ListMapping {
         let last = intake.earlier.first()?.in_sentence();
         let mapping = ListMapping::of(intake);
         let changes = [
-            (&mapping.new_variables, "new"),
-            (&mapping.missing_variables, "missing"),
+            (mapping.new_variables, "new"),
+            (mapping.missing_variables, "missing"),
         ];
         let changes = changes.into_iter().filter(|(names, _)| !names.is_empty());
-        let changes = changes.map(|(names, how)| match names.len() {
-            1 => format!("the variable {} is {how}", listed(names)),
-            _ => format!("the variables {} are {how}", listed(names)),
+        let changes = changes.map(|(names, how)| {
+            let number = names.len();
+            text!(
+                "{number?the variable:the variables} {names} {number?is:are} {how}",
+                number,
+                names,
+                how
+            )
         });
-        let changes = joined(&changes.collect::<Vec<_>>(), "and");
-        if changes.is_empty() {
-            return None;
-        }
-        let message = Message::new(
-            format!(
-                "{changes}, compared with {last}, the last complete run of the list at this path"
+        let changes =
+            changes.reduce(|first, second| text!("{first} and {second}", first, second))?;
+        Some(Message::new(
+            text!(
+                "{{changes}, compared with {last}, the last complete run of the list at this path|compared with the last time that this list was sent, {changes}}",
+                changes,
+                last
             ),
-            "look whether that is meant; `--skip-column` leaves a column out",
-        );
-        Some(message.on_page(
-            format!("Compared with the last time that this list was sent, {changes}"),
-            "“What the agent knows” shows what is sent.",
+            text!(
+                "{look whether that is meant; `--skip-column` leaves a column out|{--var} shows what is sent}"
+            ),
         ))
     }
 }

@@ -201,7 +201,7 @@ impl Logbook {
             _ => None,
         };
         let state = progress.state(tally.in_flight, &TimeZone::UTC);
-        let state = state.unwrap_or_default();
+        let state = state.map(|state| state.to_string()).unwrap_or_default();
         warn!(event = "waiting", reason = word, wait_s, rows, "{state}");
     }
 

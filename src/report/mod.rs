@@ -40,7 +40,6 @@ mod runs_json;
 mod runs_text;
 mod screen;
 mod settings;
-mod stop_on_page;
 mod stop_text;
 mod summary;
 mod suppressed;

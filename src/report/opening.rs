@@ -149,7 +149,7 @@ fn input(
     lines.extend(completed.map(|completed| ("no +code", completed)));
     let later = planned.evidence();
     let later = later.and_then(|evidence| by_line(&evidence.later_columns));
-    lines.extend(later.map(|later| ("note", later)));
+    lines.extend(later.map(|later| ("note", later.to_string())));
     lines.extend(only(planned).map(|only| ("only", only)));
     lines.extend(marks(intake, planned));
     lines.push(("variables", variables(planned)));

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use super::time_left::{TimeLeft, rounded};
 use crate::event::{Pause, RunEvent, Waiting};
 use crate::lead::{Counts, Status};
+use crate::message::Text;
 use crate::rate::Pace;
 use crate::text::{counted, grouped};
 
@@ -56,42 +57,47 @@ impl Progress {
     }
 
     /// What all requests wait for, if they do.
-    pub fn state(&self, in_flight: usize, zone: &TimeZone) -> Option<String> {
+    pub fn state(&self, in_flight: usize, zone: &TimeZone) -> Option<Text> {
         if self.is_stopping {
-            let in_flight = grouped(in_flight as u64);
-            return Some(format!("stopping, {in_flight} still in flight"));
+            return Some(text!("stopping, {in_flight:} still in flight", in_flight));
         }
         let Pause { left, why } = self.pause.as_ref()?;
         let wait = wait(*left);
         Some(match why {
-            Waiting::Asked => format!("the service asks to wait {wait}"),
-            Waiting::Refused => {
-                format!("the service takes nothing for now, trying again in {wait}")
-            }
+            Waiting::Asked => text!("the service asks to wait {wait}", wait),
+            Waiting::Refused => text!(
+                "the service takes nothing for now, trying again in {wait}",
+                wait
+            ),
             Waiting::Outage { since } => {
                 let next = match left.is_zero() {
                     true => "now".to_owned(),
                     false => format!("in {wait}"),
                 };
-                let since = clock(*since, zone);
-                format!("service not answering since {since}, trying again {next}")
+                text!(
+                    "{service not answering|the service has not answered} since {since}, trying again {next}",
+                    since = clock(*since, zone),
+                    next
+                )
             }
-            Waiting::Retry => format!("no usable answer, trying again in {wait}"),
-            Waiting::Pace => {
-                format!("the rate is used up by what was sent before, going on in {wait}")
-            }
+            Waiting::Retry => text!("no usable answer, trying again in {wait}", wait),
+            Waiting::Pace => text!(
+                "the rate is used up by what was sent before, going on in {wait}",
+                wait
+            ),
             Waiting::Others { rows, by } => others(*rows, by.as_deref(), *left),
-            Waiting::Token => {
-                format!("the access token is refused, another one is awaited for {wait}")
-            }
-            Waiting::Ledger { since } => {
-                let since = clock(*since, zone);
-                format!("ledger out of reach since {since}, nothing is sent")
-            }
-            Waiting::Commit { since } => {
-                let since = clock(*since, zone);
-                format!("the ledger has been slow to write since {since}, nothing is sent")
-            }
+            Waiting::Token => text!(
+                "the access token is refused, another one is awaited for {wait}",
+                wait
+            ),
+            Waiting::Ledger { since } => text!(
+                "{ledger out of reach|leadload's record of what was sent can't be reached} since {since}, nothing is sent",
+                since = clock(*since, zone)
+            ),
+            Waiting::Commit { since } => text!(
+                "{ledger} has been slow to write since {since}, nothing is sent",
+                since = clock(*since, zone)
+            ),
         })
     }
 
@@ -137,14 +143,18 @@ fn clock(at: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// The wait for rows of other runs, which may send on for longer.
-fn others(rows: u64, by: Option<&str>, left: Duration) -> String {
-    let rows = counted(rows, "row");
+fn others(rows: u64, by: Option<&str>, left: Duration) -> Text {
     let by = by.unwrap_or("another run");
     let at_most = match left.is_zero() {
-        true => String::new(),
-        false => format!(", {} at most if it was killed", wait(left)),
+        true => Text::default(),
+        false => text!(", {wait} at most if it was killed", wait = wait(left)),
     };
-    format!("waiting for {rows} that {by} has claimed{at_most}")
+    text!(
+        "waiting for {rows:row} that {by} has claimed{at_most}",
+        rows,
+        by,
+        at_most
+    )
 }
 
 /// The rows by status: `1,180 created, 20 rejected`. When

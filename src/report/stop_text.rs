@@ -1,189 +1,153 @@
 //! Why a run ended early, in words: what happened, what the service said, and what to do.
 
-use super::stop_on_page::stop_on_page;
+use jiff::Timestamp;
+
 use crate::api::verdict::FatalCause;
 use crate::exit::StoppedBy;
 use crate::lead::{CampaignId, ErrorCode};
-use crate::message::Message;
+use crate::message::{Message, Template, Text};
 use crate::signals::Interrupt;
 use crate::stop::{Stop, StopReason};
-use crate::text::counted;
 
 const MAX_LISTED: usize = 10;
 
-const RUN_AGAIN: &str = "run the same command again";
-
-const MAY_BE_MADE: &str = "the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again";
-
 pub fn stop_text(stop: &Stop) -> Message {
-    let message = words(stop);
-    let message = match stop_on_page(stop) {
-        Some((what, hint)) => message.on_page(what, hint),
-        None => message,
+    let message = match (&stop.reason, &stop.said) {
+        (StopReason::Error { message, .. }, None) => message.clone(),
+        _ => match words(stop) {
+            (what, Some(hint)) => Message::new(what, hint),
+            (what, None) => Message::without_hint(what),
+        },
     };
     match (&stop.reason, &stop.also) {
         (StopReason::TestInterrupted(_), _) | (_, None) => message,
-        (StopReason::Error { .. }, Some(also)) => message.then(&stop_text(also)),
-        (_, Some(also)) => message.around(&stop_text(also)),
+        (StopReason::Error { .. }, Some(also)) => message.then(stop_text(also)),
+        (_, Some(also)) => message.with_inner(stop_text(also)),
     }
 }
 
 /// What happened and what the service said of it, and what to do about it.
-fn words(stop: &Stop) -> Message {
-    if let (StopReason::Error { message, .. }, None) = (&stop.reason, &stop.said) {
-        return message.clone();
+fn words(stop: &Stop) -> (Text, Option<Text>) {
+    let (what, hint) = reason(stop);
+    match &stop.said {
+        Some(said) => (
+            text!("{what}{ ({said})|. It says: {said}}", what, said),
+            hint,
+        ),
+        None => (what, hint),
     }
-    let then = |what: &str| Some(format!("{what}, then {RUN_AGAIN}"));
-    let (what, hint) = match &stop.reason {
-        StopReason::Refused(cause) => {
-            let (what, check) = refusal(*cause);
-            (what.to_owned(), then(check))
-        }
+}
+
+fn reason(stop: &Stop) -> (Text, Option<Text>) {
+    match &stop.reason {
+        StopReason::Refused(cause) => (refusal(*cause).into(), Some(cure(*cause).into())),
         StopReason::UnreadableAnswers(answers) => (
-            format!("{answers} consecutive answers could not be read"),
-            then("something other than the service may be answering: check `--base-url`"),
+            text!(
+                "{{answers} consecutive answers|{answers} answers one after the other} could not be read",
+                answers = *answers
+            ),
+            Some(text!(
+                "something other than the service may be answering{: |; }check {--base-url}, then {again}"
+            )),
         ),
         StopReason::NoUsableAnswer { rows, .. } => (
-            format!("the service gave no usable answer to the first {rows} rows"),
-            then("check the address of the service and the connection"),
+            text!(
+                "the service gave no usable answer to the first {rows} rows",
+                rows = *rows
+            ),
+            Some(text!(
+                "check {the address of the service and the connection|its address under {--base-url}, and your internet connection}, then {again}"
+            )),
         ),
-        StopReason::NoConnection(why) => (
-            why.clone(),
-            Some(format!("when that is fixed, {RUN_AGAIN}")),
+        StopReason::NoConnection { why, cure } => (
+            text!("{why}", why),
+            Some(text!(
+                "{cure}; when that is fixed, {run the same command again|go on where it stopped}",
+                cure = *cure
+            )),
         ),
         StopReason::RejectedAlike(rows) => (
-            format!("the service has rejected {rows} consecutive rows for the same reason"),
-            Some(format!(
-                "fix what these rows have in common, here or at the service, then {RUN_AGAIN}; they are in the rejects file. `--stop-after` allows more"
+            text!(
+                "the service has {rejected {rows} consecutive rows|refused {rows} rows one after the other} for the same reason",
+                rows = rows.get()
+            ),
+            Some(text!(
+                "fix what these rows have in common, here or {at|in} {the_service}{, then run the same command again; they are in the rejects file. `--stop-after` allows more|; they are among {rejects}; then try again}"
             )),
         ),
         StopReason::NoAnswers {
             since,
             last,
             detail,
-        } => {
-            let last = detail.clone().or(last.map(code_text));
-            let last = last.map(|last| format!(" ({last})")).unwrap_or_default();
-            (
-                format!("the service has given no answer about any row since {since:.0}{last}"),
-                Some(format!(
-                    "when it is back, {RUN_AGAIN}; `--max-outage` says how long to wait for it"
-                )),
-            )
-        }
+        } => (
+            no_answers(*since, *last, detail.as_deref()),
+            Some(text!(
+                "when it {is back, run the same command again; `--max-outage` says how long to wait for it|answers again, go on where it stopped}"
+            )),
+        ),
         StopReason::AskedToWait { until, why } => (
-            format!(
-                "the service refuses requests for now ({why}), and the next one would go at {until:.0}, which is later than `--max-outage` allows"
+            text!(
+                "the service {refuses requests for now ({why})|takes no leads for now}, and the next one would go at {until}{, which is later than `--max-outage` allows|}",
+                until = *until,
+                why = why.to_string()
             ),
-            Some(format!(
-                "{RUN_AGAIN} after that; `--max-outage` says how long to wait for the service"
+            Some(text!(
+                "{again} after that{; `--max-outage` says how long to wait for the service|}"
             )),
         ),
         StopReason::Stuck(rows) => (
-            format!(
-                "{} could neither be sent nor given up",
-                counted(*rows, "row")
+            text!(
+                "{rows:row} could neither be sent nor given up",
+                rows = *rows
             ),
-            Some(
-                "this is a bug in leadload, please report it; the same command continues with these rows"
-                    .to_owned(),
-            ),
+            Some(text!(
+                "{report_bug}; {the same command continues|try again to go on} with these rows"
+            )),
         ),
-        StopReason::Interrupted(interrupt) => (interrupted(*interrupt), None),
-        StopReason::ResultsEnded => ("the results cannot be written".to_owned(), None),
+        StopReason::Interrupted(interrupt) => (
+            interrupted(*interrupt),
+            Some(text!("{|what was sent is remembered}")),
+        ),
+        StopReason::ResultsEnded => (
+            text!("the results cannot be written{| to this computer's disk}"),
+            Some(text!("{|free some space; then try again}")),
+        ),
         StopReason::Campaigns {
             refused,
             others_were_sent,
-        } => (
-            campaigns(refused, *others_were_sent),
-            refused.first().and_then(|(_, stop)| words(stop).hint),
+        } => campaigns(refused, *others_were_sent),
+        StopReason::Error { message, .. } => (message.what.clone(), None),
+        StopReason::TestUnanswered { may_be_made, .. } => (
+            text!("the service gave no usable answer"),
+            Some(match may_be_made {
+                true => MAY_BE_MADE.into(),
+                false => text!(
+                    "{when the service is back, test again|test again when the service is back}"
+                ),
+            }),
         ),
-        StopReason::Error { message, .. } => (message.what.clone(), message.hint.clone()),
-        StopReason::TestUnanswered { may_be_made, .. } => {
-            let hint = if *may_be_made {
-                MAY_BE_MADE
-            } else {
-                "when the service is back, test again"
-            };
-            (
-                "the service gave no usable answer".to_owned(),
-                Some(hint.to_owned()),
-            )
-        }
         StopReason::TestThrottled { until, .. } => (
-            "the service takes no leads at the moment".to_owned(),
+            text!("the service takes no leads at the moment"),
             Some(match until {
-                Some(until) => format!("test again after {until:.0}"),
-                None => "test again later".to_owned(),
+                Some(until) => text!("test again after {until}", until = *until),
+                None => text!("test again later"),
             }),
         ),
         StopReason::TokenReplaced => (
-            "the service does not accept the token, and the token file holds another one now"
-                .to_owned(),
-            Some(RUN_AGAIN.to_owned()),
-        ),
-        StopReason::TestInterrupted(interrupt) => match &stop.also {
-            Some(answer) => {
-                let Message { what, hint, .. } = words(answer);
-                (format!("{}; {what}", interrupted(*interrupt)), hint)
-            }
-            None => (
-                format!("{} before the answer came", interrupted(*interrupt)),
-                Some(MAY_BE_MADE.to_owned()),
+            text!(
+                "the service does not accept the token, and the token file holds another one now"
             ),
-        },
-    };
-    let what = match &stop.said {
-        Some(said) => format!("{what} ({said})"),
-        None => what,
-    };
-    match hint {
-        Some(hint) => Message::new(what, hint),
-        None => Message::without_hint(what),
+            Some(text!("{again}")),
+        ),
+        StopReason::TestInterrupted(interrupt) => {
+            test_interrupted(*interrupt, stop.also.as_deref())
+        }
     }
 }
-
-fn refusal(cause: FatalCause) -> (&'static str, &'static str) {
-    match cause {
-        FatalCause::Token => (
-            "the service does not accept the token",
-            "check the token; a new one may be needed",
-        ),
-        FatalCause::Forbidden => (
-            "the service forbids creating leads",
-            "check what the token is allowed to do, and that no firewall is in between",
-        ),
-        FatalCause::Payment | FatalCause::Balance => (
-            "the account's balance or plan allows no further leads",
-            "check the account's balance and limits",
-        ),
-        FatalCause::Campaign => (
-            "the service refuses the campaign",
-            "check the campaign's id with `leadload campaigns`, and the base URL",
-        ),
-        FatalCause::Redirect => (
-            "the service redirects to another address",
-            "check the address of the service",
-        ),
-        FatalCause::NotTheService => (
-            "the answer is not one of the calling service",
-            "check the address of the service",
-        ),
-    }
-}
-
-fn interrupted(interrupt: Interrupt) -> String {
-    let by = match interrupt {
-        Interrupt::Signal => StoppedBy::Signal,
-        Interrupt::TimeUp => StoppedBy::MaxDuration,
-    };
-    format!("stopped by {}", in_words(by))
-}
-
 /// What follows "stopped": `after` what, and why.
 pub(super) fn stopped(stop: &Stop, after: &str) -> String {
     match &stop.reason {
-        StopReason::Refused(cause) => format!("{after}: {}", refusal(*cause).0),
+        StopReason::Refused(cause) => format!("{after}: {}", Text::from(refusal(*cause))),
         _ if stop.is_interrupted() => format!("by {} {after}", in_words(stop.by())),
         _ => format!("{after}: {}", in_words(stop.by())),
     }
@@ -209,26 +173,105 @@ pub(super) fn in_words(by: StoppedBy) -> &'static str {
     }
 }
 
-fn code_text(code: ErrorCode) -> String {
-    match code {
-        ErrorCode::Http(status) => format!("HTTP {status}"),
-        code => code.to_string(),
+const MAY_BE_MADE: Template = template!(
+    "the {|test }lead may have been made, and {the|your} phone may ring{: |; }look for it {at|in} {the_service}, or wait for the call, before you test again"
+);
+
+fn refusal(cause: FatalCause) -> Template {
+    match cause {
+        FatalCause::Token => {
+            template!("the service {does not accept the|no longer accepts your access} token")
+        }
+        FatalCause::Forbidden => template!("the service forbids creating leads"),
+        FatalCause::Payment | FatalCause::Balance => {
+            template!("the account's balance or plan allows no further leads")
+        }
+        FatalCause::Campaign => template!("the service refuses the campaign"),
+        FatalCause::Redirect => {
+            template!("the service {redirects|sends leadload on} to another address")
+        }
+        FatalCause::NotTheService => template!("the answer is not one of the calling service"),
     }
 }
 
-fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> String {
-    let mut lines: Vec<String> = refused
+fn cure(cause: FatalCause) -> Template {
+    match cause {
+        FatalCause::Token => template!(
+            "{check the token; a new one may be needed, then {again}|paste a new one under {--token-file}}"
+        ),
+        FatalCause::Forbidden => template!(
+            "{check what the token is allowed to do, and that no firewall is in between|ask the person who manages {the_service}}, then {again}"
+        ),
+        FatalCause::Payment | FatalCause::Balance => template!(
+            "{check the account's balance and limits|ask the person who manages {the_service}}, then {again}"
+        ),
+        FatalCause::Campaign => template!(
+            "{check the campaign's id with `leadload campaigns`, and the base URL, then {again}|it may have been deleted or closed; look at it in {the_service}, or choose another one under {--campaign}}"
+        ),
+        FatalCause::Redirect | FatalCause::NotTheService => template!(
+            "check {the address of the service|its address under {--base-url}}, then {again}"
+        ),
+    }
+}
+
+fn interrupted(interrupt: Interrupt) -> Text {
+    match interrupt {
+        Interrupt::Signal => text!("stopped{ by {by}|}", by = in_words(StoppedBy::Signal)),
+        Interrupt::TimeUp => text!(
+            "{stopped by {by}|the time that was set for sending is over}",
+            by = in_words(StoppedBy::MaxDuration)
+        ),
+    }
+}
+
+/// A test lead that was interrupted while it waited for its answer.
+fn test_interrupted(interrupt: Interrupt, answer: Option<&Stop>) -> (Text, Option<Text>) {
+    let by = interrupted(interrupt);
+    match answer.map(words) {
+        Some((what, hint)) => (text!("{by}; {what}", by, what), hint),
+        None => (
+            text!("{{by}|stopped} before the answer came", by),
+            Some(MAY_BE_MADE.into()),
+        ),
+    }
+}
+
+fn no_answers(since: Timestamp, last: Option<ErrorCode>, detail: Option<&str>) -> Text {
+    let why = match (detail, last) {
+        (Some(detail), _) => text!(" ({detail})", detail),
+        (None, Some(ErrorCode::Http(status))) => {
+            text!(" (HTTP {status})", status = u32::from(status))
+        }
+        (None, Some(code)) => text!("{ ({code})|}", code = code.to_string()),
+        (None, None) => Text::default(),
+    };
+    text!(
+        "the service has given no answer{ about any row|} since {since}{why}",
+        since,
+        why
+    )
+}
+
+fn campaigns(refused: &[(CampaignId, Stop)], others_were_sent: bool) -> (Text, Option<Text>) {
+    let mut lines: Vec<Text> = refused
         .iter()
         .take(MAX_LISTED)
-        .map(|(campaign, stop)| format!("campaign {campaign}: {}", words(stop).what))
+        .map(|(id, stop)| {
+            let (id, (what, _)) = (id.to_string(), words(stop));
+            text!("campaign {id}: {what}", id, what)
+        })
         .collect();
     if refused.len() > MAX_LISTED {
-        lines.push(format!("… and {} more", refused.len() - MAX_LISTED));
+        lines.push(text!(
+            "… and {more} more",
+            more = refused.len() - MAX_LISTED
+        ));
     }
     if others_were_sent {
-        lines.push("the leads of the other campaigns were sent".to_owned());
+        lines.push(text!("the leads of the other campaigns were sent"));
     }
-    lines.join("\n")
+    let hint = refused.first().and_then(|(_, stop)| words(stop).1);
+    (text!("{lines}", lines), hint)
 }
 
 #[cfg(test)]
@@ -239,24 +282,33 @@ mod tests {
     fn a_stop_says_what_else_would_have_ended_the_run() {
         let results = Stop::new(StopReason::ResultsEnded);
         let token = Stop::new(StopReason::TokenReplaced);
-        let disk = Stop::error(StoppedBy::Disk, Message::new("it is full", "free space"));
+        let disk = Stop::error(
+            StoppedBy::Disk,
+            Message::new(text!("it is full"), text!("free space")),
+        );
         let refused =
             "the service does not accept the token, and the token file holds another one now";
         for (stop, text) in [
             (
                 results.with(token.clone()),
-                format!("the results cannot be written\n\n{refused}\n\nhint: {RUN_AGAIN}"),
+                format!(
+                    "the results cannot be written\n\n{refused}\n\nhint: run the same command again"
+                ),
             ),
             (
                 token.clone().with(disk.clone()),
-                format!("{refused}\n\nit is full\n\nhint: free space\n\nhint: {RUN_AGAIN}"),
+                format!(
+                    "{refused}\n\nit is full\n\nhint: free space\n\nhint: run the same command again"
+                ),
             ),
             (
                 disk.with(token),
-                format!("it is full\n\nhint: free space\n\n{refused}\n\nhint: {RUN_AGAIN}"),
+                format!(
+                    "it is full\n\nhint: free space\n\n{refused}\n\nhint: run the same command again"
+                ),
             ),
         ] {
-            let Message { what, hint, .. } = stop_text(&stop);
+            let (what, hint) = stop_text(&stop).at_terminal();
             let hint = hint.unwrap();
             assert!(!what.contains("hint: "), "{what}");
             assert_eq!(format!("{what}\n\nhint: {hint}"), text);

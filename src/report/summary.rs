@@ -15,9 +15,10 @@ use super::tally::{OutcomeGroup, Tally};
 use super::width::{Width, paragraph, written};
 use crate::command_line::CommandLine;
 use crate::lead::{Counts, ErrorCode, Status};
+use crate::message::in_lines;
 use crate::phone::RoundNumbers;
 use crate::results::{Written, WrittenRejects};
-use crate::text::{counted, grouped, in_lines, printable, was};
+use crate::text::{counted, grouped, printable, was};
 
 pub(super) const MAX_PROBLEMS: usize = 3;
 
@@ -47,7 +48,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
     write_blank_rows(text, ended)?;
     write_footers(text, ended)?;
     if let Some(later) = by_row(&ended.list_notes.later_columns) {
-        write_paragraph(text, &later)?;
+        write_paragraph(text, &later.to_string())?;
     }
     write_problems(text, ended, MAX_PROBLEMS)?;
     write_written(text, ended)?;
@@ -62,7 +63,7 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
         write_command(text, what, command)?;
     }
     if let Some(said) = ended.refused_rows() {
-        write_paragraph(text, &said)?;
+        write_paragraph(text, &said.to_string())?;
     }
     match (&ended.continue_with, &ended.send_rejects_with) {
         (Some(command), _) => {
@@ -269,7 +270,7 @@ pub(super) fn shown(path: &Path) -> String {
 /// Where the rows of a group are, or the first few of them: `in lines 3, 7`.
 pub(super) fn places(group: &OutcomeGroup, inputs: &[&str]) -> String {
     let first = group.first.iter().map(|place| (place.file, place.line));
-    in_lines(group.rows, &first.collect::<Vec<_>>(), inputs)
+    in_lines(group.rows, &first.collect::<Vec<_>>(), inputs).to_string()
 }
 
 pub(super) fn seconds(seconds: f64) -> String {

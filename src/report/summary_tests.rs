@@ -3,7 +3,7 @@
 use super::*;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::RunId;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::report::{CampaignNames, InDoubt, ListNotes, Tally};
 use crate::results::{Written, WrittenRejects};
 use crate::stop::Stop;
@@ -285,7 +285,7 @@ fn no_line_is_wider_than_80_columns() {
             tally.known_bad = 10;
             let group = OutcomeGroup {
                 rows: 12,
-                example: Some(((0, 2), "words ".repeat(30))),
+                example: Some(((0, 2), Text::said("words ".repeat(30)))),
                 ..OutcomeGroup::default()
             };
             tally.groups.insert((status, Some(code)), group);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::event::RunEvent;
 use crate::exit::ExitCode;
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, Status};
+use crate::message::Text;
 use crate::phone::RoundNumbers;
 use crate::source::Row;
 use crate::stop::Stop;
@@ -24,7 +25,7 @@ pub struct OutcomeGroup {
     pub first: Vec<Place>,
     /// What is wrong with one of the rows, if that text holds no personal data, and
     /// the input and the line of the row.
-    pub example: Option<((usize, u64), String)>,
+    pub example: Option<((usize, u64), Text)>,
     /// Whether other rows have other texts.
     pub is_mixed: bool,
 }
@@ -123,12 +124,12 @@ impl Tally {
         group.suppressed += u64::from(outcome.is_suppressed);
         // Our own error texts do not quote the cell; the service's may name a person.
         if outcome.status == Status::Invalid {
-            let text = outcome.error.as_deref().filter(|_| !outcome.quotes_cells);
+            let text = outcome.error.as_ref().filter(|_| !outcome.quotes_cells);
             match (&group.example, text) {
                 (Some((_, example)), text) => group.is_mixed |= text != Some(example),
                 (None, Some(text)) => {
                     group.is_mixed = group.rows > 1;
-                    group.example = Some(((row.file(), row.line()), text.to_owned()));
+                    group.example = Some(((row.file(), row.line()), text.clone()));
                 }
                 (None, None) => {}
             }

@@ -36,9 +36,9 @@ impl TestReport<'_> {
     /// The summary, with what the service said about the lead.
     pub fn json(&self) -> String {
         let mut summary = summary(self.ended);
-        let said = self.outcome.and_then(|outcome| outcome.error.as_deref());
+        let said = self.outcome.and_then(|outcome| outcome.error.as_ref());
         if let (None, Some(said)) = (&self.ended.stop, said) {
-            summary["error"] = without_numbers(said).into();
+            summary["error"] = without_numbers(&said.to_string()).into();
         }
         line(&summary)
     }
@@ -77,7 +77,11 @@ impl TestReport<'_> {
             writeln!(text, "  lead id {}", printable(lead_id))?;
         }
         if let Some(error) = &outcome.error {
-            writeln!(text, "  {}", printable(&without_numbers(error)))?;
+            writeln!(
+                text,
+                "  {}",
+                printable(&without_numbers(&error.to_string()))
+            )?;
         }
         match self.ended.sandbox {
             true => writeln!(text, "  {TRIAL}"),

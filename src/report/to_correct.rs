@@ -2,6 +2,7 @@
 
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{ErrorCode, RowId, RowOutcome};
+use crate::message::Text;
 use crate::source::Row;
 
 /// Nobody corrects more rows than this by hand.
@@ -38,7 +39,7 @@ pub struct RowToCorrect {
     /// All cells of the row.
     pub cells: Vec<String>,
     pub code: ErrorCode,
-    pub error: String,
+    pub error: Option<Text>,
 }
 
 impl ToCorrect {
@@ -76,7 +77,7 @@ impl ToCorrect {
             extension: phone.extension,
             cells,
             code,
-            error: outcome.error.clone().unwrap_or_default(),
+            error: outcome.error.clone(),
         });
     }
 }
@@ -146,7 +147,7 @@ mod tests {
         let row = &found.rows[0];
         assert_eq!((row.row, row.line, row.column), (RowId(1), 2, 1));
         assert_eq!((row.cell(), row.code), ("07911", ErrorCode::PhoneNotE164));
-        assert_eq!(row.error, "why");
+        assert_eq!(row.error.as_ref().unwrap(), &"why");
         let others = [("name", "Ada"), ("city", "Leeds"), ("id", "7"), ("x", "y")];
         assert_eq!(row.others(&list), others);
         let corrected = ["Ada", "+447911123456", "Leeds", "", "7", "y"];

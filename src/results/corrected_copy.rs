@@ -199,8 +199,9 @@ fn are_blank(cells: &[impl AsRef<[u8]>]) -> bool {
 }
 
 fn not_in_list(row: RowId) -> ListError {
-    ListError::OtherList(format!(
-        "the corrections are of another list: the cell of row {row} is not in this one"
+    ListError::OtherList(text!(
+        "the corrections are of another list: the cell of row {row} is not in this one",
+        row = row.to_string()
     ))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::message::Message;
+use crate::message::{Message, Text, Value};
 use crate::paths::{folder_of, with_reason};
 
 const FLAGS: &str = "`--results`, `--rejects` or `--report`";
@@ -12,9 +12,9 @@ const FLAGS: &str = "`--results`, `--rejects` or `--report`";
 /// An output that cannot be written.
 #[derive(Debug)]
 pub struct OutputError {
-    what: String,
-    hint: String,
-    /// The flags with which the user can name another file. They end the hint.
+    what: Text,
+    hint: Text,
+    /// The flags with which the user can name another file. They end the hint at the terminal.
     flags: Option<&'static str>,
     /// What stopped the run, if nothing has been sent yet.
     stopped_by: StoppedBy,
@@ -22,66 +22,88 @@ pub struct OutputError {
 }
 
 impl OutputError {
-    fn new(stopped_by: StoppedBy, what: String, hint: &str) -> OutputError {
+    fn new(stopped_by: StoppedBy, what: Text, hint: Text) -> OutputError {
         OutputError {
             what,
-            hint: hint.to_owned(),
+            hint,
             flags: None,
             stopped_by,
             is_gone: false,
         }
     }
 
-    /// For an output path that the user has to change.
-    pub(super) fn usage(what: String, hint: &str) -> OutputError {
+    /// For an output path that the user has to change, as `hint` says at the terminal. The page
+    /// chooses its paths itself.
+    pub(super) fn usage(what: Text, hint: impl Into<Value>) -> OutputError {
+        let hint: Value = hint.into();
+        let hint = text!(
+            "{{hint}|try again; if it happens again, choose the list again as a new list}",
+            hint
+        );
         OutputError::new(StoppedBy::Usage, what, hint)
     }
 
     pub(super) fn busy(path: &Path) -> OutputError {
-        let what = format!("another run is writing `{}`", path.display());
-        let hint = "wait until it has ended, or ";
+        let what = text!(
+            "another {run is writing `{path}`|list is writing its results there}",
+            path = path.display().to_string()
+        );
+        let hint = text!("wait until it has ended, {or |then {again}}");
         OutputError::new(StoppedBy::Busy, what, hint).naming_flags()
     }
 
     pub(super) fn unwritable(path: &Path, error: io::Error) -> OutputError {
-        let what = format!("cannot write {}", with_reason(path, &error));
-        let fix = what_to_fix(path, &error);
-        let hint = format!("{fix}, then run the same command again, or ");
-        OutputError::new(StoppedBy::Disk, what, &hint).naming_flags()
+        let what = text!("cannot write {path}", path = with_reason(path, &error));
+        let hint = text!(
+            "{fix}, then {again}{, or |}",
+            fix = what_to_fix(path, &error)
+        );
+        OutputError::new(StoppedBy::Disk, what, hint).naming_flags()
     }
 
     /// For a file that another program has open (on Windows).
     pub(super) fn not_replaced(path: &Path, error: io::Error) -> OutputError {
         OutputError::new(
             StoppedBy::Disk,
-            format!("cannot replace `{}`: {error}", path.display()),
-            "if another program has it open, close it there; then run the same command again",
+            text!(
+                "cannot replace `{path}`: {error}",
+                path = path.display().to_string(),
+                error = &error
+            ),
+            text!("if another program has it open, close it there; then {again}"),
         )
     }
 
     pub(super) fn gone(part: &Path) -> OutputError {
-        let what = format!(
-            "`{}`, which was being written, has been deleted or moved away",
-            part.display()
+        let what = text!(
+            "`{part}`, which was being written, has been deleted or moved away",
+            part = part.display().to_string()
         );
-        let hint = "leave it there while leadload is running, and run the same command again: it writes the whole file again";
+        let hint = text!(
+            "leave it there while leadload is running, and {again}: it writes the whole file again"
+        );
         OutputError {
             is_gone: true,
-            ..OutputError::usage(what, hint)
+            ..OutputError::new(StoppedBy::Usage, what, hint)
         }
     }
 
     /// For a thread that has panicked.
     pub fn died() -> OutputError {
-        OutputError::usage(
-            "the thread that writes results has died".to_owned(),
-            "this is a bug in leadload, please report it; run the same command again",
+        OutputError::new(
+            StoppedBy::Usage,
+            text!(
+                "{the thread that writes results has died|the results cannot be written any more}"
+            ),
+            text!("{report_bug}; {again}"),
         )
     }
 
     pub(super) fn not_a_file(path: &Path) -> OutputError {
-        let path = path.display();
-        let what = format!("`{path}` is not a regular file, so it cannot be an output");
+        let what = text!(
+            "`{path}` is not a regular file, so it cannot be an output",
+            path = path.display().to_string()
+        );
         OutputError::usage(what, "name another file")
     }
 
@@ -93,18 +115,12 @@ impl OutputError {
     }
 
     pub fn message(&self) -> Message {
-        let another = self
-            .flags
-            .map(|flags| format!("name another file with {flags}"));
-        let message = Message::new(&self.what, self.hint.clone() + &another.unwrap_or_default());
-        let on_page = match self.stopped_by {
-            StoppedBy::Busy => {
-                "Another list is writing its results there. Wait until it has ended, then try again."
-            }
-            StoppedBy::Disk => "Free some space on this computer's disk, then try again.",
-            _ => "Try again. If it happens again, choose the list again as a new list.",
+        let hint = self.hint.clone();
+        let hint = match self.flags {
+            Some(flags) => text!("{hint}{name another file with {flags}|}", hint, flags),
+            None => hint,
         };
-        message.hint_on_page(on_page)
+        Message::new(self.what.clone(), hint)
     }
 
     /// Whether the file was deleted while it was being written, so that nothing of it is left.
@@ -122,7 +138,7 @@ impl OutputError {
         Failure::new(self.stopped_by, self.message())
     }
 
-    /// The same error for an export, or for undoing a run, whose only flag for a file is `--results`.
+    /// This error in an export, or where a run is undone: the only flag for a file is `--results`.
     pub fn of_export(self) -> OutputError {
         OutputError {
             flags: self.flags.map(|_| "`--results`"),
@@ -132,35 +148,41 @@ impl OutputError {
 }
 
 /// What has to be fixed before the file can be written.
-pub fn what_to_fix(path: &Path, error: &io::Error) -> String {
-    let folder = folder_of(path).display();
+pub fn what_to_fix(path: &Path, error: &io::Error) -> Text {
+    let folder = folder_of(path).display().to_string();
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free space on that disk".to_owned(),
-        ErrorKind::FileTooLarge => {
-            "lift the limit on the size of files (`ulimit -f`), if it is not the disk's own"
-                .to_owned()
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            text!("free {space on that disk|some space on this computer's disk}")
         }
-        _ if folder_of(path).is_file() => {
-            format!("remove the file `{folder}`, which is in the place of a folder")
-        }
+        ErrorKind::FileTooLarge => text!(
+            "{lift the limit on the size of files (`ulimit -f`), if it is not the disk's own|free some space on this computer's disk}"
+        ),
+        _ if folder_of(path).is_file() => text!(
+            "remove the file `{folder}`, which is in the place of a folder",
+            folder
+        ),
         // For example a virtual folder of the system.
-        ErrorKind::NotFound if folder_of(path).is_dir() => {
-            format!("make sure that files can be created in the folder `{folder}`")
+        ErrorKind::NotFound if folder_of(path).is_dir() => text!(
+            "make sure that files can be created in the folder `{folder}`",
+            folder
+        ),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            text!("create the folder `{folder}`", folder)
         }
-        ErrorKind::NotFound | ErrorKind::NotADirectory => format!("create the folder `{folder}`"),
-        ErrorKind::PermissionDenied if is_read_only(path) => {
-            format!("get permission to write `{}`", path.display())
-        }
+        ErrorKind::PermissionDenied if is_read_only(path) => text!(
+            "get permission to write `{path}`",
+            path = path.display().to_string()
+        ),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            format!("get permission to write in the folder `{folder}`")
+            text!("get permission to write in the folder `{folder}`", folder)
         }
-        _ => "fix that".to_owned(),
+        _ => text!("{fix that|check this computer's disk}"),
     }
 }
 
 /// Like [`what_to_fix`], for a path whose missing folders are created:
 /// names what prevents the first of them.
-pub fn what_to_fix_with_folders(path: &Path, error: &io::Error) -> String {
+pub fn what_to_fix_with_folders(path: &Path, error: &io::Error) -> Text {
     let missing = path.ancestors().filter(|place| !place.exists());
     let missing = missing.filter(|place| !place.as_os_str().is_empty());
     what_to_fix(missing.last().unwrap_or(path), error)
@@ -187,7 +209,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                what_to_fix_with_folders(&path, &kind.into()),
+                what_to_fix_with_folders(&path, &kind.into()).to_string(),
                 format!("{advice} the folder `{above}`")
             );
         }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::WorkbookError;
 use crate::exit::{Failure, StoppedBy};
+use crate::message::{Message, Text};
 use crate::source::SourceError;
 
 #[derive(Debug, Error)]
@@ -15,7 +16,7 @@ pub enum ListError {
     Unreadable(SourceError),
     /// What should go with the rows of the list belongs to another list.
     #[error("{0}")]
-    OtherList(String),
+    OtherList(Text),
     #[error(transparent)]
     Workbook(#[from] WorkbookError),
 }
@@ -28,10 +29,19 @@ impl From<SourceError> for ListError {
 
 impl From<ListError> for Failure {
     fn from(error: ListError) -> Failure {
-        match error {
-            ListError::Unreadable(error) => error.into(),
-            other => Failure::new(StoppedBy::Disk, other),
-        }
+        let message = match error {
+            ListError::Unreadable(error) => return error.into(),
+            ListError::OtherList(what) => {
+                Message::new(what, text!("choose the list again as a new list"))
+            }
+            ListError::Workbook(WorkbookError::DoesNotFit(what)) => {
+                Message::new(what, text!("download the results as CSV"))
+            }
+            ListError::Workbook(WorkbookError::Io(error)) => {
+                Message::without_hint(text!("{error}", error = &error))
+            }
+        };
+        Failure::new(StoppedBy::Disk, message)
     }
 }
 

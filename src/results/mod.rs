@@ -57,13 +57,11 @@ use std::sync::Arc;
 use crate::intake::{Batch, PlannedInput};
 use crate::lead::{ListLabel, RowOutcome, Status};
 use crate::ledger::{Begun, OutputRecord};
+use crate::message::Voice;
 use rejects_file::RejectsFile;
 use sealed::SealedFile;
 pub use sealed::{Written, WrittenRejects};
 pub use undo_file::UndoFile;
-
-/// Other words for why a row was not sent: for people who type no flags.
-pub type RowWords = fn(&str) -> String;
 
 #[derive(Debug)]
 pub struct Writer {
@@ -77,7 +75,8 @@ pub struct Writer {
     known: KnownOutputs,
     /// What the rejects name: the run or, without one, the list.
     source: String,
-    row_words: Option<RowWords>,
+    /// In which the results and the rejects say why a row was not sent.
+    voice: Voice,
     /// The complete files, moved here from the fields above.
     sealed: Vec<SealedFile>,
 }
@@ -115,7 +114,7 @@ impl Writer {
             inputs: inputs.clone(),
             known,
             source: String::new(),
-            row_words: None,
+            voice: Voice::Terminal,
             sealed: Vec::new(),
         })
     }
@@ -129,10 +128,10 @@ impl Writer {
         }
     }
 
-    /// Says in the rejects why a row was not sent in these words.
+    /// Makes the results and the rejects say in this voice why a row was not sent.
     #[must_use]
-    pub fn in_words(self, row_words: Option<RowWords>) -> Writer {
-        Writer { row_words, ..self }
+    pub fn speaking(self, voice: Voice) -> Writer {
+        Writer { voice, ..self }
     }
 
     /// Writes the headers, before anything is sent. Until then the files of a
@@ -174,14 +173,13 @@ impl Writer {
                 continue;
             };
             if let Some(results) = &mut self.results {
-                results.write_row(row, prepared, outcome, &self.inputs[row.file()])?;
+                let input = &self.inputs[row.file()];
+                results.write_row(row, prepared, outcome, input, self.voice)?;
             }
             if self.is_rejected(outcome)
                 && let Some(Some(rejects)) = self.rejects.get_mut(row.file())
             {
-                let error = outcome.error.as_deref().unwrap_or_default();
-                let error = self.row_words.map_or(error.into(), |words| words(error));
-                rejects.write(row, outcome, &error, &self.source)?;
+                rejects.write(row, outcome, self.voice, &self.source)?;
             }
         }
         if let Some(results) = &mut self.results {

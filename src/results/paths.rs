@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::OutputError;
 use crate::intake::PlannedInput;
 use crate::ledger::{LedgerPlace, OutputKind};
+use crate::message::Template;
 use crate::paths::{absolute_place, folder_of, is_same_place};
 use crate::source::Input;
 
@@ -60,9 +61,13 @@ impl OutputPaths {
         let mut rejects = rejects.filter(|_| choices.rejects == OutputChoice::BesideInput);
         let is_read = |place| read.iter().any(|input| is_same_place(input, place));
         if let Some((of, path)) = rejects.find(|(_, path)| is_read(path)) {
-            let (path, of) = (path.display(), of.input.name());
+            let what = text!(
+                "`{path}` is an input, and also where the {rejects|rows to fix} of `{of}` would go",
+                path = path.display().to_string(),
+                of = of.input.name()
+            );
             return Err(OutputError::usage(
-                format!("`{path}` is an input, and also where the rejects of `{of}` would go"),
+                what,
                 "import the two one after the other, or name another file with `--rejects`",
             ));
         }
@@ -159,20 +164,26 @@ impl OutputPaths {
 
     fn refuse_reserved(&self, reserved: &[PathBuf]) -> Result<(), OutputError> {
         let is_reserved = |path: &Path| reserved.iter().any(|other| is_same_place(other, path));
-        let why = "holds settings, a token or certificates that this command uses";
+        let why =
+            template!("holds settings, a token or certificates that {this command|leadload} uses");
         self.refuse(is_reserved, why)
     }
 
     /// Makes sure that no output is the ledger or one of the files next to it.
     pub fn refuse_ledger(&self, ledger: &LedgerPlace) -> Result<(), OutputError> {
-        self.refuse(|path| ledger.owns(path), "is a file of the ledger")
+        let why = template!("is a file of {ledger}");
+        self.refuse(|path| ledger.owns(path), why)
     }
 
-    fn refuse(&self, is_refused: impl Fn(&Path) -> bool, why: &str) -> Result<(), OutputError> {
+    fn refuse(&self, is_refused: impl Fn(&Path) -> bool, why: Template) -> Result<(), OutputError> {
         let Some(path) = self.with_parts().find(|path| is_refused(path)) else {
             return Ok(());
         };
-        let what = format!("`{}` {why}, and is never written over", path.display());
+        let what = text!(
+            "`{path}` {why}, and is never written over",
+            path = path.display().to_string(),
+            why
+        );
         Err(OutputError::usage(what, "name another file"))
     }
 
@@ -186,18 +197,21 @@ impl OutputPaths {
         }
         let is_no_page = |path: &Path| !is_called(path, &["html", "htm"]);
         let (what, ending) = if let Some(path) = self.results.iter().find(|path| is_no_csv(path)) {
-            let path = path.display();
-            let what = format!("the results cannot be `{path}`: they are a CSV file");
+            let path = path.display().to_string();
+            let what = text!("the results cannot be `{path}`: they are a CSV file", path);
             (what, "csv")
         } else if let Some(path) = self.report.iter().find(|path| is_no_page(path)) {
-            let path = path.display();
-            let what = format!("the report cannot be `{path}`: it is a page for a browser");
+            let path = path.display().to_string();
+            let what = text!(
+                "the report cannot be `{path}`: it is a page for a browser",
+                path
+            );
             (what, "html")
         } else {
             return Ok(());
         };
-        let hint = format!("give it a name that ends in `.{ending}`");
-        Err(OutputError::usage(what, &hint))
+        let hint = text!("give it a name that ends in `.{ending}`", ending);
+        Err(OutputError::usage(what, hint))
     }
 
     fn refuse_clashes(&self, read: &[&Path]) -> Result<(), OutputError> {
@@ -220,15 +234,18 @@ pub(super) fn is_called(path: &Path, extensions: &[&str]) -> bool {
 fn refuse_place(place: &Path, read: &[&Path], seen: &[PathBuf]) -> Result<(), OutputError> {
     // Looks at a link itself, not its target: renaming a file onto a link replaces only the link.
     let is_other_kind = fs::symlink_metadata(place).is_ok_and(|found| !found.is_file());
-    let shown = place.display();
+    let shown = place.display().to_string();
     if is_other_kind {
         Err(OutputError::not_a_file(place))
     } else if read.iter().any(|input| is_same_place(input, place)) {
-        let what = format!("`{shown}` is an input, and inputs are never written to");
+        let what = text!(
+            "`{shown}` is an input, and inputs are never written to",
+            shown
+        );
         Err(OutputError::usage(what, "").naming_flags())
     } else if seen.iter().any(|other| is_same_place(other, place)) {
         Err(OutputError::usage(
-            format!("two outputs would be written to `{shown}`"),
+            text!("two outputs would be written to `{shown}`", shown),
             "name different files with `--results`, `--rejects` and `--report`, or import the inputs one by one",
         ))
     } else {

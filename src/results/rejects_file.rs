@@ -21,6 +21,7 @@ use crate::intake::PlannedInput;
 use crate::lead::RowOutcome;
 use crate::ledger::OutputKind;
 use crate::mapping::{ADDED_COLUMNS, SURPLUS_COLUMN};
+use crate::message::{Text, Voice};
 use crate::source::Row;
 
 const SHEET_NAME: &str = "rejects";
@@ -70,7 +71,7 @@ impl RejectsFile {
         &mut self,
         row: Row<'_>,
         outcome: &RowOutcome,
-        error: &str,
+        voice: Voice,
         source: &str,
     ) -> Result<(), OutputError> {
         let surplus = self.own.surplus(row);
@@ -78,11 +79,12 @@ impl RejectsFile {
         let own = self.own.of_row(row);
         let mut record: Vec<Vec<u8>> = own.map(|cell| cell.into_owned().into_bytes()).collect();
         let code = outcome.error_code.map(|code| code.to_string());
+        let error = outcome.error.as_ref().map(|error| error.words(voice));
         let added = [
             row.id().to_string(),
             outcome.status.to_string(),
             code.unwrap_or_default(),
-            error.to_owned(),
+            error.unwrap_or_default(),
             source.to_owned(),
         ];
         let ours = added.into_iter().chain(surplus);
@@ -141,7 +143,7 @@ fn is_workbook(path: &Path, input: &PlannedInput) -> bool {
 /// Makes a workbook from the rows that were written as CSV. The CSV stays
 /// until the workbook is complete. Rows that do not fit into a workbook
 /// stay CSV, under another name; then the reason is returned.
-fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
+fn make_workbook(file: &mut OutputFile) -> Result<Option<Text>, OutputError> {
     let workbook = tempfile::tempfile().map_err(|error| file.error(error))?;
     let mut rows = CsvForm::default().reader(file.copy()?);
     let rows = rows.records().map(|row| {
@@ -155,10 +157,11 @@ fn make_workbook(file: &mut OutputFile) -> Result<Option<String>, OutputError> {
     match write_workbook(&layout, rows, &workbook) {
         Ok(()) => file.replace(workbook).map(|()| None),
         Err(WorkbookError::Io(error)) => Err(file.error(error)),
-        Err(does_not_fit) => {
+        Err(WorkbookError::DoesNotFit(why)) => {
             file.rename_to_csv()?;
-            Ok(Some(format!(
-                "the rejects are a CSV file, not a workbook: {does_not_fit}"
+            Ok(Some(text!(
+                "the {rejects|rows to fix} are a CSV file, not a workbook: {why}",
+                why
             )))
         }
     }

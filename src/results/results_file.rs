@@ -12,6 +12,7 @@ use super::{KnownOutputs, OutputError, Written, undo_file};
 use crate::intake::{PlannedInput, PreparedRow};
 use crate::lead::{CampaignId, RowId, RowOutcome, RunId};
 use crate::ledger::OutputKind;
+use crate::message::Voice;
 use crate::phone::{NumberKind, PhoneNumber};
 use crate::source::Row;
 use crate::text::printable;
@@ -97,12 +98,9 @@ pub struct ResultsLine<'a> {
 
 impl<'a> ResultsLine<'a> {
     /// The cells of [`COLUMNS`].
-    fn cells(&self) -> [Cow<'a, str>; COLUMNS.len()] {
+    fn cells(&self, voice: Voice) -> [Cow<'a, str>; COLUMNS.len()] {
         fn shown<'a>(value: Option<impl ToString>) -> Cow<'a, str> {
             value.map_or(Cow::Borrowed(""), |value| value.to_string().into())
-        }
-        fn text(value: Option<&String>) -> Cow<'_, str> {
-            value.map_or(Cow::Borrowed(""), Cow::from)
         }
         let outcome = self.outcome;
         let kind = PhoneNumber::from_e164(self.phone).map(NumberKind::of);
@@ -114,11 +112,11 @@ impl<'a> ResultsLine<'a> {
             self.phone.into(),
             shown(self.campaign),
             outcome.status.as_str().into(),
-            text(outcome.lead_id.as_ref()),
+            outcome.lead_id.as_deref().unwrap_or_default().into(),
             shown(outcome.http_status),
             outcome.attempts.to_string().into(),
             shown(outcome.error_code),
-            text(outcome.error.as_ref()),
+            shown(outcome.error.as_ref().map(|error| error.words(voice))),
             // To the second.
             outcome
                 .settled_at
@@ -153,6 +151,7 @@ impl MoreColumns {
     fn write_line(
         self,
         line: &ResultsLine<'_>,
+        voice: Voice,
         delimiter: u8,
         shown: fn(&str) -> Cow<'_, str>,
         to: &mut csv::Writer<impl Write>,
@@ -160,7 +159,7 @@ impl MoreColumns {
         let file = self.file.then_some(line.file);
         let run = line.run.filter(|_| self.run);
         let run = run.map(|run| run.to_string());
-        let cells = line.cells();
+        let cells = line.cells(voice);
         let cells = cells.each_ref().map(AsRef::as_ref);
         let kept = line.kept.iter().map(AsRef::as_ref);
         let all = all_cells(file, cells, run.as_deref()).chain(kept);
@@ -190,10 +189,10 @@ impl<W: Write> ResultsText<W> {
     }
 
     pub fn write(&mut self, line: &ResultsLine<'_>) -> io::Result<()> {
-        let delimiter = CsvForm::default().delimiter;
+        let (voice, delimiter) = (Voice::Terminal, CsvForm::default().delimiter);
         let written = self
             .more
-            .write_line(line, delimiter, printable, &mut self.to);
+            .write_line(line, voice, delimiter, printable, &mut self.to);
         written.map_err(cause_of)
     }
 
@@ -261,6 +260,7 @@ impl ResultsFile {
         prepared: &PreparedRow,
         outcome: &RowOutcome,
         input: &PlannedInput,
+        voice: Voice,
     ) -> Result<(), OutputError> {
         let phone = match prepared.phone {
             Some(number) => number.to_string(),
@@ -268,7 +268,7 @@ impl ResultsFile {
         };
         let kept = input.mapping.kept.iter();
         let kept: Vec<_> = kept.map(|(_, column)| row.lossy(*column)).collect();
-        self.write(&ResultsLine {
+        let line = ResultsLine {
             file: input.input.name(),
             row: row.id(),
             line: row.line(),
@@ -277,15 +277,20 @@ impl ResultsFile {
             outcome,
             run: None,
             kept: &kept,
-        })
+        };
+        self.write_line(&line, voice)
     }
 
     pub fn write(&mut self, line: &ResultsLine<'_>) -> Result<(), OutputError> {
+        self.write_line(line, Voice::Terminal)
+    }
+
+    fn write_line(&mut self, line: &ResultsLine<'_>, voice: Voice) -> Result<(), OutputError> {
         let CsvOutput { writer, form } = &mut self.csv;
         self.rows += 1;
         let written = self
             .more
-            .write_line(line, form.delimiter, |cell| cell.into(), writer);
+            .write_line(line, voice, form.delimiter, |cell| cell.into(), writer);
         written.map_err(|error| self.csv.error(cause_of(error)))
     }
 

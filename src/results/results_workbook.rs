@@ -137,9 +137,9 @@ impl Results {
             place(ROW_COLUMN),
             place(LINE_COLUMN),
         ) else {
-            return Err(ListError::OtherList(
-                "the file of results has another header than results have".to_owned(),
-            ));
+            return Err(ListError::OtherList(text!(
+                "the file of results has another header than results have"
+            )));
         };
         let mut results = Results {
             lines,
@@ -160,7 +160,7 @@ impl Results {
         };
         let number = line.get(self.row).and_then(|cell| cell.parse().ok());
         let number = number.ok_or_else(|| {
-            ListError::OtherList("a line of the results has no row number".to_owned())
+            ListError::OtherList(text!("a line of the results has no row number"))
         })?;
         self.next = Some((number, line));
         Ok(())
@@ -191,8 +191,9 @@ impl Results {
 }
 
 fn other_list(row: u64) -> ListError {
-    ListError::OtherList(format!(
-        "the results are of another list, or of another version of it: their row {row} is not in its place here"
+    ListError::OtherList(text!(
+        "the results are of another list, or of another version of it: their row {row} is not in its place here",
+        row = row.to_string()
     ))
 }
 

@@ -9,6 +9,7 @@ use super::OutputError;
 use super::ours::{Existing, KnownOutputs, RunEnd};
 use super::output_file::OutputFile;
 use crate::ledger::{OutputKind, OutputRecord};
+use crate::message::Text;
 
 /// The files of a run that has ended.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Written {
     /// The new names of files that existed before.
     pub kept: Vec<PathBuf>,
     /// What is reported about the files besides their paths.
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
     /// Whether every row that has to be corrected is in the rejects.
     pub has_all_rejects: bool,
 }
@@ -51,7 +52,7 @@ pub(super) struct SealedFile {
     rows: u64,
     sha256: [u8; 32],
     /// Why the file does not have the form that it should have, if so.
-    note: Option<String>,
+    note: Option<Text>,
 }
 
 impl SealedFile {
@@ -60,7 +61,7 @@ impl SealedFile {
         mut file: OutputFile,
         kind: OutputKind,
         rows: u64,
-        note: Option<String>,
+        note: Option<Text>,
     ) -> Result<SealedFile, OutputError> {
         Ok(SealedFile {
             sha256: file.seal()?,
@@ -143,9 +144,9 @@ impl SealedFile {
             return Ok(());
         }
         let path = self.file.set_aside()?;
-        written.notes.push(format!(
-            "`{}` may have rows that the ledger does not have: keep it until the run is complete",
-            path.display()
+        written.notes.push(text!(
+            "`{path}` may have rows that {ledger} does not have: keep it until the {run is complete|list is sent}",
+            path = path.display().to_string()
         ));
         Ok(())
     }

@@ -25,7 +25,7 @@ pub(super) const COLUMNS: [&str; 8] = [
 
 const ENDING: &str = "undo.csv";
 
-/// Such a file on its way to its place.
+/// What became of the leads, on its way to its place.
 #[derive(Debug)]
 pub struct UndoFile {
     csv: CsvOutput,
@@ -33,7 +33,7 @@ pub struct UndoFile {
     rows: u64,
 }
 
-/// The same, complete and on disk, without its final name.
+/// An [`UndoFile`] that is complete and on disk, without its final name.
 #[derive(Debug)]
 pub struct SealedUndoFile {
     file: SealedFile,
@@ -90,17 +90,17 @@ impl UndoFile {
             return Ok(());
         };
         self.rows += 1;
-        let text = |value: Option<&String>| value.cloned().unwrap_or_default();
         let http_status = outcome.http_status.map(|status| status.to_string());
+        let error = outcome.error.as_ref().map(ToString::to_string);
         let settled_at = outcome.settled_at.map(|time| format!("{time:.0}"));
         let cells = [
             row.row.to_string(),
             row.number.to_string(),
             row.campaign.to_string(),
-            text(row.lead_id.as_ref()),
+            row.lead_id.clone().unwrap_or_default(),
             outcome.status.as_str().to_owned(),
             http_status.unwrap_or_default(),
-            text(outcome.error.as_ref()),
+            error.unwrap_or_default(),
             settled_at.unwrap_or_default(),
         ];
         let delimiter = self.csv.form.delimiter;

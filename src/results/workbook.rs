@@ -10,6 +10,7 @@ use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 use thiserror::Error;
 
 use crate::contain;
+use crate::message::Text;
 
 /// The rows of a sheet, including the header (ECMA-376 with the limits of Excel).
 pub const MAX_ROWS: u32 = 1_048_576;
@@ -30,8 +31,8 @@ const WIDEST: u16 = 40;
 #[derive(Debug, Error)]
 pub enum WorkbookError {
     /// A CSV file can hold the rows.
-    #[error("{0}, which is all that a workbook can hold")]
-    DoesNotFit(String),
+    #[error("{0}")]
+    DoesNotFit(Text),
     /// The rows cannot be read or the workbook cannot be written. Or the temporary
     /// folder, where the rows wait until all are there, cannot be written to.
     #[error(transparent)]
@@ -72,7 +73,7 @@ pub fn write_workbook<E: From<WorkbookError>>(
     write_sheet(layout, rows, out)
 }
 
-/// The same with rows that may be hidden.
+/// Writes rows as [`write_workbook`] does; some may be hidden.
 pub(super) fn write_sheet<E: From<WorkbookError>>(
     layout: &SheetLayout<'_>,
     rows: impl Iterator<Item = Result<SheetRow, E>>,
@@ -93,7 +94,7 @@ pub(super) fn write_sheet<E: From<WorkbookError>>(
             is_hidden,
         } = row?;
         let index = u32::try_from(index).unwrap_or(MAX_ROWS);
-        check_row(index, &row).map_err(WorkbookError::DoesNotFit)?;
+        check_row(index, &row)?;
         columns.take(index, &row);
         let is_header = index < header_rows;
         contained(|| write_row(sheet, index, &row, is_header))?;
@@ -122,25 +123,33 @@ pub(super) fn sheet_name(name: &str) -> String {
 }
 
 /// Makes sure that the row fits a sheet unchanged.
-fn check_row(index: u32, row: &[String]) -> Result<(), String> {
-    let number = index + 1;
-    if index >= MAX_ROWS {
-        return Err(format!("there are more than {MAX_ROWS} rows"));
-    }
-    if row.len() > usize::from(MAX_COLUMNS) {
-        return Err(format!("row {number} has more than {MAX_COLUMNS} cells"));
-    }
+fn check_row(index: u32, row: &[String]) -> Result<(), WorkbookError> {
     // A text never has more UTF-16 units than bytes, so most texts need no counting.
-    let is_too_long = |text: &&String| {
-        text.len() > MAX_CELL_UNITS && text.encode_utf16().count() > MAX_CELL_UNITS
+    let is_too_long =
+        |text: &String| text.len() > MAX_CELL_UNITS && text.encode_utf16().count() > MAX_CELL_UNITS;
+    let why = if index >= MAX_ROWS {
+        text!(
+            "there are more than {most} rows",
+            most = MAX_ROWS.to_string()
+        )
+    } else if row.len() > usize::from(MAX_COLUMNS) {
+        text!(
+            "row {number} has more than {most} cells",
+            number = (index + 1).to_string(),
+            most = MAX_COLUMNS.to_string()
+        )
+    } else if let Some(column) = row.iter().position(is_too_long) {
+        text!(
+            "the cell in row {number}, column {column} is longer than {most} characters",
+            number = (index + 1).to_string(),
+            column = (column + 1).to_string(),
+            most = MAX_CELL_UNITS.to_string()
+        )
+    } else {
+        return Ok(());
     };
-    match row.iter().position(|text| is_too_long(&text)) {
-        Some(column) => Err(format!(
-            "the cell in row {number}, column {} is longer than {MAX_CELL_UNITS} characters",
-            column + 1
-        )),
-        None => Ok(()),
-    }
+    let what = text!("{why}, which is all that a workbook can hold", why);
+    Err(WorkbookError::DoesNotFit(what))
 }
 
 fn write_row(

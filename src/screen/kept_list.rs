@@ -18,13 +18,13 @@ const DAY: i64 = 24 * 3600;
 
 #[derive(Debug, Default)]
 pub struct KeptList {
-    known: RwLock<Known>,
+    known: RwLock<ListSnapshot>,
     /// How many numbers are known. Most lists are empty, and then nothing is locked.
     len: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct ListSnapshot {
     /// Each number with the day on which it was added, counted from the beginning of 1970.
     numbers: Numbers,
     to: ListPosition,

@@ -52,7 +52,7 @@ impl MarkedColumn {
     }
 
     /// Returns whether the person must not be called.
-    fn note(&mut self, row: Row<'_>) -> bool {
+    fn count(&mut self, row: Row<'_>) -> bool {
         let mark = self.mark.read(row);
         match mark {
             Mark::Empty => self.empty += 1,
@@ -125,7 +125,7 @@ impl MarkedNumbers {
         let columns = self.columns.iter_mut();
         for marked in columns.filter(|marked| marked.file == row.file()) {
             let stops = match is_whole {
-                true => marked.note(row),
+                true => marked.count(row),
                 false => marked.mark.read(row) == Mark::Stop,
             };
             if !stops {

@@ -18,4 +18,4 @@ pub use evidence::{Completed, Evidence, LaterColumns, Sample};
 pub use first_rows::FirstRows;
 pub use kept_list::KeptList;
 pub use marked::{MarkedColumn, MarkedNumbers};
-pub use suppression::{Listing, SuppressionList, SuppressionLists};
+pub use suppression::{Listing, SuppressionList, SuppressionLists, WrongList};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use jiff::Zoned;
 use jiff::civil::Date;
 
@@ -19,7 +19,7 @@ use super::numbers::Numbers;
 use super::{KeptList, MarkedNumbers};
 use crate::lead::RowId;
 use crate::mapping::{ListColumns, MarkKind, PhoneColumn, RowRegion, RowRegions};
-use crate::message::Message;
+use crate::message::{Message, Template, Text};
 use crate::phone::{
     PhoneNumber, PhoneProblem, PhoneRules, Read, Region, Written, is_surely_number,
     looks_like_number,
@@ -27,7 +27,7 @@ use crate::phone::{
 use crate::source::{
     Content, Fingerprint, Flaw, Form, FormChoice, Input, Row, SourceError, Survey,
 };
-use crate::text::{counted, shown_name};
+use crate::text::shown_name;
 
 const SAMPLE_ROWS: usize = 1000;
 
@@ -61,33 +61,50 @@ pub enum Listing<'a> {
     },
 }
 
-impl fmt::Display for Listing<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Listing::List { name, line } => write!(f, "on the list {name}, line {line}"),
-            Listing::Kept(since) => {
-                write!(
-                    f,
-                    "on the do-not-call list that leadload keeps, since {since}"
+impl Listing<'_> {
+    pub fn text(&self) -> Text {
+        match *self {
+            Listing::List { name, line } => {
+                text!(
+                    "on the list {name}, line {line}",
+                    name,
+                    line = line.to_string()
                 )
             }
+            Listing::Kept(since) => text!(
+                "on the do-not-call list that leadload keeps, since {since}",
+                since = since.to_string()
+            ),
             Listing::Marked {
                 kind,
                 column,
                 line,
                 input,
-            } => {
-                let says = match kind {
-                    MarkKind::DoNotCall => "marked as not to be called",
-                    MarkKind::Consent => "without consent",
-                };
-                let column = shown_name(column);
-                write!(f, "{says}: the column `{column}`, line {line}")?;
-                input.map_or(Ok(()), |input| write!(f, " of {input}"))
-            }
+            } => text!(
+                "{says}: the column `{column}`, line {line}{of}",
+                says = match kind {
+                    MarkKind::DoNotCall => template!("marked as not to be called"),
+                    MarkKind::Consent => template!("without consent"),
+                },
+                column = shown_name(column),
+                line = line.to_string(),
+                of = input.map_or_else(|| Text::default(), |input| text!(" of {input}", input))
+            ),
         }
     }
 }
+
+/// The do-not-call list that an error is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongList(pub PathBuf);
+
+impl fmt::Display for WrongList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the do-not-call list `{}`", self.0.display())
+    }
+}
+
+impl std::error::Error for WrongList {}
 
 #[derive(Debug)]
 pub struct SuppressionList {
@@ -114,8 +131,13 @@ impl SuppressionList {
         let name = self.input.name();
         (days > MAX_REGISTRY_DAYS).then(|| {
             Message::new(
-                format!("the do-not-call list `{name}` is {days} days old, and a copy of the American registry must not be older than {MAX_REGISTRY_DAYS}"),
-                "download it again: people who have signed up since then would be called",
+                text!(
+                    "the do-not-call list `{name}` is {days} days old, and a copy of the American registry must not be older than {most}",
+                    name,
+                    days = days.to_string(),
+                    most = MAX_REGISTRY_DAYS.to_string()
+                ),
+                text!("download it again: people who have signed up since then would be called"),
             )
         })
     }
@@ -131,10 +153,10 @@ enum Use {
 
 impl Use {
     /// What was left as it was because of a wrong list.
-    fn untouched(self) -> &'static str {
+    fn untouched(self) -> Template {
         match self {
-            Use::Import => "nothing was sent",
-            Use::Keep => "nothing was changed",
+            Use::Import => template!("nothing was sent"),
+            Use::Keep => template!("nothing was changed"),
         }
     }
 }
@@ -146,24 +168,45 @@ struct Lines {
 }
 
 impl Lines {
-    fn note(&mut self, line: u64) {
+    fn add(&mut self, line: u64) {
         self.count += 1;
         if self.first.len() < MAX_LINES {
-            self.first.push(format!("line {line}"));
+            self.first.push(line.to_string());
         }
     }
 
-    fn listed(&self) -> String {
+    fn listed(&self) -> Text {
+        let lines = self.first.join(", line ");
         match self.count - self.first.len() as u64 {
-            0 => self.first.join(", "),
-            more => format!("{} and {more} more", self.first.join(", ")),
+            0 => text!("line {lines}", lines),
+            more => text!(
+                "line {lines} and {more} more",
+                lines,
+                more = more.to_string()
+            ),
         }
+    }
+
+    /// Says what is wrong with them, if there are any.
+    fn with(&self, what: Template) -> Option<Text> {
+        (self.count > 0).then(|| {
+            text!(
+                "{lines} {count?has:have} {what}",
+                lines = self.listed(),
+                count = self.count,
+                what
+            )
+        })
     }
 }
 
 impl SuppressionLists {
     /// Reads the lists. A number in national form is completed with the country in its row, or else
     /// with `region`. With `doubts`, the doubt rule applies to what `region` completes.
+    ///
+    /// # Errors
+    ///
+    /// The message about a list, which is known as a [`WrongList`] too.
     pub fn read(
         paths: &[PathBuf],
         phones: &PhoneRules,
@@ -183,7 +226,10 @@ impl SuppressionLists {
         let phones = phones.for_lists();
         let lists = paths
             .iter()
-            .map(|path| SuppressionList::read(purpose, path, &phones, region, doubts))
+            .map(|path| {
+                let read = SuppressionList::read(purpose, path, &phones, region, doubts);
+                read.map_err(|message| anyhow::Error::new(WrongList(path.clone())).context(message))
+            })
             .collect::<Result<_>>()?;
         Ok(SuppressionLists {
             lists,
@@ -233,15 +279,15 @@ impl SuppressionList {
         phones: &PhoneRules,
         region: Option<Region>,
         doubts: bool,
-    ) -> Result<SuppressionList> {
-        ensure!(
-            path.as_os_str() != "-" || purpose == Use::Keep,
-            Message::new(
-                "`--suppress -` would read the do-not-call list from standard input",
-                "put the list into a file and use that"
-            )
-            .on_page("The do-not-call list has no name", REPLACE_LIST)
-        );
+    ) -> Result<SuppressionList, Message> {
+        if path.as_os_str() == "-" && purpose == Use::Import {
+            return Err(Message::new(
+                text!(
+                    "{`--suppress -` would read the do-not-call list from standard input|the do-not-call list has no name}"
+                ),
+                text!("{put the list into a file and use that|remove the list, and add it again}"),
+            ));
+        }
         let input = Input::open_list(path).map_err(|error| error.message)?;
         let name = input.name();
         let mut gathered = Gathered {
@@ -262,12 +308,12 @@ impl SuppressionList {
         };
         let fingerprint = match gathered.read_all(&input) {
             // The message about a list of contacts does not fit.
-            Err(error) if error.is_empty => return Err(gathered.no_number(name).into()),
+            Err(error) if error.is_empty => return Err(gathered.no_number(name)),
             read => read.map_err(|error| error.message)?,
         };
         gathered.refuse_unusable(name)?;
         if gathered.numbers.is_empty() {
-            return Err(gathered.no_number(name).into());
+            return Err(gathered.no_number(name));
         }
         if let Some(region) = region.filter(|_| doubts) {
             gathered.refuse_doubtful(name, region)?;
@@ -283,18 +329,11 @@ impl SuppressionList {
     }
 }
 
-const WRONG_REGION: &str = "since the people on this list might be called by mistake; write the numbers with + and the country code, or put their countries into a column; if they are right as they are, use `--phone-rule possible`";
-
-/// The same for the page.
-const WRONG_COUNTRY: &str = "The people on this list might be called by mistake. Write its numbers with + and the country code, or put their countries into a column, and add the list again. If the numbers are right as they are, tick that below “Country”.";
-
-const REPLACE_LIST: &str = "Remove the list, and add it again.";
-
 /// A cell with at least this many digits is not a header and may be a number.
 const FEWEST_DIGITS: usize = 7;
 
-/// The same in a column that is not known to have numbers: shorter digits are a
-/// customer id or a date.
+/// A cell with at least this many digits may be a number in a column that is not known to have any:
+/// shorter digits are a customer id or a date.
 const FEWEST_ELSEWHERE: usize = 9;
 
 /// Whether a cell is certainly not a header. No header has as many digits, or only digits; and a
@@ -360,106 +399,103 @@ impl Gathered<'_> {
             Some(false) => "column",
             _ => "number on it",
         };
-        let (what, hint) = if self.has_addresses {
-            (
+        let is_import = self.purpose == Use::Import;
+        let (only, hint) = match self.has_addresses {
+            true => (
                 ", only e-mail addresses",
-                "addresses leave no one out: export the list with phone numbers",
-            )
-        } else {
-            (
+                text!(
+                    "addresses leave no one out{: export the list with phone numbers{or}|; remove this list, and add one with phone numbers}",
+                    or = if is_import {
+                        ", or say `--suppress none`"
+                    } else {
+                        ""
+                    }
+                ),
+            ),
+            false => (
                 "",
-                "is it the right file? numbers without + need `--region` or `--assume-plus`",
-            )
+                text!(
+                    "is it the right file? {numbers|Numbers} without + need {{--region} or `--assume-plus`|the country, in a column of the list or under {--region}}{without_list}",
+                    without_list = match is_import {
+                        true => template!(
+                            "; to send without {any list, say `--suppress none`|the list, remove it}"
+                        ),
+                        false => template!(""),
+                    }
+                ),
+            ),
         };
-        let hint = match (self.purpose, self.has_addresses) {
-            (Use::Keep, _) => hint.to_owned(),
-            (Use::Import, true) => format!("{hint}, or say `--suppress none`"),
-            (Use::Import, false) => {
-                format!("{hint}; to send without any list, say `--suppress none`")
-            }
-        };
-        let what = format!("the do-not-call list `{name}` has no phone {lacked}{what}");
-        Message::new(what, hint).hint_on_page(match self.has_addresses {
-            true => "Addresses leave no one out. Remove this list, and add one with phone numbers.",
-            false => "Is it the right file? Numbers without + need the country, in a column of the list or under “Country”. To send without the list, remove it.",
-        })
+        let what = text!(
+            "the do-not-call list `{name}` has no phone {lacked}{only}",
+            name,
+            lacked,
+            only
+        );
+        Message::new(what, hint)
     }
 
     /// Refuses numbers that may be completed wrongly: each of them leaves someone unprotected.
-    fn refuse_doubtful(&self, name: &str, region: Region) -> Result<()> {
-        let wrong_region = || format!("{}, {WRONG_REGION}", self.purpose.untouched());
-        let of = region.in_sentence();
-        ensure!(
-            !is_wrong_for(region, &self.evidence),
-            Message::new(
-                format!(
-                    "the numbers of the do-not-call list `{name}` do not look like numbers of {of} (`--region {region}`)"
-                ),
-                wrong_region()
-            )
-            .on_page(
-                format!("The numbers of the do-not-call list `{name}` do not look like numbers of {of}"),
-                WRONG_COUNTRY,
-            )
+    fn refuse_doubtful(&self, name: &str, region: Region) -> Result<(), Message> {
+        let of = text!(
+            "{country}{ (`--region {region}`)|}",
+            country = region.in_sentence(),
+            region = region.to_string()
         );
-        ensure!(
-            self.foreign.count == 0,
-            Message::new(
-                format!(
-                    "the do-not-call list `{name}` has {} not written like numbers of {of} (`--region {region}`): {}",
-                    counted(self.foreign.count, "number"),
-                    self.foreign.listed()
-                ),
-                wrong_region()
+        let what = if is_wrong_for(region, &self.evidence) {
+            text!(
+                "the numbers of the do-not-call list `{name}` do not look like numbers of {of}",
+                name,
+                of
             )
-            .on_page(
-                format!(
-                    "The do-not-call list `{name}` has {} not written like numbers of {of}: {}",
-                    counted(self.foreign.count, "number"),
-                    self.foreign.listed()
-                ),
-                WRONG_COUNTRY,
+        } else if self.foreign.count > 0 {
+            text!(
+                "the do-not-call list `{name}` has {numbers:number} not written like numbers of {of}: {lines}",
+                name,
+                numbers = self.foreign.count,
+                of,
+                lines = self.foreign.listed()
             )
+        } else {
+            return Ok(());
+        };
+        let hint = text!(
+            "{{untouched}, since |}the people on this list might be called by mistake; write the numbers with + and the country code, or put their countries into a column{|, and add the list again}; if they are right as they are, {use `--phone-rule possible`|tick that below {--region}}",
+            untouched = self.purpose.untouched()
         );
-        Ok(())
+        Err(Message::new(what, hint))
     }
 
     /// Refuses a list with lines that cannot be used; a file that is no such list at all has an
     /// error of its own.
-    fn refuse_unusable(&self, name: &str) -> Result<()> {
+    fn refuse_unusable(&self, name: &str) -> Result<(), Message> {
         let is_other_file =
             self.numbers.is_empty() && (self.has_addresses || self.has_phone_column == Some(false));
-        let lines = |lines: &Lines, what: &str| match lines.count {
-            0 => None,
-            1 => Some(format!("{} has {what}", lines.listed())),
-            _ => Some(format!("{} have {what}", lines.listed())),
+        let unusable = [
+            self.unreadable
+                .with(template!("digits that are not a phone number")),
+            self.misshapen.with(template!(
+                "more cells than the first line, or a quote that is never closed"
+            )),
+            self.cut_off.with(template!(
+                "a shorter number than all others of its country, and the file ends in it without a line end: it may be cut off (if not, end the line)"
+            )),
+        ];
+        let unusable = unusable.into_iter().flatten();
+        let unusable = unusable.reduce(|lines, more| text!("{lines}; {more}", lines, more));
+        let Some(unusable) = unusable.filter(|_| !is_other_file) else {
+            return Ok(());
         };
-        let unreadable = lines(&self.unreadable, "digits that are not a phone number");
-        let misshapen = lines(
-            &self.misshapen,
-            "more cells than the first line, or a quote that is never closed",
-        );
-        let cut_off = lines(
-            &self.cut_off,
-            "a shorter number than all others of its country, and the file ends in it without a line end: it may be cut off (if not, end the line)",
-        );
-        let unusable = unreadable.into_iter().chain(misshapen).chain(cut_off);
-        let unusable: Vec<String> = unusable.collect();
-        ensure!(
-            unusable.is_empty() || is_other_file,
-            Message::new(
-                format!(
-                    "the do-not-call list `{name}` has lines that cannot be used: {}",
-                    unusable.join("; ")
-                ),
-                format!(
-                    "{}, since these people might be called by mistake; correct the lines (delete one only if it is no phone number), then run the same command again; numbers without a country code need `--region`, or `--assume-plus` if only the + is missing",
-                    self.purpose.untouched()
-                )
-            )
-            .hint_on_page("These people might be called by mistake. Correct the lines in the file, with + and the country code before each number, and add the list again. Delete a line only if it is no phone number.")
-        );
-        Ok(())
+        Err(Message::new(
+            text!(
+                "the do-not-call list `{name}` has lines that cannot be used: {unusable}",
+                name,
+                unusable
+            ),
+            text!(
+                "{{untouched}, since |}these people might be called by mistake; correct the lines {(delete one only if it is no phone number), then {again}; numbers without a country code need {--region}, or `--assume-plus` if only the + is missing|in the file, with + and the country code before each number, and add the list again; delete a line only if it is no phone number}",
+                untouched = self.purpose.untouched()
+            ),
+        ))
     }
 
     fn read_all(&mut self, input: &Input) -> Result<Fingerprint, SourceError> {
@@ -499,19 +535,19 @@ impl Gathered<'_> {
                 // The lines below the list may have numbers too.
                 let footer = reader.footer().iter();
                 let with_digits = footer.filter(|line| digits(&line.text) > 0);
-                with_digits.for_each(|line| self.unreadable.note(line.line));
+                with_digits.for_each(|line| self.unreadable.add(line.line));
                 return Ok(());
             }
             for row in rows.rows() {
                 if row.ends_open() && self.ends_in_cut_number(row, &columns) {
-                    self.cut_off.note(row.line());
+                    self.cut_off.add(row.line());
                     continue;
                 }
                 let is_misshapen = row.flaw().is_some() || !row.cells().skip(width).all(is_blank);
                 if row.flaw() == Some(Flaw::TooLong) || !self.record_row(row, &columns) {
-                    self.unreadable.note(row.line());
+                    self.unreadable.add(row.line());
                 } else if is_misshapen && row.cells().any(has_digit) {
-                    self.misshapen.note(row.line());
+                    self.misshapen.add(row.line());
                 }
             }
         }
@@ -595,7 +631,7 @@ impl Gathered<'_> {
             number, written, ..
         } = read;
         if of_row.known().is_none() && written == Written::Foreign {
-            self.foreign.note(row.line());
+            self.foreign.add(row.line());
         }
         let line = u32::try_from(row.line()).unwrap_or(u32::MAX);
         self.numbers.record(number.key(), line);
@@ -634,6 +670,26 @@ mod tests {
         for cell in ["Phone", "phone_number_2", "Ada 791100", "", " ", "-", "+"] {
             assert!(!is_entry(cell), "{cell}");
         }
+    }
+
+    #[test]
+    fn an_error_says_which_list_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["fine.csv", "wrong.csv"].map(|name| folder.path().join(name));
+        fs::write(&paths[0], "phone\n+447911000001\n").unwrap();
+        fs::write(&paths[1], "phone\n+44123\n").unwrap();
+        let read = SuppressionLists::read(&paths, &PhoneRules::default(), None, true);
+        let error = read.unwrap_err();
+        assert_eq!(
+            error.downcast_ref(),
+            Some(&WrongList(paths[1].clone())),
+            "{error}"
+        );
+        let (what, _) = Message::of(&error).on_page();
+        assert_eq!(
+            what,
+            "The do-not-call list “wrong.csv” has lines that cannot be used: line 2 has digits that are not a phone number."
+        );
     }
 
     #[test]

@@ -57,12 +57,14 @@ impl Service {
             return Ok(Service::Sandbox);
         }
         let Some(base_url) = base_url(&options)? else {
-            bail!(
-                Message::new("no service is given", where_to_find_one(layers)).on_page(
-                    "No calling service is set up",
-                    "Give its address and the access token under “Service”.",
-                )
-            );
+            let hint = where_to_find_one(layers);
+            bail!(Message::new(
+                text!("no {service is given|calling service is set up}"),
+                text!(
+                    "{{hint}|give its address and the access token under {--base-url}}",
+                    hint
+                ),
+            ));
         };
         let token = token(layers)?;
         Ok(Service::At(Connection {
@@ -73,7 +75,7 @@ impl Service {
     }
 }
 
-/// The hint if no service is given. There may be profiles, but no default one.
+/// The hint at the terminal if no service is given. There may be profiles, but no default one.
 fn where_to_find_one(layers: &Layers) -> String {
     let profile = layers
         .profile
@@ -121,12 +123,13 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     let why = layers.withheld.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     bail!(Message::new(
-        format!("no access token is given{why}"),
-        "run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`"
-    )
-    .on_page(
-        "No access token is stored for this address",
-        "Paste it under “Service”.",
+        text!(
+            "no access token is {given{why}|stored for this address}",
+            why
+        ),
+        text!(
+            "{run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`|paste it under {--token-file}}"
+        ),
     ))
 }
 

@@ -145,7 +145,7 @@ impl Layers {
             Origin::Flag => format!("`{}`", declared.flag()),
             origin => origin.to_string(),
         };
-        Err(message.behind(&format!("{place}:")))
+        Err(message.behind(format!("{place}:")))
     }
 
     /// Adds an answer to the typed options.

@@ -65,7 +65,7 @@ impl RowBudget {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Whoever holds it only compares and counts.
+        // A thread that holds it only compares and counts.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

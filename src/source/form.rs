@@ -9,7 +9,7 @@ use super::{
     Certainty, Compression, Encoding, Input, Sheet, SourceError, decoded, detect_encoding,
     is_workbook,
 };
-use crate::message::Message;
+use crate::message::{Message, Template};
 
 const SAMPLE_BYTES: u64 = 256 * 1024;
 
@@ -77,11 +77,17 @@ impl WorkbookForms {
         has_header: bool,
         is_last: bool,
     ) -> Result<Form, SourceError> {
-        let sheet = self.workbook.sheet(sheet, is_last);
-        let sheet = sheet.map_err(|message| unusable_workbook(&self.input, message))?;
+        let decoded = self.workbook.sheet(sheet, is_last);
+        let decoded = decoded.map_err(|message| SourceError {
+            sheets: match sheet.is_none_or(|wanted| self.workbook.has_sheet(wanted)) {
+                true => Vec::new(),
+                false => self.workbook.sheets(),
+            },
+            ..unusable_workbook(&self.input, message)
+        });
         Ok(Form {
             compression: self.compression,
-            content: Content::Sheet(Arc::new(sheet)),
+            content: Content::Sheet(Arc::new(decoded?)),
             has_header,
             above: 0,
         })
@@ -97,12 +103,13 @@ impl Input {
         let unreadable = |error| self.unreadable(error);
         let (compression, reader) = self.unpacked().map_err(unreadable)?;
         let first = beginning(reader, FIRST_BYTES).map_err(unreadable)?;
-        if let Some((kind, (hint, hint_on_page))) = not_a_list(&first) {
-            let what =
-                format!("`{name}` is {kind}: rows are read only from CSV files and spreadsheets");
-            let on_page = format!("`{name}` is {kind}, not a list of contacts");
-            let message = Message::new(what, hint).on_page(on_page, hint_on_page);
-            return Err(SourceError::unusable(message));
+        if let Some((kind, hint)) = not_a_list(&first) {
+            let what = text!(
+                "`{name}` is {kind}{: rows are read only from CSV files and spreadsheets|, not a list of contacts}",
+                name,
+                kind
+            );
+            return Err(SourceError::unusable(Message::new(what, hint)));
         }
         if is_workbook(&first) {
             return Ok(Survey::Workbook(Box::new(WorkbookForms {
@@ -113,9 +120,16 @@ impl Input {
         }
         let text = TextForm::detect(self, &first, choice).map_err(unreadable)?;
         if choice.sheet.is_some() {
-            let what = format!("`{name}` is not a spreadsheet, so it has no sheet to choose");
-            let message = Message::new(what, "leave `--sheet` out");
-            return Err(SourceError::unusable(message.hint_on_page("Choose how it is read under “Does this look wrong?”, or choose the workbook again.")));
+            let message = Message::new(
+                text!(
+                    "`{name}` is not a spreadsheet, so it has no sheet to choose",
+                    name
+                ),
+                text!(
+                    "{leave `--sheet` out|choose how it is read under “Does this look wrong?”, or choose the workbook again}"
+                ),
+            );
+            return Err(SourceError::unusable(message));
         }
         Ok(Survey::Text(Form {
             compression,
@@ -171,7 +185,7 @@ fn workbook(input: &Input) -> Result<Workbook, SourceError> {
 }
 
 fn unusable_workbook(input: &str, message: Message) -> SourceError {
-    SourceError::unusable(message.behind(&format!("`{input}`")))
+    SourceError::unusable(message.behind(text!("`{input}`", input)))
 }
 
 fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
@@ -180,22 +194,16 @@ fn beginning(reader: Box<dyn Read + Send>, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What to do about a file that is no list, and what to do on the page.
-type Hints = (&'static str, &'static str);
-
-const UNPACK: Hints = (
-    "unpack it and use the file inside",
-    "Unpack it, and choose the file that is inside.",
-);
-const EXPORT: Hints = (
-    "export the list as CSV or as a spreadsheet from the program it comes from",
-    "In the program that it comes from, export the contacts as Excel or CSV, and choose that file.",
+const UNPACK: Template =
+    template!("unpack it{ and use the file inside|, and choose the file that is inside}");
+const EXPORT: Template = template!(
+    "{export the list as CSV or as a spreadsheet from the program it comes from|in the program that it comes from, export the contacts as Excel or CSV, and choose that file}"
 );
 
 /// The format of a file that begins with these bytes (after unpacking), and
 /// what to do instead; `None` if the file may be a list.
-fn not_a_list(first: &[u8]) -> Option<(&'static str, Hints)> {
-    let magics: [(&[u8], &str, Hints); 9] = [
+fn not_a_list(first: &[u8]) -> Option<(&'static str, Template)> {
+    let magics: [(&[u8], &str, Template); 9] = [
         (b"%PDF-", "a PDF", EXPORT),
         (b"\x89PNG", "a picture", EXPORT),
         (b"\xFF\xD8\xFF", "a picture", EXPORT),
@@ -207,8 +215,8 @@ fn not_a_list(first: &[u8]) -> Option<(&'static str, Hints)> {
         (b"\x1F\x8B", "compressed twice", UNPACK),
     ];
     let mut magics = magics.into_iter();
-    if let Some((_, what, hints)) = magics.find(|(magic, ..)| first.starts_with(magic)) {
-        return Some((what, hints));
+    if let Some((_, what, hint)) = magics.find(|(magic, ..)| first.starts_with(magic)) {
+        return Some((what, hint));
     }
     let text = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first);
     let text = text.trim_ascii_start();

@@ -15,30 +15,37 @@ impl Header {
     pub(super) fn of(row: Row<'_>, name: &str) -> Result<Header, SourceError> {
         let line = row.line();
         let names = (0..row.len()).map(|column| row.text(column).map(str::to_owned));
-        let (what, hint, on_page) = match (row.flaw(), names.collect()) {
+        let (what, hint) = match (row.flaw(), names.collect()) {
             (None, Some(names)) => {
                 let line = Some(line);
                 return Ok(Header { names, line });
             }
             (None, None) => (
-                "has bytes that are not text in the file's encoding",
-                "name the encoding with `--encoding`, or save the file as \"CSV UTF-8\"",
-                "Save it again as “CSV UTF-8” where it comes from, and choose it again.",
+                template!("has bytes that are not text in the file's encoding"),
+                template!(
+                    "{name the encoding with `--encoding`, or save the file as \"CSV UTF-8\"|save it again as “CSV UTF-8” where it comes from, and choose it again}"
+                ),
             ),
             (Some(Flaw::UnclosedQuote), _) => (
-                "has a quote (\") that is never closed",
-                "close it or take it out",
-                "Close it or take it out in the file. Or save the list again as CSV from the spreadsheet, and choose it again.",
+                template!("has a quote (\") that is never closed"),
+                template!(
+                    "close it or take it out{| in the file; or save the list again as CSV from the spreadsheet, and choose it again}"
+                ),
             ),
             (Some(Flaw::TooLong), _) => (
-                "is longer than 1024 KiB",
-                "look into the file: a list of contacts has one contact on each line",
-                "Look into the file: a list of contacts has the names of the columns in its first row, and a contact in each row below.",
+                template!("is longer than 1024 KiB"),
+                template!(
+                    "look into the file: a list of contacts has {one contact on each line|the names of the columns in its first row, and a contact in each row below}"
+                ),
             ),
         };
-        let what = format!("the header of `{name}` (line {line}) {what}");
-        let message = Message::new(what, hint).hint_on_page(on_page);
-        Err(SourceError::unusable(message))
+        let what = text!(
+            "the header of `{name}` (line {line}) {what}",
+            name,
+            line = line.to_string(),
+            what
+        );
+        Err(SourceError::unusable(Message::new(what, hint)))
     }
 
     pub(super) fn numbered(columns: usize) -> Header {

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{Compression, Fingerprint, SourceError, decompressed, zipped};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::paths::{file_identity, folder_of};
 use crate::text::{is_quoted, nearest, printable};
 
@@ -51,38 +51,21 @@ impl Input {
             });
         }
         if !path.try_exists().map_err(unreadable)? {
-            let message = Message::new(
-                format!("cannot read `{name}`: there is no such file"),
-                match nearest_file(path) {
-                    _ if is_quoted(&name) => {
-                        "leave out the quotation marks around the name".to_owned()
-                    }
-                    Some(nearest) => format!("did you mean `{}`?", printable(&nearest)),
-                    // Word processors and mail programs turn typed quotes and dashes into these.
-                    None if name.contains(['“', '”', '„', '–', '—']) => {
-                        "put a name with spaces into straight quotes (\"), and begin a flag with two short dashes (--)".to_owned()
-                    }
-                    None => "check the name and the folder".to_owned(),
-                },
-            );
-            let on_page = format!("`{name}` is not at its place any more");
-            return Err(SourceError::unusable(
-                message.on_page(on_page, "Choose it again."),
-            ));
+            return Err(SourceError::unusable(no_such_file(path, &name)));
         }
         // Checked before opening: opening a pipe without a writer would wait forever.
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
-            let (what, hint) = if kind.is_dir() {
-                ("a folder, not a file", "name the file itself")
-            } else {
-                (
-                    "a device or a pipe, not a file",
-                    "pipe it in, with `-` for the name",
-                )
+            let message = match kind.is_dir() {
+                true => Message::new(
+                    text!("`{name}` is a folder, not a file", name),
+                    text!("{name|choose} the file itself"),
+                ),
+                false => Message::new(
+                    text!("`{name}` is a device or a pipe, not a file", name),
+                    text!("{pipe it in, with `-` for the name|choose the file itself}"),
+                ),
             };
-            let message = Message::new(format!("`{name}` is {what}"), hint);
-            let message = message.hint_on_page("Choose the file itself.");
             return Err(SourceError::unusable(message));
         }
         let state = state_of(path).map_err(unreadable)?;
@@ -101,7 +84,7 @@ impl Input {
         })
     }
 
-    /// The same for a do-not-call list, which may be the only file in a zip archive.
+    /// Opens a do-not-call list, which may be the only file in a zip archive.
     pub fn open_list(path: &Path) -> Result<Input, SourceError> {
         let mut input = Input::open(path)?;
         if let Origin::Path { path, .. } = &input.origin {
@@ -236,6 +219,26 @@ impl Input {
     }
 }
 
+/// Nothing is at this path, which the user has typed or, on the page, has chosen before.
+fn no_such_file(path: &Path, name: &str) -> Message {
+    let at_terminal: Text = match nearest_file(path) {
+        _ if is_quoted(name) => "leave out the quotation marks around the name".into(),
+        Some(nearest) => terminal_text!("did you mean `{nearest}`?", nearest = printable(&nearest)),
+        // Word processors and mail programs turn typed quotes and dashes into these.
+        None if name.contains(['“', '”', '„', '–', '—']) => {
+            "put a name with spaces into straight quotes (\"), and begin a flag with two short dashes (--)".into()
+        }
+        None => "check the name and the folder".into(),
+    };
+    Message::new(
+        text!(
+            "{cannot read `{name}`: there is no such file|`{name}` is not at its place any more}",
+            name
+        ),
+        text!("{{at_terminal}|choose it again}", at_terminal),
+    )
+}
+
 fn nearest_file(path: &Path) -> Option<String> {
     let entries = std::fs::read_dir(folder_of(path)).ok()?.flatten();
     let names: Vec<String> = entries
@@ -255,7 +258,7 @@ struct Known {
 }
 
 fn locked(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    // Whoever holds it only compares and assigns.
+    // A thread that holds it only compares and assigns.
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

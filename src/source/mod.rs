@@ -43,10 +43,12 @@ pub use reader::CsvReader;
 pub use row_reader::{ListReader, RowReader};
 pub use spreadsheet::{Sheet, SheetReader, SheetRow, Workbook, is_workbook};
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+
+use thiserror::Error;
 
 use crate::exit::{Failure, StoppedBy};
-use crate::message::Message;
+use crate::message::{Message, Template, Text};
 use crate::paths;
 
 /// What ends the reading of an input.
@@ -57,7 +59,14 @@ pub struct SourceError {
     pub stopped_by: StoppedBy,
     /// Whether there is nothing in it, not even a header.
     pub is_empty: bool,
+    /// The sheets of which one is to be chosen; empty if that does not help.
+    pub sheets: Vec<String>,
 }
+
+/// The workbook has other sheets, one of which may be the one that is meant.
+#[derive(Debug, Error)]
+#[error("another sheet may be the one that is meant")]
+pub struct ChooseSheet(pub Vec<String>);
 
 impl SourceError {
     fn new(stopped_by: StoppedBy, message: Message) -> SourceError {
@@ -65,6 +74,7 @@ impl SourceError {
             message,
             stopped_by,
             is_empty: false,
+            sheets: Vec::new(),
         }
     }
 
@@ -74,118 +84,131 @@ impl SourceError {
     }
 
     fn empty(name: &str) -> SourceError {
-        let hint = "the first line must be a header, such as `phone_number,name`";
-        let message = Message::new(format!("`{name}` is empty"), hint);
+        let hint = text!(
+            "{the first line must be a header, such as `phone_number,name`|{on_page}}",
+            on_page = NEEDS_HEADER
+        );
         SourceError {
             is_empty: true,
-            ..SourceError::unusable(message.hint_on_page(NEEDS_HEADER))
+            ..SourceError::unusable(Message::new(text!("`{name}` is empty", name), hint))
         }
     }
 
     /// The file cannot be opened or read; `line` is the one that was being read, where reading
     /// had begun.
-    fn unreadable(name: &str, line: Option<u64>, error: &std::io::Error) -> SourceError {
-        let line = line.map(|line| format!(" (after line {line})"));
-        let (reason, line) = (reason(error), line.unwrap_or_default());
-        let what = format!("cannot read `{name}`: {reason}{line}");
-        let on_page = format!("`{name}` can't be read: {reason}{line}");
+    fn unreadable(name: &str, line: Option<u64>, error: &io::Error) -> SourceError {
+        let why = reason(error);
+        let why = match line.map(|line| line.to_string()) {
+            Some(line) => text!("{why} (after line {line})", why, line),
+            None => why,
+        };
+        let what = text!(
+            "{cannot read `{name}`|`{name}` can't be read}: {why}",
+            name,
+            why
+        );
         let by = match is_disk_full(error) {
             true => StoppedBy::Disk,
             false => StoppedBy::Usage,
         };
-        let (hint, hint_on_page) = hints(error);
-        SourceError::new(by, Message::new(what, hint).on_page(on_page, hint_on_page))
+        SourceError::new(by, Message::new(what, hint(error)))
     }
 
-    fn no_spool(error: &std::io::Error) -> SourceError {
+    fn no_spool(error: &io::Error) -> SourceError {
         let folder = std::env::temp_dir();
-        let error = paths::reason(&folder.join("leads"), error);
-        let folder = folder.display();
+        let why = paths::reason(&folder.join("leads"), error);
         let message = Message::new(
-            format!(
-                "standard input cannot be stored in `{folder}`, the folder for temporary files: {error}"
+            terminal_text!(
+                "standard input cannot be stored in `{folder}`, the folder for temporary files: {why}",
+                folder = folder.display().to_string(),
+                why
             ),
-            format!(
-                "make sure that it is there, has free space and can be written to, or name another folder in {FOLDER_VARIABLE}"
+            terminal_text!(
+                "make sure that it is there, has free space and can be written to, or name another folder in {variable}",
+                variable = FOLDER_VARIABLE
             ),
         );
         SourceError::new(StoppedBy::Disk, message)
     }
 
     pub fn changed(name: &str) -> SourceError {
-        let what = format!("`{name}` was changed while leadload was reading it");
-        let hint = "close it in the program that changes it, then run the same command again";
-        let on_page = "Close it in the program that changes it and try again, or choose it again as a new list.";
-        SourceError::new(
-            StoppedBy::Input,
-            Message::new(what, hint).hint_on_page(on_page),
-        )
+        let message = Message::new(
+            text!("`{name}` was changed while leadload was reading it", name),
+            text!(
+                "close it in the program that changes it, then {again}{|, or choose it again as a new list}"
+            ),
+        );
+        SourceError::new(StoppedBy::Input, message)
     }
 
     /// Reading ended for an unknown reason: a bug of this program.
     pub fn broke_off() -> SourceError {
-        let what = "reading the input ended unexpectedly";
-        let hint = "run the same command again, and report this if it recurs";
-        let on_page = "Try again. If it happens again, start leadload again.";
-        SourceError::new(
-            StoppedBy::Input,
-            Message::new(what, hint).hint_on_page(on_page),
-        )
+        let message = Message::new(
+            text!("reading the input ended unexpectedly"),
+            text!(
+                "{again}{, and report this if it recurs|; if it happens again, start leadload again}"
+            ),
+        );
+        SourceError::new(StoppedBy::Input, message)
     }
 }
 
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Failure {
-        Failure::new(error.stopped_by, error.message)
+        match error.sheets.is_empty() {
+            true => Failure::new(error.stopped_by, error.message),
+            false => {
+                let choose = anyhow::Error::new(ChooseSheet(error.sheets));
+                Failure::new(error.stopped_by, choose.context(error.message))
+            }
+        }
     }
 }
 
-fn is_disk_full(error: &std::io::Error) -> bool {
+fn is_disk_full(error: &io::Error) -> bool {
     use ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
 /// What a list needs, for the page.
-const NEEDS_HEADER: &str = "The first row must have the names of the columns, such as Phone and Name, with a contact in each row below.";
+const NEEDS_HEADER: Template = template!(
+    "the first row must have the names of the columns, such as Phone and Name, with a contact in each row below"
+);
+
+/// What to do on the page where another sheet may be the one that is meant.
+const CHOOSE_SHEET: Template = template!("choose the sheet with the contacts");
 
 const FOLDER_VARIABLE: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
 
-fn reason(error: &std::io::Error) -> String {
+fn reason(error: &io::Error) -> Text {
     match error.kind() {
         // The messages of gzip and zstd for this differ.
-        ErrorKind::UnexpectedEof => "its end is missing".to_owned(),
-        _ => error.to_string(),
+        ErrorKind::UnexpectedEof => text!("its end is missing"),
+        _ => text!("{error}", error),
     }
 }
 
-/// What to do about it, and what to do on the page.
-fn hints(error: &std::io::Error) -> (String, &'static str) {
+/// What to do about it.
+fn hint(error: &io::Error) -> Text {
     use ErrorKind::{InvalidData, InvalidInput, NotFound, Other, UnexpectedEof};
-    const CHECK: &str =
-        "check that you have permission to read the file, then run the same command again";
-    let (hint, on_page) = match error.kind() {
+    match error.kind() {
         // Standard input is copied to a temporary file before it is read.
-        _ if is_disk_full(error) => {
-            let hint = format!(
-                "free space in the folder for temporary files, or name another with {FOLDER_VARIABLE}"
-            );
-            let on_page = "This computer's disk is full. Free some space and try again.";
-            return (hint, on_page);
-        }
+        _ if is_disk_full(error) => text!(
+            "{free space in the folder for temporary files, or name another with {variable}|this computer's disk is full; free some space, then {again}}",
+            variable = FOLDER_VARIABLE
+        ),
         // The zstd error for a file that was packed with `--long` or `--ultra`.
-        Other if error.to_string().contains("too much memory") => (
-            "unpack it first, or pack it again without `--long` and `--ultra`",
-            "Unpack it, and choose the file that is inside.",
+        Other if error.to_string().contains("too much memory") => text!(
+            "unpack it{ first, or pack it again without `--long` and `--ultra`|, and choose the file that is inside}"
         ),
-        InvalidData | InvalidInput | UnexpectedEof | Other => (
-            "the file seems damaged or cut off: export or download it again",
-            "The file seems damaged or cut off. Export or download it again, and choose it again.",
+        InvalidData | InvalidInput | UnexpectedEof | Other => text!(
+            "the file seems damaged or cut off: export or download it again{|, and choose it again}"
         ),
-        NotFound => (CHECK, "It is not at its place any more. Choose it again."),
-        _ => (
-            CHECK,
-            "Check that you may open this file, and choose it again.",
+        NotFound => text!(
+            "{check that you have permission to read the file, then {again}|it is not at its place any more; choose it again}"
         ),
-    };
-    (hint.to_owned(), on_page)
+        _ => text!(
+            "check that you {have permission to read the file, then {again}|may open this file, and choose it again}"
+        ),
+    }
 }

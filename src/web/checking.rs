@@ -9,7 +9,6 @@ use super::job::{Job, JobRecord, JobState};
 use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
-use super::words::row_error;
 use super::work;
 use crate::campaign::CampaignBook;
 use crate::exit::Failure;
@@ -18,7 +17,8 @@ use crate::import::dry_run::{self, Found};
 use crate::import::{Guards, Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, ListLabel, Status};
-use crate::report::{Estimate, Lookup, Preview, ToCorrect};
+use crate::message::Voice;
+use crate::report::{DoubtError, Estimate, Lookup, Preview, ToCorrect};
 use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
 use crate::screen::are_many;
 use crate::settings::ImportSettings;
@@ -82,7 +82,7 @@ impl Checked {
             } = &*checked;
             let writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default());
             let writer = writer.map_err(OutputError::before_sending)?;
-            let mut writer = writer.in_words(Some(row_error));
+            let mut writer = writer.speaking(Voice::Page);
             if let Some(label) = label {
                 writer = writer.labelled(&label);
             }
@@ -155,11 +155,10 @@ async fn check(
     let memory = remembered.memory;
     let log = &site.log;
     let found = dry_run::run(&settings, &intake, book.clone(), memory, None, log, take).await?;
-    let doubt = intake.doubt.as_deref().filter(|doubt| doubt.refuses);
     Ok(Checked {
         estimate: found.estimate(&settings.rate, remembered.known_rate),
         without_country: asked_for_country(&settings, &found),
-        doubt: doubt.map(Trouble::of_doubt),
+        doubt: DoubtError::of(&intake).map(|error| Trouble::of(&error.into())),
         settings,
         book,
         guards,

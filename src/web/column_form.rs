@@ -9,9 +9,9 @@ use super::layout::FieldError;
 use super::reading::ListFacts;
 use super::server::FormFields;
 use super::trouble::Trouble;
-use super::words;
 use crate::intake::PlannedInput;
 use crate::mapping::{ColumnChoice, PhoneColumn, VarNames, is_private};
+use crate::message::Voice;
 use crate::options::{Constant, Given, Options};
 use crate::phone::{PhoneRule, Region};
 
@@ -82,12 +82,9 @@ impl ColumnForm {
             .collect();
         ColumnForm {
             country: country(options, columns),
-            country_found: (!names.is_empty()).then(|| {
-                format!(
-                    "The column {} is used where it is filled.",
-                    words::names(&names)
-                )
-            }),
+            country_found: (!names.is_empty())
+                .then(|| text!("the column {names} is used where it is filled", names))
+                .map(|text| text.words(Voice::Page)),
             // A rule of the profile stays as it is.
             asks_for_doubt: options
                 .phones

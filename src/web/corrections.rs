@@ -96,7 +96,7 @@ fn sorted(checked: &Checked, fields: &FormFields) -> (Corrections, Refused) {
                 kept.extend(extension);
             }
             Err(outcome) => {
-                let why = row_error(&outcome.error.unwrap_or_default());
+                let why = row_error(outcome.error.as_ref());
                 refused.insert(row.row.0, (typed.to_owned(), why));
             }
         }

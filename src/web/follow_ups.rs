@@ -234,8 +234,8 @@ fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
     settings.service = site.service(&layers)?;
     let ledger = site.ledger_place()?.ok_or_else(|| {
         let message = Message::new(
-            "leadload keeps no record of what was sent",
-            "remove the leads in the service's own screens",
+            text!("leadload keeps no record of what was sent"),
+            text!("remove the leads in the service's own screens"),
         );
         Failure::new(StoppedBy::Usage, message)
     })?;
@@ -258,20 +258,19 @@ async fn undo_leads(
     let (leads, older) = (undo.leads(), undo.older());
     work.lock().older = older;
     if older > agreed.older {
-        let were = if older == 1 { "was" } else { "were" };
         let message = Message::new(
-            format!(
-                "{} of this list {were} in the campaign before it was sent, so nothing was removed yet",
-                counted(older, "lead")
+            text!(
+                "{older:lead} of this list {older?was:were} in the campaign before it was sent, so nothing was removed yet",
+                older
             ),
-            "press “Undo” to remove the others",
+            text!("press “Undo” to remove the others"),
         );
         return Err(Failure::new(StoppedBy::Usage, message));
     }
     if leads > agreed.leads {
         let message = Message::new(
-            "meanwhile this list has other leads, so nothing was removed",
-            "look how many there are, and choose again",
+            text!("meanwhile this list has other leads, so nothing was removed"),
+            text!("look how many there are, and choose again"),
         );
         return Err(Failure::new(StoppedBy::Usage, message));
     }
@@ -326,8 +325,8 @@ fn what_was_found(found: &Reconciled) -> String {
 
 fn busy() -> Failure {
     let message = Message::new(
-        "another list is being sent, or its leads are being removed",
-        "stop that, or wait until it has ended, then try again",
+        text!("another list is being sent, or its leads are being removed"),
+        text!("stop that, or wait until it has ended, then try again"),
     );
     Failure::new(StoppedBy::Busy, message)
 }
@@ -335,6 +334,6 @@ fn busy() -> Failure {
 fn cancelled() -> Failure {
     Failure::new(
         StoppedBy::Signal,
-        anyhow::anyhow!("stopped before anything was changed"),
+        Message::without_hint(text!("stopped before anything was changed")),
     )
 }

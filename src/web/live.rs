@@ -10,14 +10,13 @@ use tokio::sync::mpsc;
 
 use super::job::Job;
 use super::trouble::Trouble;
-use super::words;
 use crate::event::{RunEvent, Waiting};
 use crate::exit::Failure;
 use crate::import::{Observer, service};
 use crate::intake::Intake;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::Begun;
-use crate::message::Message;
+use crate::message::{Message, Voice};
 use crate::report::{Advice, Ended, Listeners, Outlook, stop_text};
 use crate::text::{counted, grouped};
 
@@ -264,7 +263,7 @@ impl RunEnd {
             trouble: stop.map(|stop| {
                 let text = stop_text(stop);
                 let text = match ended.refused_rows() {
-                    Some(rows) => text.then(&Message::without_hint(rows)),
+                    Some(rows) => text.then(Message::without_hint(rows)),
                     None => text,
                 };
                 Trouble::of_message(stop.by(), &text)
@@ -288,7 +287,8 @@ impl LiveState {
         self.pace = progress.pace();
         self.left = progress.left();
         let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
-        self.waits_for = progress.state(listeners.tally.in_flight, &zone);
+        let state = progress.state(listeners.tally.in_flight, &zone);
+        self.waits_for = state.map(|state| state.words(Voice::Page));
         match event {
             RunEvent::Held { .. } => self.said = "The service asks for a pause.".to_owned(),
             RunEvent::AwaitsToken { .. } => {
@@ -309,7 +309,7 @@ impl LiveState {
         let why = why.filter(|why| why.is_told_by_pulses()).map(Waiting::word);
         let is_new = std::mem::replace(&mut self.said_of, why) != why;
         match &self.waits_for {
-            Some(state) if is_new && why.is_some() => self.said = words::waiting(state),
+            Some(state) if is_new && why.is_some() => self.said.clone_from(state),
             _ => self.note_tenth(),
         }
     }

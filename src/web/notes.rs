@@ -4,8 +4,9 @@
 use maud::{Markup, html};
 
 use super::checking::Checked;
-use super::trouble::{Trouble, sentence};
+use super::trouble::Trouble;
 use crate::exit::StoppedBy;
+use crate::message::{Text, Voice};
 use crate::report::{Lookup, by_line};
 use crate::source::FooterLine;
 use crate::text::{counted, grouped, shortened};
@@ -25,10 +26,13 @@ fn notes(checked: &Checked) -> Vec<String> {
     let warnings = checked.warnings.iter();
     let warnings = warnings.map(|warning| Trouble::of_message(StoppedBy::Usage, warning).text());
     let lookup = match &checked.lookup {
-        Lookup::NotDone(why) => Some(format!(
-            "The names of the campaigns could not be looked up, so some rows may be refused when the list is sent: {}",
-            sentence(&crate::api::on_page(why))
-        )),
+        Lookup::NotDone(why) => {
+            let text = text!(
+                "the names of the campaigns could not be looked up, so some rows may be refused when the list is sent: {why}",
+                why = why.clone()
+            );
+            Some(text.words(Voice::Page))
+        }
         Lookup::NotNeeded | Lookup::Done(_) => None,
     };
     warnings
@@ -62,15 +66,7 @@ fn columns(checked: &Checked) -> impl Iterator<Item = String> {
         .inputs
         .iter()
         .flat_map(|list| &list.mapping.notes);
-    notes.map(|note| {
-        let what = sentence(&note.what);
-        match note.hint {
-            Some(_) => {
-                format!("{what} You can leave them out in “Columns”, under “Only send rows where”.")
-            }
-            None => what,
-        }
-    })
+    notes.map(|note| note.text().words(Voice::Page))
 }
 
 /// Whom the list itself says must not be called, and about whom it says nothing.
@@ -78,28 +74,27 @@ fn marks(checked: &Checked) -> impl Iterator<Item = String> {
     let columns = checked.intake.marked.columns.iter();
     let columns = columns.filter(|column| column.rows + column.empty_consents() > 0);
     columns.map(|marked| {
-        let rows = counted(marked.rows, "row");
-        let empty = match marked.empty_consents() {
-            0 => String::new(),
-            empty => format!(
-                " {} nothing there: these people are called too.",
-                counted(empty, "row") + if empty == 1 { " has" } else { " have" }
+        let (says, rows, empty) = (marked.column.says(), marked.rows, marked.empty_consents());
+        let called = match empty {
+            0 => Text::default(),
+            _ => text!(
+                "; {empty:row} {empty?has:have} nothing there: these people are called too",
+                empty
             ),
         };
-        let says = sentence(&format!("{}: {rows} left out", marked.column.says()));
-        says + &empty
+        text!("{says}: {rows:row} left out{called}", says, rows, called).words(Voice::Page)
     })
 }
 
 /// How many numbers are not from the first phone column.
 fn later_columns(checked: &Checked) -> Option<String> {
     let evidence = checked.intake.inputs.first()?.evidence()?;
-    by_line(&evidence.later_columns).map(|later| sentence(&later))
+    by_line(&evidence.later_columns).map(|later| later.words(Voice::Page))
 }
 
 fn old_lists(checked: &Checked) -> impl Iterator<Item = String> {
     let lists = checked.intake.suppression.lists.iter();
-    lists.filter_map(|list| Some(sentence(&list.too_old()?.what)))
+    lists.filter_map(|list| Some(list.too_old()?.what.words(Voice::Page)))
 }
 
 fn round_numbers(checked: &Checked) -> Option<String> {
@@ -115,9 +110,11 @@ fn round_numbers(checked: &Checked) -> Option<String> {
 
 fn blank_rows(checked: &Checked) -> Option<String> {
     let rows = checked.intake.inputs.first()?.blank_rows()?;
-    let are = if rows == 1 { "is" } else { "are" };
-    let found = counted(rows, "row");
-    (rows > 0).then(|| format!("{found} in the list {are} blank, and not counted."))
+    let text = text!(
+        "{rows:row} in the list {rows?is:are} blank, and not counted",
+        rows
+    );
+    (rows > 0).then(|| text.words(Voice::Page))
 }
 
 fn full_sheet(checked: &Checked) -> Option<String> {

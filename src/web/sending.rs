@@ -282,8 +282,8 @@ pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failu
         return Ok(());
     }
     let message = Message::new(
-        "this list was prepared for another service",
-        "choose its campaign again",
+        text!("this list was prepared for another service"),
+        text!("choose its campaign again"),
     );
     Err(Failure::new(StoppedBy::Usage, message))
 }

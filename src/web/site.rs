@@ -11,7 +11,6 @@ use super::follow_ups::FollowUps;
 use super::history::list_name;
 use super::job::{JobId, JobRecord};
 use super::jobs::Jobs;
-use super::words::row_error;
 use super::work::WorkState;
 use tokio::sync::{Notify, Semaphore};
 
@@ -22,7 +21,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::listed_by;
 use crate::import::{Request, Warnings};
 use crate::ledger::{Ledger, LedgerPlace};
-use crate::message::{ASK_SETUP, Message};
+use crate::message::Voice;
 use crate::options::{Given, Options, Progress};
 use crate::paths::folder_of;
 use crate::private_file;
@@ -135,7 +134,7 @@ impl Site {
         // A profile's results files are for lists of the command line.
         let writes_outputs = false;
         let (layers, checked) = Layers::load(options, environment(), true, writes_outputs);
-        checked.map_err(unusable_settings)?;
+        checked.or_stopped(StoppedBy::Usage)?;
         Ok(layers)
     }
 
@@ -196,7 +195,7 @@ impl Site {
             warnings: Warnings::default(),
             has_settings_of_rejects: record.has_earlier_settings,
             asks_for_settings: true,
-            row_words: Some(row_error),
+            voice: Voice::Page,
         })
     }
 
@@ -260,26 +259,6 @@ impl Site {
             }
         }
     }
-}
-
-/// The settings of leadload are wrong, such as a file of settings that cannot be read. The page
-/// does not show them, so the person who set them up is needed.
-fn unusable_settings(error: anyhow::Error) -> Failure {
-    let message = Message::of(&error);
-    if message.has_words_for_page() {
-        return Failure::new(StoppedBy::Usage, error);
-    }
-    let names_typed = ["--", "profile"]
-        .iter()
-        .any(|word| message.what.contains(word));
-    let what = match names_typed {
-        true => "leadload's settings on this computer can't be used".to_owned(),
-        false => format!(
-            "leadload's settings on this computer can't be used: {}",
-            message.what
-        ),
-    };
-    Failure::new(StoppedBy::Usage, message.on_page(what, ASK_SETUP))
 }
 
 impl Practice {

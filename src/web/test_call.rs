@@ -69,14 +69,15 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
     }
     let outcome = sent.single.outcome.as_ref();
     Ok(
-        match outcome.map(|outcome| (outcome.status, outcome.error.clone())) {
+        match outcome.map(|outcome| (outcome.status, &outcome.error)) {
             Some((Status::Created, _)) => Ok(
                 "The test lead is in the campaign. Your phone rings when the campaign calls."
                     .to_owned(),
             ),
-            Some((_, Some(error))) => {
-                Err(Trouble::new(row_error(&error), "Nothing else was sent."))
-            }
+            Some((_, Some(error))) => Err(Trouble::new(
+                row_error(Some(error)),
+                "Nothing else was sent.",
+            )),
             _ => Err(Trouble::new(
                 "The service did not take the test lead.",
                 "Nothing else was sent.",

@@ -13,14 +13,13 @@ use crate::import::results_file;
 use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::{Ledger, LedgerPlace};
 use crate::options::Options;
-use crate::phone::{PhoneProblem, PhoneRules, Region};
+use crate::phone::{PhoneRules, Region};
 use crate::report::stop_text;
 use crate::screen::SuppressionLists;
 use crate::settings::{Layers, Service};
 use crate::signals::Interrupt;
 use crate::source::{FormChoice, Input, SourceError};
 use crate::stop::{Stop, StopReason};
-use crate::web::words::row_error;
 
 /// Words that the page never uses: what is typed at a terminal, and names of files and statuses
 /// for which the page has other words.
@@ -103,7 +102,10 @@ fn stops() -> Vec<Stop> {
             rows: 4,
             last: code,
         },
-        R::NoConnection("no connection to the service: its name has no address".into()),
+        R::NoConnection {
+            why: "no connection to the service: its certificate is not trusted".into(),
+            cure: template!("{|{ask_setup}}"),
+        },
         R::RejectedAlike(NonZeroU32::new(50).unwrap()),
         R::NoAnswers {
             since: now,
@@ -153,9 +155,9 @@ fn every_stop_of_a_run_says_what_to_do_on_the_page() {
         helps(&Trouble::of_message(stop.by(), &message));
         let said = stop_text(&stop.clone().saying("HTTP 500: try --later"));
         assert!(
-            said.for_page()
+            said.on_page()
                 .0
-                .ends_with("It says: HTTP 500: try --later")
+                .ends_with("It says: HTTP 500: try --later.")
         );
         if matches!(stop.reason, StopReason::TestInterrupted(_)) {
             continue;
@@ -183,8 +185,10 @@ fn every_reason_why_campaigns_are_not_listed_says_what_to_do_on_the_page() {
         let text = "HTTP 401".into();
         message_helps(&ListError::Refused { cause, text }.message());
     }
-    let certificate = "no connection to the service: its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)";
-    message_helps(&ListError::NoAnswer(certificate.into()).message());
+    for cure in [None, Some(template!("{|{ask_setup}}"))] {
+        let text = "its certificate is not trusted".to_owned();
+        message_helps(&ListError::NoAnswer { text, cure }.message());
+    }
     message_helps(&ListError::Unreadable("it is too long".into()).message());
     message_helps(&ListError::Incomplete(Vec::new(), "it goes on elsewhere").message());
     failure_helps(no_campaign());
@@ -308,47 +312,6 @@ fn names_of_campaigns_that_are_not_clear_say_what_to_do() {
     let list: [Campaign; 0] = [];
     let (_, unclear) = names.resolved(&list, &["october.csv"]);
     message_helps(&unclear.unwrap().message());
-}
-
-#[test]
-fn every_problem_of_a_phone_cell_is_said_without_flags() {
-    use PhoneProblem as P;
-    let origin = crate::phone::Origin::default();
-    for problem in [
-        P::Missing,
-        P::NotE164,
-        P::TooMuchText,
-        P::NoDigits,
-        P::Letters,
-        P::Symbol('%'),
-        P::LeadingZero,
-        P::NoCountry { has_code: true },
-        P::NoCountry { has_code: false },
-        P::Extension,
-        P::Damaged,
-        P::Several,
-        P::NoSuchCallingCode,
-        P::TooShort(origin),
-        P::TooLong(origin),
-        P::WrongLength(origin),
-        P::NotInUse(origin),
-        P::CountryNotAllowed(origin),
-    ] {
-        is_for_page(&row_error(&problem.to_string()));
-    }
-    is_for_page(&row_error(""));
-}
-
-#[test]
-fn a_text_names_files_but_no_paths() {
-    let folder = std::env::temp_dir().join("october.csv");
-    assert_eq!(
-        plain(&format!("cannot read `{}`, or `a b`", folder.display())),
-        "cannot read “october.csv”, or “a b”"
-    );
-    assert_eq!(plain("one ` alone"), "one  alone");
-    assert_eq!(plain("no space (os error 28), none"), "no space, none");
-    assert_eq!(plain("(os error of mine)"), "(os error of mine)");
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
     let plan = history::read(&visit, move |ledger| ledger.undo_plan(of)).await;
     let plan = plan.map_err(|trouble| history::failed(&visit, "Undo", &trouble))?;
     let plan = plan.unwrap_or_default();
-    let is_unsure = |row: &&UndoRow| row.may_be_looked_up();
+    let is_unsure = |row: &&UndoRow| row.may_be_looked_up;
     let unsure = plan.iter().filter(is_unsure).count();
     let all = plan.iter().filter(|row| row.outcome.is_none()).count();
     let untouched = plan.len() - all - unsure;
@@ -69,7 +69,7 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
     let older = all.min(usize::try_from(older).unwrap_or(all));
     let known = all - older;
     let (leads, rows) = (counted(known as u64, "lead"), counted(unsure as u64, "row"));
-    let is_removed = |row: &&UndoRow| row.outcome.is_none() || row.may_be_looked_up();
+    let is_removed = |row: &&UndoRow| row.outcome.is_none() || row.may_be_looked_up;
     let to_remove: Vec<&UndoRow> = plan.iter().filter(is_removed).collect();
     let from = campaigns(&visit, &to_remove);
     let (heading, press) = match (known, unsure) {

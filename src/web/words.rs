@@ -1,12 +1,11 @@
-//! The words of the page: for statuses, reasons and what went wrong. None of them names a flag or
-//! a command.
+//! The words of the page: for statuses, and for what went wrong with files.
 
 use std::io::{self, ErrorKind};
 
 use super::server::upload::UploadError;
-use super::trouble::sentence;
 use crate::lead::{ErrorCode, Status};
-use crate::text::{grouped, printable};
+use crate::message::{Text, Voice};
+use crate::text::grouped;
 
 /// What a status is called on the page.
 pub fn status(status: Status) -> &'static str {
@@ -35,14 +34,6 @@ pub fn left_out(of: Status, rows: u64) -> String {
     format!("{}{verb} {}.", grouped(rows), status(of))
 }
 
-/// Names in a sentence: `“Mobile”, “Office”`.
-pub fn names<S: AsRef<str>>(names: &[S]) -> String {
-    let names = names
-        .iter()
-        .map(|name| format!("“{}”", printable(name.as_ref())));
-    names.collect::<Vec<_>>().join(", ")
-}
-
 /// The setting that cures all rows with this problem: the step, and what the link says.
 pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {
     Some(match code {
@@ -61,62 +52,12 @@ pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// The parts of row errors that name flags, and what the page says instead. Row errors are texts of
-/// this program, which stand in the results too.
-const FLAGS_IN_ROW_ERRORS: [(&str, &str); 11] = [
-    (
-        "a kind that is not among those that --phone-kinds allows",
-        "a kind that is not called from this computer",
-    ),
-    (
-        "or name its country with --region (or --assume-plus, if the country code is there and only the `+` is missing)",
-        "or choose its country under “Country”",
-    ),
-    (
-        ": name it with --delimiter",
-        ". Choose what stands between two cells under “Does this look wrong?”: ",
-    ),
-    (
-        "Export the list again, or complete the number; if it is complete, empty",
-        "Export the list again, or complete the number. If it is complete, download the rows to fix and empty",
-    ),
-    (
-        "or name its country with --region",
-        "or choose its country under “Country”",
-    ),
-    (
-        "which is not among the countries that --countries allows",
-        "and numbers of that country are not allowed on this computer",
-    ),
-    (
-        "or name the column that counts with --region-column",
-        "or choose the column that counts under “Country”",
-    ),
-    (
-        " (if it is correct, use --phone-rule possible)",
-        ". If it is right as it is, tick that below “Country”",
-    ),
-    (" and no --campaign is given", ""),
-    (
-        "fix the row in the rejects file",
-        "fix it in the rows to fix",
-    ),
-    ("column leadload_error_code", "column “leadload_error_code”"),
-];
-
 /// Why one row cannot be sent.
-pub fn row_error(text: &str) -> String {
-    let replace = |text: String, (flag, words): &(&str, &str)| text.replace(flag, words);
-    let text = FLAGS_IN_ROW_ERRORS.iter().fold(text.to_owned(), replace);
-    match &*text {
-        "" => sentence("this number can't be called as it is"),
-        _ => sentence(&text),
+pub fn row_error(error: Option<&Text>) -> String {
+    match error {
+        Some(error) => error.words(Voice::Page),
+        None => "This number can't be called as it is.".to_owned(),
     }
-}
-
-/// What all requests wait for.
-pub fn waiting(state: &str) -> String {
-    sentence(&state.replacen("service not answering", "the service has not answered", 1))
 }
 
 /// Why nothing can be written to this computer's disk.
@@ -129,10 +70,8 @@ pub fn disk(error: &io::Error) -> String {
             "leadload may not write in its folder on this computer. Ask the person who set up leadload."
                 .to_owned()
         }
-        _ => {
-            let why = sentence(&error.to_string());
-            format!("leadload can't write to this computer's disk. {why} Try again.")
-        }
+        _ => text!("leadload can't write to this computer's disk; {error}; {again}", error)
+            .words(Voice::Page),
     }
 }
 

@@ -141,8 +141,8 @@ impl<T> Ending<T> {
 impl<T> Drop for Ending<T> {
     fn drop(&mut self) {
         let message = Message::new(
-            "something went wrong in leadload itself",
-            "try it again; if it happens again, start leadload again",
+            text!("something went wrong in leadload itself"),
+            text!("try it again; if it happens again, start leadload again"),
         );
         self.pass_on(Err(Failure::new(StoppedBy::Input, message)));
     }

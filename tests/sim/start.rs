@@ -164,7 +164,13 @@ async fn perform(
         Task::Reconcile(run) => reconcile(world, run, interrupts).await,
     };
     performed.unwrap_or_else(|failure| {
-        let what = failure.message().what.chars().take(100).collect::<String>();
+        let what = failure
+            .message()
+            .what
+            .to_string()
+            .chars()
+            .take(100)
+            .collect::<String>();
         world.say(format!("it says: {what}"));
         failure.stopped_by.exit_code()
     })
@@ -231,7 +237,7 @@ async fn import(
         warnings: Warnings::default(),
         has_settings_of_rejects: false,
         asks_for_settings: false,
-        row_words: None,
+        voice: leadload::message::Voice::Terminal,
         layers,
     };
     let time = WorkTime::start();

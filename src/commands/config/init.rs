@@ -160,7 +160,7 @@ impl Setup<'_> {
             let text = text.ok_or(Cancelled("saved"))?;
             let why = match Token::from_text(&text, "what you typed") {
                 Ok(token) => return Ok(token),
-                Err(_) if text.is_empty() => "nothing was typed".to_owned(),
+                Err(_) if text.is_empty() => "nothing was typed".into(),
                 Err(error) => Message::of(&error).what,
             };
             console::error(&Message::new(why, "paste the token and press Enter"));

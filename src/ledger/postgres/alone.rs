@@ -64,11 +64,11 @@ impl PostgresLedger {
         })?;
         done.ok_or_else(|| {
             LedgerError::new(
-                format!(
-                    "a run began to send while the ledger `{}` was to be changed",
-                    self.place()
+                text!(
+                    "a run began to send while {place} was to be changed",
+                    place = self.place()
                 ),
-                "wait until it has ended, then run the same command again",
+                text!("wait until it has ended, then {again}"),
             )
         })
     }

@@ -11,11 +11,7 @@ use super::connection::AsksInTheClear;
 use super::owners::Stranger;
 use super::place::{GIVE_PASSWORD, ServerPlace};
 use crate::ledger::LedgerError;
-use crate::message::ASK_SETUP;
 use crate::text::printable;
-
-/// What the page says of every error.
-const ON_PAGE: &str = "leadload's record of what was sent can't be reached";
 
 /// What an error means for the work that met it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,62 +134,60 @@ impl LedgerError {
             }
             _ => "fix that, then run the same command again".to_owned(),
         };
-        LedgerError::new(format!("the ledger `{place}` cannot be used: {why}"), hint)
-            .on_page(ON_PAGE, ASK_SETUP)
+        LedgerError::of_setup(
+            text!(
+                "{place} {cannot be used: {why}|cannot be reached}",
+                place,
+                why
+            ),
+            &hint,
+        )
     }
 
     /// For a server that was out of reach for all the time that it was waited for.
     pub(super) fn out_of_reach(place: &ServerPlace, waited: Duration, why: &str) -> LedgerError {
-        let seconds = waited.as_secs_f64().round();
+        let seconds = format!("{:.0}", waited.as_secs_f64().round());
         LedgerError::new(
-            format!(
-                "the ledger `{place}` has been out of reach for {seconds:.0} s: {why}"
+            text!(
+                "{place} {has been out of reach for {seconds} s: {why}|cannot be reached}",
+                place,
+                seconds,
+                why
             ),
-            "start the server, or check the address and the network; then run the same command again",
-        )
-        .on_page(
-            ON_PAGE,
-            "Check the network, then try again. If that does not help, ask the person who set up leadload on this computer.",
+            text!(
+                "{start the server, or check the address and the network; then|check the network, then} {again}{|; if that does not help, {ask_setup}}"
+            ),
         )
     }
 
     /// For a database that cannot store all texts.
     pub(super) fn wrong_encoding(place: &ServerPlace, encoding: &str) -> LedgerError {
-        LedgerError::new(
-            format!("the database of the ledger `{place}` has the encoding {encoding}, and cannot store every name"),
+        LedgerError::of_setup(
+            text!(
+                "the database of {place} has the encoding {encoding}, and cannot store every name",
+                place,
+                encoding
+            ),
             "make another one, `createdb --encoding=UTF8 --template=template0 NAME`, and name that in the address",
         )
-        .on_page(ON_PAGE, ASK_SETUP)
     }
 
     /// For a ledger that is somebody else's, or calls what is.
     pub(super) fn of_stranger(place: &ServerPlace, found: &Stranger) -> LedgerError {
         let [what, owner, role] =
             [&found.what, &found.owner, &found.role].map(|text| printable(text));
-        LedgerError::new(
-            format!(
-                "the ledger `{place}` cannot be used: {what} belongs to the role `{owner}`, which could have anything called with the rights of `{role}`"
+        let hint = format!(
+            "if `{owner}` is to decide about the ledger, make `{role}` a member of it: `GRANT \"{owner}\" TO \"{role}\"`; if it only made this for the ledger, hand it over with `ALTER … OWNER TO \"{role}\"`. If neither, remove what it has made, or name another database"
+        );
+        LedgerError::of_setup(
+            text!(
+                "{place} {cannot be used: {what} belongs to the role `{owner}`, which could have anything called with the rights of `{role}`|belongs to somebody else}",
+                place,
+                what,
+                owner,
+                role
             ),
-            format!(
-                "if `{owner}` is to decide about the ledger, make `{role}` a member of it: `GRANT \"{owner}\" TO \"{role}\"`; if it only made this for the ledger, hand it over with `ALTER … OWNER TO \"{role}\"`. If neither, remove what it has made, or name another database"
-            ),
-        )
-        .on_page(
-            "leadload's record of what was sent belongs to somebody else",
-            ASK_SETUP,
-        )
-    }
-
-    pub(super) fn newer_schema(place: &ServerPlace, found: u32, known: u32) -> LedgerError {
-        LedgerError::new(
-            format!(
-                "the ledger `{place}` was written by a newer version of leadload (format {found}, this version knows {known})"
-            ),
-            "update leadload on this computer",
-        )
-        .on_page(
-            "leadload's record of what was sent was written by a newer leadload",
-            "Install the newest leadload, and start it again.",
+            &hint,
         )
     }
 
@@ -201,23 +195,26 @@ impl LedgerError {
     /// changed within a transaction, and that would stop the runs that are sending.
     pub(super) fn older_schema(place: &ServerPlace, found: u32) -> LedgerError {
         LedgerError::new(
-            format!(
-                "the ledger `{place}` has the tables of an older version of leadload (format {found}, this version reads {})",
-                super::schema::VERSION
+            text!(
+                "{place} has the tables of an older version of leadload{ (format {found}, this version reads {known})|}",
+                place,
+                found,
+                known = super::schema::VERSION
             ),
-            "the next import with this version brings them up to date; until then, read it with the older version",
+            text!(
+                "the next {import|list that is sent} with this version brings them up to date; until then, read it with the older version"
+            ),
         )
     }
 
     /// For a ledger that does not have the run any more.
     pub(super) fn lost_run(place: &ServerPlace) -> LedgerError {
-        LedgerError::new(
-            format!("the ledger `{place}` was emptied, or replaced by an older one, while it was in use"),
-            "put the ledger back; then run the same command again. With another ledger, the leads in the `.part` files would be sent a second time",
-        )
-        .on_page(
-            "leadload's record of what was sent was replaced while it was in use",
-            "Ask the person who set up leadload on this computer to put it back. With another one, some people would be sent a second time.",
+        LedgerError::of_another(
+            text!(
+                "{place} was emptied, or replaced by an older one, while it was in use",
+                place
+            ),
+            "the ledger back",
         )
     }
 
@@ -225,10 +222,13 @@ impl LedgerError {
         place: &ServerPlace,
         detail: impl std::fmt::Display,
     ) -> LedgerError {
-        LedgerError::new(
-            format!("the ledger `{place}` is damaged ({detail})"),
+        LedgerError::of_setup(
+            text!(
+                "{place} is damaged{ ({detail})|}",
+                place,
+                detail = detail.to_string()
+            ),
             "restore the schema `leadload` from a backup",
         )
-        .on_page(ON_PAGE, ASK_SETUP)
     }
 }

@@ -104,7 +104,10 @@ impl Eq for ServerPlace {}
 
 /// What is wrong with an address. It never shows the address, which may have a password in it.
 fn wrong(what: &str, hint: &str) -> Message {
-    Message::new(format!("the address of the ledger {what}"), hint)
+    Message::new(
+        text!("the address of {ledger} {{what}|cannot be used}", what),
+        text!("{{hint}|{ask_setup}}", hint),
+    )
 }
 
 const FORM: &str = "write it like `postgresql://user@host:5432/database`, with one host";

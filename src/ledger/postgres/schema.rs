@@ -76,7 +76,8 @@ fn find(sql: &mut ServerSql<'_>) -> Result<Result<Option<u32>, Stranger>, Failed
 
 fn refuse_newer(place: &ServerPlace, found: u32) -> Result<(), LedgerError> {
     if found > VERSION {
-        return Err(LedgerError::newer_schema(place, found, VERSION));
+        let hint = "update leadload on this computer";
+        return Err(LedgerError::of_newer_version(place, found, VERSION, hint));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::place::{ServerPlace, Trust};
 use crate::ledger::LedgerError;
+use crate::message::Value;
 use crate::paths::reason;
 
 /// What connects by TLS; `None` for an unencrypted connection.
@@ -20,13 +21,11 @@ pub(super) fn connector(place: &ServerPlace) -> Result<Option<MakeRustlsConnect>
     let config = match &place.tls {
         None => return Ok(None),
         Some(Trust::System) => ClientConfig::with_platform_verifier()
-            .map_err(|error| unusable(place, &error.to_string()))?,
+            .map_err(|error| unusable(place, error.to_string()))?,
         Some(Trust::File(file)) => {
             let bytes = std::fs::read(file).map_err(|error| {
-                unusable(
-                    place,
-                    &format!("cannot read `sslrootcert`: {}", reason(file, &error)),
-                )
+                let why = reason(file, &error);
+                unusable(place, text!("cannot read `sslrootcert`: {why}", why))
             })?;
             let mut roots = RootCertStore::empty();
             for certificate in CertificateDer::pem_slice_iter(&bytes) {
@@ -50,13 +49,14 @@ fn trusting(roots: RootCertStore) -> ClientConfig {
         .with_no_client_auth()
 }
 
-fn unusable(place: &ServerPlace, why: &str) -> LedgerError {
-    LedgerError::new(
-        format!("cannot connect to the ledger `{place}`: {why}"),
+fn unusable(place: &ServerPlace, why: impl Into<Value>) -> LedgerError {
+    let why: Value = why.into();
+    LedgerError::of_setup(
+        text!(
+            "{cannot connect to {place}: {why}|{place} cannot be reached}",
+            place,
+            why
+        ),
         "name a file of certificates in PEM form with `sslrootcert`, or leave it out for those that this computer trusts",
-    )
-    .on_page(
-        "leadload's record of what was sent can't be reached",
-        crate::message::ASK_SETUP,
     )
 }

@@ -44,7 +44,7 @@ fn created_leads_with_an_id_are_removed_and_nothing_else_is_known_to_be_ours() {
             crate::ledger::undo::NO_LEAD_ID,
         ];
         assert_eq!(why.collect::<Vec<_>>(), expected);
-        let looked_up = rows.iter().filter(|row| row.may_be_looked_up());
+        let looked_up = rows.iter().filter(|row| row.may_be_looked_up);
         let looked_up: Vec<u64> = looked_up.map(|row| row.row.0).collect();
         assert_eq!(looked_up, [3, 4]);
     });

@@ -15,7 +15,6 @@ use super::identity::Identity;
 use super::own_files::refuse_strange_files;
 use super::reader::Reading;
 use super::{FilePlace, LedgerError, ServiceId, privacy, schema};
-use crate::message::ASK_SETUP;
 use crate::paths::folder_of;
 use crate::private_file;
 use crate::simulation::{Fault, is_planted};
@@ -141,29 +140,19 @@ impl SqliteLedger {
         if version == 0 || (schema::FIRST..=known).contains(&version) {
             return self.refuse_what_runs_by_itself();
         }
-        Err(if version < known {
-            LedgerError::new(
-                format!(
-                    "the ledger `{place}` was written by a version of leadload from before the first release (format {version}), which this version (format {known}) cannot read"
-                ),
-                "move it away, and a new one is made. The service then refuses leads that it already has, but not with `--allow-duplicates`",
-            )
-            .on_page(
-                "leadload's record of what was sent was written by a very old leadload",
-                ASK_SETUP,
-            )
-        } else {
-            LedgerError::new(
-                format!(
-                    "the ledger `{place}` was written by a newer version of leadload (format {version}, this version knows {known})"
-                ),
-                "update leadload, or name another file with `--ledger`",
-            )
-            .on_page(
-                "leadload's record of what was sent was written by a newer leadload",
-                "Install the newest leadload, and start it again.",
-            )
-        })
+        if version > known {
+            let hint = "update leadload, or name another file with `--ledger`";
+            return Err(LedgerError::of_newer_version(place, version, known, hint));
+        }
+        Err(LedgerError::of_setup(
+            text!(
+                "{place} was written by a {version of leadload from before the first release (format {version}), which this version (format {known}) cannot read|very old leadload}",
+                place,
+                version,
+                known
+            ),
+            "move it away, and a new one is made. The service then refuses leads that it already has, but not with `--allow-duplicates`",
+        ))
     }
 
     /// A ledger has tables and indexes alone: a trigger or a view in it may change what is

@@ -144,15 +144,12 @@ impl SqliteLedger {
             let (apart, log) = (apart.display(), log.display());
             with_log = format!(", and move `{apart}` to `{log}`");
         }
-        LedgerError::new(
-            format!("the ledger `{place}` was replaced or overwritten while it was in use"),
-            format!(
-                "put the original ledger back as `{place}`{with_log}; then run the same command again. With another ledger, the leads in the `.part` files would be sent a second time"
+        LedgerError::of_another(
+            text!(
+                "{place} was replaced or overwritten while it was in use",
+                place
             ),
-        )
-        .on_page(
-            "leadload's record of what was sent was replaced while it was in use",
-            "Ask the person who set up leadload on this computer to put it back. With another one, some people would be sent a second time.",
+            &format!("the original ledger back as `{place}`{with_log}"),
         )
     }
 }

@@ -14,7 +14,6 @@ use std::time::Duration;
 use super::coding::here;
 use super::{LedgerError, LockHolder, ServiceId, SqliteLedger, privacy};
 use crate::clock;
-use crate::message::ASK_SETUP;
 use crate::private_file;
 use crate::simulation;
 
@@ -99,16 +98,12 @@ impl SqliteLedger {
 
     fn not_locked(&self, error: io::Error) -> LedgerError {
         if error.kind() == io::ErrorKind::Unsupported {
-            LedgerError::new(
-                format!(
-                    "the file system of the ledger `{}` has no locks, so two runs could send the same leads",
-                    self.place
+            LedgerError::of_setup(
+                text!(
+                    "{the file system of {place} has no locks, so two runs could send the same leads|{place} is on a disk that has no locks, so two lists could be sent at once}",
+                    place = &self.place
                 ),
                 "name a file on another disk with `--ledger`",
-            )
-            .on_page(
-                "leadload's record of what was sent is on a disk that has no locks, so two lists could be sent at once",
-                ASK_SETUP,
             )
         } else {
             LedgerError::unusable(&self.place, error)

@@ -30,11 +30,11 @@ impl SqliteLedger {
 
     fn not_yet_overwritten(&self) -> LedgerError {
         LedgerError::new(
-            format!(
-                "the data is removed, but not yet overwritten on disk: another program has the ledger `{}` open",
-                self.place
+            text!(
+                "the data is removed, but not yet overwritten on disk: another program has {place} open",
+                place = &self.place
             ),
-            "close that program, then run the same command again",
+            text!("close that program, then {again}"),
         )
     }
 }

@@ -33,12 +33,7 @@ pub(super) fn refuse_strange_files(place: &FilePlace) -> Result<(), LedgerError>
             continue;
         };
         if !found.is_file() {
-            let which = match file == place.real() {
-                true => "it".to_owned(),
-                false => format!("`{}`", file.display()),
-            };
-            let why = format!("{which} is not a regular file");
-            return Err(unusable(io::Error::other(why)));
+            return Err(LedgerError::not_a_file(place, &file));
         }
         if let Some([how, hint]) = second_name(&file).map_err(unusable)? {
             return Err(LedgerError::has_second_name(place, &file, how, hint));

@@ -17,6 +17,7 @@ use crate::ledger::counts;
 use crate::ledger::earlier::services;
 use crate::ledger::record::{NO_ANSWER, without_answer};
 use crate::ledger::store::{Failed, Sql};
+use crate::message::Template;
 use crate::simulation::{Fault, is_planted};
 
 /// No process is sending, so a start without an end was killed.
@@ -105,7 +106,7 @@ pub(super) fn outcomes_of_open(
     db: &Connection,
     service: ServiceId,
     open: BTreeMap<(RunId, RowId), Open>,
-    why: &str,
+    why: Template,
 ) -> rusqlite::Result<Vec<(RunId, Settlement)>> {
     let mut earlier = db.prepare_cached(EARLIER_ATTEMPTS)?;
     let open = open.into_iter();

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::{Claim, Group, ServiceId, Settlement};
 use crate::lead::{CampaignId, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{CellsDigest, InvalidRow, Ledger, LedgerPlace, Look, SenderId, SentRow};
+use crate::message::Text;
 use crate::phone::PhoneNumber;
 
 pub(in crate::ledger) const CAMPAIGN: CampaignId = CampaignId(17);
@@ -227,7 +228,7 @@ pub(in crate::ledger) fn rejected() -> RowOutcome {
         http_status: Some(422),
         attempts: 2,
         error_code: Some(ErrorCode::Http(422)),
-        error: Some("no such person: Ada Lovelace".to_owned()),
+        error: Some(Text::said("no such person: Ada Lovelace")),
         settled_at: None,
     }
 }
@@ -242,7 +243,7 @@ pub(in crate::ledger) fn uncertain() -> RowOutcome {
         http_status: None,
         attempts: 1,
         error_code: Some(ErrorCode::AnswerLost),
-        error: Some("the run ended before the answer came".to_owned()),
+        error: Some(Text::said("the run ended before the answer came")),
         settled_at: None,
     }
 }

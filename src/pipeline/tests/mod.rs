@@ -148,7 +148,7 @@ fn never_taken() -> Verdict {
     Verdict::NeverTaken {
         code: ErrorCode::Connection,
         text: "refused".into(),
-        is_lasting: false,
+        cure: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::intake::Earlier;
+use crate::message::Text;
 
 /// Runs with so many rows, of which some were tried before.
 fn run_known(
@@ -75,7 +76,7 @@ fn rows_that_were_refused_before_leave_one_whose_answer_was_lost_its_turn() {
     };
     let in_doubt = || Earlier {
         attempts: 1,
-        doubt: Some("lost".to_owned()),
+        doubt: Some(Text::said("lost")),
         was_refused: false,
     };
     // Rejected by another run, or counted by a stop.

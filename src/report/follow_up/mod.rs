@@ -15,81 +15,76 @@ use crate::api::verdict::FatalCause;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::RunRecord;
-use crate::message::{ASK_SETUP, Message};
+use crate::message::{Message, Template, Text};
 use crate::pipeline::Stopped;
 use crate::text::without_numbers;
 
 /// Why work on a run stopped, in words.
 pub fn stopped_failure(stopped: &Stopped) -> Failure {
-    const AGAIN: &str = "run the same command again to go on";
-    const AGAIN_ON_PAGE: &str = "Try again to go on.";
-    let (by, what, hint, on_page) = match stopped {
+    const GO_ON: Template = template!("{again} to go on");
+    let (by, what, hint): (_, _, Text) = match stopped {
         Stopped::Interrupted => (
             StoppedBy::Signal,
-            "stopped before the end".to_owned(),
-            AGAIN,
-            AGAIN_ON_PAGE,
+            text!("stopped before the end"),
+            GO_ON.into(),
         ),
-        Stopped::Fatal { cause, text } => {
-            let hint = match cause {
-                FatalCause::Token => {
-                    "check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again"
-                }
-                FatalCause::Forbidden => "this token is not allowed to do this: use one that is",
-                FatalCause::Payment | FatalCause::Balance => "check the account's balance",
-                _ => "check the address of the service",
-            };
-            let what = format!("the service refuses: {}", without_numbers(text));
-            (
-                StoppedBy::from(*cause),
-                what,
-                hint,
-                match cause {
-                    FatalCause::Token | FatalCause::Forbidden => {
-                        "Check the access token under “Service”."
-                    }
-                    FatalCause::Payment | FatalCause::Balance => {
-                        "Check the balance of your account at the service."
-                    }
-                    _ => "Check the address under “Service”.",
-                },
-            )
-        }
+        Stopped::Fatal { cause, text } => (
+            StoppedBy::from(*cause),
+            text!("the service refuses: {why}", why = without_numbers(text)),
+            cure(*cause).into(),
+        ),
         Stopped::NotOffered { call, text } => (
             StoppedBy::Unreadable,
-            format!("the service does not offer the call that this needs, {call}: {text}"),
-            "use the service's own screens: `leadload runs export RUN --results FILE` writes the rows with their numbers and lead ids",
-            "Use the service's own screens. The results have the numbers and the ids of the leads.",
+            text!(
+                "the service does not offer {the call that this needs, {call}|this}: {why}",
+                call = *call,
+                why = text
+            ),
+            text!(
+                "use the service's own screens{: `leadload runs export RUN --results FILE` writes the rows with their numbers and lead ids|; the results have the numbers and the ids of the leads}"
+            ),
         ),
         Stopped::Outage(text) => (
             StoppedBy::Outage,
-            format!("the service does not answer: {text}"),
-            "when it is back, run the same command again to go on",
-            AGAIN_ON_PAGE,
+            text!("the service does not answer: {why}", why = text),
+            text!("{when it is back, |}{again} to go on"),
         ),
         Stopped::AskedToWait(until) => (
             StoppedBy::Outage,
-            format!(
-                "the service asks to be left alone until {}",
-                until.strftime("%Y-%m-%d %H:%M UTC")
+            text!(
+                "the service asks to be left alone until {until}",
+                until = until.strftime("%Y-%m-%d %H:%M UTC").to_string()
             ),
-            "run the same command again after that",
-            "Try again after that.",
+            text!("{again} after that"),
         ),
         Stopped::Unreadable(text) => (
             StoppedBy::Unreadable,
-            format!("the answers of the service cannot be used: {text}"),
-            "check the address of the service; if it is right, use the service's own screens",
-            ASK_SETUP,
+            text!(
+                "the answers of the service cannot be used: {why}",
+                why = text
+            ),
+            text!(
+                "{check the address of the service; if it is right, use the service's own screens|{ask_setup}}"
+            ),
         ),
         Stopped::Ledger(error) => return error.clone().into(),
     };
-    let what_on_page = match stopped {
-        Stopped::NotOffered { text, .. } => format!("the service does not offer this: {text}"),
-        _ => what.clone(),
-    };
-    let message = Message::new(what, hint).on_page(what_on_page, on_page);
-    Failure::new(by, message)
+    Failure::new(by, Message::new(what, hint))
+}
+
+fn cure(cause: FatalCause) -> Template {
+    match cause {
+        FatalCause::Token => template!(
+            "{check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again|check the access token under {--token-file}}"
+        ),
+        FatalCause::Forbidden => template!(
+            "{this token is not allowed to do this: use one that is|check the access token under {--token-file}}"
+        ),
+        FatalCause::Payment | FatalCause::Balance => {
+            template!("check {the account's balance|the balance of your account at the service}")
+        }
+        _ => template!("check the address {of the service|under {--base-url}}"),
+    }
 }
 
 /// What the objects of all commands that have ended, or failed, have in common.

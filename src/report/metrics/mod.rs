@@ -41,7 +41,7 @@ use crate::clock;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
-use crate::message::{ASK_SETUP, Message};
+use crate::message::Message;
 use crate::paths::reason;
 use crate::private_file;
 use crate::results::what_to_fix;
@@ -307,13 +307,17 @@ fn refused(path: &Path, why: &str) -> Failure {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let (shown, fix) = (path.display(), what_to_fix(path, error));
-    let why = reason(path, error);
-    let what = format!("cannot write the metrics file `{shown}`: {why}");
-    let hint = format!("{fix}, or name another file with `--metrics-file`");
+    let (fix, why) = (what_to_fix(path, error), reason(path, error));
     Failure::new(
         StoppedBy::Disk,
-        Message::new(what, hint).hint_on_page(ASK_SETUP),
+        Message::new(
+            terminal_text!(
+                "cannot write the metrics file {file}: {why}",
+                file = path,
+                why
+            ),
+            terminal_text!("{fix}, or name another file with `--metrics-file`", fix),
+        ),
     )
 }
 

@@ -7,6 +7,7 @@ use crate::event::RunEvent;
 use crate::intake::PlannedInput;
 use crate::lead::{ErrorCode, RowOutcome, Status};
 use crate::mapping::Mapping;
+use crate::message::Text;
 use crate::phone::NumberKind;
 use crate::report::kinds::Kinds;
 use crate::source::Row;
@@ -85,14 +86,14 @@ fn add_example(
     let at = examples.partition_point(|other| (other.file, other.line) < place);
     if at < MAX_EXAMPLES {
         examples.truncate(MAX_EXAMPLES - 1);
-        let error = outcome.error.as_deref();
+        let error = outcome.error.as_ref().map(Text::to_string);
         examples.insert(
             at,
             Example {
                 file: row.file(),
                 line: row.line(),
                 cell: shortened(&one_line(&mapping.phone_cell(row)), MAX_CELL),
-                error: error.map(|error| shortened(&one_line(error), MAX_ERROR)),
+                error: error.map(|error| shortened(&one_line(&error), MAX_ERROR)),
             },
         );
     }

@@ -7,6 +7,7 @@ use super::Page;
 use super::notes::Example;
 use super::prose::{marked, table};
 use crate::lead::{ErrorCode, Status};
+use crate::message::{Text, Voice};
 use crate::report::advice::{Advice, Outlook, left_out as reason, meaning};
 use crate::report::check_text::MAX_PROBLEMS;
 use crate::report::summary::suppressed_leads;
@@ -44,13 +45,13 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &OutcomeGrou
                 strong { (counted(group.rows, "row")) }
                 " " code { (status) } " " code { (code) }
             }
-            p { (marked(advice.meaning)) }
+            p { (marked(&Text::from(advice.meaning).to_string())) }
             h4 { "How to fix it" }
             ul.steps {
                 @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.list_notes.elsewhere) {
                     li { "In another column " (marked(elsewhere)) }
                 }
-                @for step in advice.steps_with_flags() { li { (marked(&step)) } }
+                @for step in advice.steps(Voice::Terminal) { li { (marked(&step)) } }
             }
             (examples(page, page.notes.examples(status, Some(code)), group.rows))
         }

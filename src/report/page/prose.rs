@@ -32,9 +32,10 @@ fn typed(text: &str) -> Markup {
 
 /// A message with its hint, each a paragraph.
 pub(super) fn message(message: &Message) -> Markup {
+    let (what, hint) = message.at_terminal();
     html! {
-        @for paragraph in message.what.split("\n\n") { p { (marked(paragraph)) } }
-        @for (at, paragraph) in message.hint.iter().flat_map(|hint| hint.split("\n\n")).enumerate() {
+        @for paragraph in what.split("\n\n") { p { (marked(paragraph)) } }
+        @for (at, paragraph) in hint.iter().flat_map(|hint| hint.split("\n\n")).enumerate() {
             p { @if at == 0 { strong { "What to do: " } } (marked(paragraph)) }
         }
     }

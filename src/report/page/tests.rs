@@ -12,7 +12,7 @@ use crate::exit::{ExitCode, StoppedBy};
 use crate::intake::{InspectedInput, Once, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::phone::{PhoneNumber, PhoneRules};
 use crate::report::ListNotes;
 use crate::report::Tally;
@@ -48,7 +48,7 @@ fn intake(folder: &tempfile::TempDir, header: &str) -> Intake {
 fn outcomes(error: &str) -> [RowOutcome; 3] {
     let sent = |status, code| RowOutcome {
         attempts: 1,
-        ..RowOutcome::not_sent(status, code, Some(error.to_owned()))
+        ..RowOutcome::not_sent(status, code, Some(Text::said(error)))
     };
     [
         sent(Status::Created, None),

@@ -75,9 +75,10 @@ impl ConfigFile {
 pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> Message {
     let fix = what_to_fix_with_folders(path, error);
     Message::new(
-        format!("cannot write {}", with_reason(path, error)),
-        format!(
-            "{fix}, or name another settings file with `--config`; then run the same command again"
+        text!("cannot write {place}", place = with_reason(path, error)),
+        text!(
+            "{fix}, or {name another settings file with `--config`; then run the same command again|{ask_setup}}",
+            fix
         ),
     )
 }

@@ -168,7 +168,7 @@ fn read(
     }
     let wrong = wrong.or_else(|| {
         let (key, error) = contradiction(&options)?;
-        Some(error.behind(&format!("{}:", place_of(key))))
+        Some(error.behind(format!("{}:", place_of(key))))
     });
     (options, wrong)
 }
@@ -192,7 +192,7 @@ fn set(
     let field = options.field_mut(declared.key);
     let set = field.map(|field| field.set_json(&json_of(item), folder));
     set.unwrap_or(Ok(()))
-        .map_err(|wrong| declared.explain(wrong, place))
+        .map_err(|invalid| declared.explain(invalid, place))
 }
 
 /// An error that shows only once a table was read, with the option's key.

@@ -107,7 +107,7 @@ impl Size {
                 (kind::DEFAULT_ROW_HEIGHT, [flags, ..]) => hidden.by_default = flags & 0x02 != 0,
                 (kind::ROW, data) => {
                     let (row, flags) = (u32::from(u16_at(data, 0)?), u16_at(data, 12)?);
-                    hidden.note(row..row + 1, flags & 0x20 != 0);
+                    hidden.add_rows(row..row + 1, flags & 0x20 != 0);
                 }
                 // The data is the row, the first column, and six bytes for each cell.
                 (kind::MUL_RK, data) => {

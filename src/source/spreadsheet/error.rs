@@ -1,16 +1,14 @@
 //! What ends the reading of a workbook: messages to be shown behind its name.
 
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::text::{printable, shortened, without_numbers};
 
 pub(super) fn password() -> Message {
     Message::new(
-        "is protected by a password",
-        "open it in the spreadsheet program, remove the password from a copy, and use the copy",
-    )
-    .on_page(
-        "is protected by a password or by your company",
-        "Open it in Excel, copy the contacts into a new workbook, save that without a password, and choose it here.",
+        text!("is protected by a password{| or by your company}"),
+        text!(
+            "open it in {the spreadsheet program, remove the password from a copy, and use the copy|Excel, copy the contacts into a new workbook, save that without a password, and choose it here}"
+        ),
     )
 }
 
@@ -23,22 +21,26 @@ pub(super) fn ensure(is_right: bool, error: impl FnOnce() -> Message) -> Result<
 }
 
 /// For a workbook that would take more memory than a list of contacts can need.
-fn too_large(limit: impl std::fmt::Display) -> Message {
+fn too_large(limit: Text) -> Message {
     Message::new(
-        format!("is too large to be read as a spreadsheet: {limit}"),
-        "save the sheet as CSV, which can be of any size",
+        text!("is too large to be read as a spreadsheet: {limit}", limit),
+        text!("save the sheet as CSV, {which can be of any size|and choose that file}"),
     )
-    .hint_on_page("Save the sheet as CSV, and choose that file.")
 }
 
 /// Where `it_takes` more bytes than `limit`, for example `it would take` … ` of memory`.
 pub(super) fn too_many_bytes(it_takes: &str, limit: u64, of: &str) -> Message {
-    let limit = limit >> 20;
-    too_large(format_args!("{it_takes} more than {limit} MiB{of}"))
+    too_large(text!(
+        "{it_takes} more than {limit} MiB{of}",
+        it_takes,
+        limit = (limit >> 20).to_string(),
+        of
+    ))
 }
 
 pub(super) fn too_many_cells(limit: u64) -> Message {
-    too_large(format_args!("it has more than {limit} cells"))
+    let limit = limit.to_string();
+    too_large(text!("it has more than {limit} cells", limit))
 }
 
 pub(super) fn cut_off() -> Message {
@@ -49,13 +51,14 @@ pub(super) fn cut_off() -> Message {
 /// characters and anything that could be a phone number are left out.
 pub(super) fn corrupt(error: impl std::fmt::Display) -> Message {
     const MAX_LEN: usize = 120;
-    let text = without_numbers(&printable(&error.to_string()));
+    let why = without_numbers(&printable(&error.to_string()));
     Message::new(
-        format!(
-            "cannot be read as a spreadsheet: {}",
-            shortened(&text, MAX_LEN)
+        text!(
+            "cannot be read as a spreadsheet: {why}",
+            why = shortened(&why, MAX_LEN)
         ),
-        "open it in the spreadsheet program and save it again, or save the sheet as CSV",
+        text!(
+            "open it in the spreadsheet program and save it again, or save the sheet as CSV{|; then choose that file}"
+        ),
     )
-    .hint_on_page("Open it in the spreadsheet program and save it again, or save the sheet as CSV. Then choose that file.")
 }

@@ -240,7 +240,7 @@ mod tests {
             let mut plain = [by_default; 24];
             for (first, count, is_hidden) in said {
                 // Of two that contradict each other, the one that is not as by default counts.
-                hidden.note(first..first + count, is_hidden);
+                hidden.add_rows(first..first + count, is_hidden);
                 if is_hidden != by_default {
                     plain[first as usize..(first + count) as usize].fill(is_hidden);
                 }

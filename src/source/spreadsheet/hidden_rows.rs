@@ -12,7 +12,7 @@ pub(super) struct HiddenRows {
 }
 
 impl HiddenRows {
-    pub(super) fn note(&mut self, rows: Range<u32>, is_hidden: bool) {
+    pub(super) fn add_rows(&mut self, rows: Range<u32>, is_hidden: bool) {
         match self.others.last_mut() {
             _ if is_hidden == self.by_default || rows.is_empty() => {}
             Some(last) if last.end == rows.start => last.end = rows.end,

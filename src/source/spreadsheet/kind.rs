@@ -42,10 +42,11 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
         Some(kind) if kind.starts_with("spreadsheet") => Ok(true),
         Some(_) => Err(other_document()),
         None if archive.has(|name| name == "xl/workbook.bin") => Err(Message::new(
-            "is a binary workbook (.xlsb), which cannot be read",
-            "open it in the spreadsheet program, save it as .xlsx, and use that file",
-        )
-        .hint_on_page("Open it in Excel, save it as .xlsx, and choose that file.")),
+            text!("is a binary workbook (.xlsb), which cannot be read"),
+            text!(
+                "open it in {the spreadsheet program|Excel}, save it as .xlsx, and {use|choose} that file"
+            ),
+        )),
         None if archive.has(|name| name == "[content_types].xml")
             && archive.has(|name| name.starts_with("xl/") || name.ends_with("workbook.xml")) =>
         {
@@ -59,17 +60,17 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
             Err(other_document())
         }
         None => Err(Message::new(
-            "is a zip archive, not a spreadsheet",
-            "unpack it and use the file inside that has the contacts",
-        )
-        .hint_on_page("Unpack it, and choose the file inside that has the contacts.")),
+            text!("is a zip archive, not a spreadsheet"),
+            text!("unpack it and {use|choose} the file inside that has the contacts"),
+        )),
     }
 }
 
 fn other_document() -> Message {
     Message::new(
-        "is a document of another program, not a spreadsheet",
-        "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and use that file",
+        text!("is a document of another program, not a spreadsheet"),
+        text!(
+            "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and {use|choose} that file"
+        ),
     )
-    .hint_on_page("Export the contacts as Excel or CSV, or put them on a sheet of a spreadsheet, and choose that file.")
 }

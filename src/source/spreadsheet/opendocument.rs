@@ -174,7 +174,7 @@ impl Size {
         let repeats = u32::try_from(row.repeats).unwrap_or(MAX_ROWS);
         let end = self.next_row.saturating_add(repeats).min(MAX_ROWS);
         if let Some(hidden) = self.hidden.last_mut() {
-            hidden.note(self.next_row..end, row.is_hidden);
+            hidden.add_rows(self.next_row..end, row.is_hidden);
         }
         self.next_row = end;
         // calamine reads the cells of a row even if its number of repeats is 0.

@@ -6,7 +6,7 @@ use super::{Sheet, SheetRow};
 use crate::message::Message;
 use crate::source::batch::MAX_ROW_BYTES;
 use crate::source::footer::only_words;
-use crate::source::{Flaw, FooterLine, Header, NEEDS_HEADER, RowBatch, SourceError};
+use crate::source::{CHOOSE_SHEET, Flaw, FooterLine, Header, NEEDS_HEADER, RowBatch, SourceError};
 use crate::text::shown_name;
 
 /// Returns the rows of one sheet from top to bottom. The sheet is in memory
@@ -42,17 +42,7 @@ impl SheetReader {
     pub fn read_header(&mut self, has_header: bool, above: usize) -> Result<Header, SourceError> {
         self.next += above;
         let Some(row) = self.next_row() else {
-            let (sheet, name) = (shown_name(&self.sheet.name), &self.workbook);
-            let message = Message::new(
-                format!("the sheet `{sheet}` of `{name}` is empty"),
-                "the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean",
-            );
-            let mut others = self.sheet.names.clone();
-            others.retain(|name| *name != self.sheet.name);
-            return Err(SourceError::unusable(match others.is_empty() {
-                true => message.hint_on_page(NEEDS_HEADER),
-                false => message.asks_for_sheet(&others),
-            }));
+            return Err(self.empty());
         };
         let names: Vec<String> = row.cells(0).map(str::to_owned).collect();
         let line = row.number();
@@ -66,6 +56,30 @@ impl SheetReader {
             names,
             line: Some(line),
         })
+    }
+
+    fn empty(&self) -> SourceError {
+        let mut sheets = self.sheet.names.clone();
+        sheets.retain(|name| *name != self.sheet.name);
+        let on_page = match sheets.is_empty() {
+            true => NEEDS_HEADER,
+            false => CHOOSE_SHEET,
+        };
+        let message = Message::new(
+            text!(
+                "the sheet `{sheet}` of `{workbook}` is empty",
+                sheet = shown_name(&self.sheet.name),
+                workbook = &self.workbook
+            ),
+            text!(
+                "{the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean|{on_page}}",
+                on_page
+            ),
+        );
+        SourceError {
+            sheets,
+            ..SourceError::unusable(message)
+        }
     }
 
     /// Adds at most `most_rows` of the next rows; none at the end of the

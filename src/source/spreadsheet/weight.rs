@@ -87,7 +87,7 @@ impl Weight {
             Event::Start(tag) if tag.local_name().as_ref() == "row" => {
                 let (row, is_hidden) = row_of(tag, next);
                 next = row.saturating_add(1);
-                hidden.note(row..next, is_hidden);
+                hidden.add_rows(row..next, is_hidden);
                 self.add(HIDDEN_ROW_BYTES * u64::from(is_hidden))
             }
             Event::Start(tag) => self.add_tag(tag),

@@ -17,7 +17,8 @@ use super::weight::Part;
 use super::{Sheet, biff, compound, opendocument, weight};
 use crate::contain;
 use crate::message::Message;
-use crate::text::{listed, nearest, shown_name};
+use crate::source::CHOOSE_SHEET;
+use crate::text::{nearest, shown_name};
 
 pub struct Workbook {
     /// `None` after a panic, or once the last sheet has been decoded.
@@ -50,6 +51,11 @@ impl Workbook {
     pub fn visible_sheets(&self) -> Vec<String> {
         let visible = self.sheets.iter().filter(|sheet| is_visible(sheet));
         visible.map(|sheet| sheet.name.clone()).collect()
+    }
+
+    /// Whether it has a sheet of this name: see [`Sheet::open`].
+    pub fn has_sheet(&self, wanted: &str) -> bool {
+        find(&self.sheets, wanted).is_some()
     }
 
     /// Decodes a sheet; `wanted` as in [`Sheet::open`]. Where no other sheet is needed later
@@ -187,38 +193,51 @@ fn worksheets(sheets: &[calamine::Sheet]) -> Result<Vec<calamine::Sheet>, Messag
     sheets.retain(|sheet| sheet.typ == SheetType::WorkSheet);
     if sheets.is_empty() {
         return Err(Message::new(
-            "has no worksheet",
-            "charts and macros are not read; put the contacts on a worksheet",
-        )
-        .hint_on_page("Charts and macros are not read. Put the contacts on a worksheet, and choose the file again."));
+            text!("has no worksheet"),
+            text!(
+                "charts and macros are not read; put the contacts on a worksheet{|, and choose the file again}"
+            ),
+        ));
     }
     Ok(sheets)
 }
 
 fn choose<'s>(sheets: &'s [calamine::Sheet], wanted: Option<&str>) -> Result<&'s str, Message> {
-    let is_same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
-    let find = |fits: &dyn Fn(&calamine::Sheet) -> bool| sheets.iter().find(|sheet| fits(sheet));
     let chosen = match wanted {
-        Some(wanted) => find(&|sheet| sheet.name == wanted)
-            .or_else(|| find(&|sheet| is_same(&sheet.name, wanted)))
-            .ok_or_else(|| no_such_sheet(wanted, sheets))?,
-        None => find(&is_visible).unwrap_or(&sheets[0]),
+        Some(wanted) => find(sheets, wanted).ok_or_else(|| no_such_sheet(wanted, sheets))?,
+        None => {
+            let visible = sheets.iter().find(|sheet| is_visible(sheet));
+            visible.unwrap_or(&sheets[0])
+        }
     };
     Ok(&chosen.name)
 }
 
+fn find<'s>(sheets: &'s [calamine::Sheet], wanted: &str) -> Option<&'s calamine::Sheet> {
+    let is_similar = |name: &str| name.to_lowercase() == wanted.to_lowercase();
+    let same = sheets.iter().find(|sheet| sheet.name == wanted);
+    same.or_else(|| sheets.iter().find(|sheet| is_similar(&sheet.name)))
+}
+
 fn no_such_sheet(wanted: &str, sheets: &[calamine::Sheet]) -> Message {
     let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
-    let (wanted_name, listed) = (shown_name(wanted), listed(&names));
-    let message = Message::new(
-        format!("has no sheet `{wanted_name}`; it has {listed}"),
-        match nearest(wanted, &names) {
-            Some(nearest) => format!("did you mean `{}`?", shown_name(nearest)),
-            None => "name one of these, or leave `--sheet` out for the one with phone numbers"
-                .to_owned(),
-        },
+    let hint = match nearest(wanted, &names) {
+        Some(nearest) => text!(
+            "{did you mean `{nearest}`?|{on_page}}",
+            nearest = shown_name(nearest),
+            on_page = CHOOSE_SHEET
+        ),
+        None => text!(
+            "{name one of these, or leave `--sheet` out for the one with phone numbers|{on_page}}",
+            on_page = CHOOSE_SHEET
+        ),
+    };
+    let what = text!(
+        "has no sheet `{wanted}`; it has {names}",
+        wanted = shown_name(wanted),
+        names
     );
-    message.asks_for_sheet(&names)
+    Message::new(what, hint)
 }
 
 #[cfg(test)]

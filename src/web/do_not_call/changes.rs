@@ -154,8 +154,8 @@ fn settings(site: &Site, filled: &Filled) -> Result<(LedgerPlace, PhoneSettings)
     let layers = site.layers(&options)?;
     let place = site.ledger_place()?.ok_or_else(|| {
         let message = Message::new(
-            "leadload keeps no record on this computer, so it cannot keep this list either",
-            "ask the person who set up leadload",
+            text!("leadload keeps no record on this computer, so it cannot keep this list either"),
+            text!("ask the person who set up leadload"),
         );
         Failure::new(StoppedBy::Usage, message)
     })?;

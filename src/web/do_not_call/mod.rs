@@ -14,7 +14,7 @@ use super::layout::{FieldError, Screen, form, labelled, status_of, table_head, u
 use super::server::FormFields;
 use super::site::Site;
 use super::times;
-use super::trouble::{Trouble, sentence};
+use super::trouble::Trouble;
 use super::visit::{Answer, Visit};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Suppressed};
@@ -261,7 +261,7 @@ pub async fn download(visit: Visit) -> Answer {
             Ok((head, csv).into_response())
         }
         Ok(Err(error)) => {
-            let trouble = Trouble::new("The list can't be made.", sentence(&error.to_string()));
+            let trouble = Trouble::new("The list can't be made.", error.to_string());
             Err(history::failed(&visit, TITLE, &trouble))
         }
         Err(trouble) => Err(history::failed(&visit, TITLE, &trouble)),

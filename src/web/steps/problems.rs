@@ -13,17 +13,17 @@ use super::columns::next_step;
 use super::{checked, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
 use crate::lead::ErrorCode;
+use crate::message::{Text, Voice, in_lines};
 use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
-use crate::text::{counted, grouped, in_lines};
+use crate::text::{counted, grouped};
 use crate::web::checking::Checked;
 use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, job_form, see_other, status_of, table_head};
 use crate::web::notes;
 use crate::web::server::FormFields;
-use crate::web::trouble::plain;
 use crate::web::visit::{Answer, CurrentJob, Visit};
-use crate::web::words::cure;
+use crate::web::words::{cure, row_error};
 
 /// The query of the screen after corrections.
 const CORRECTED: &str = "corrected";
@@ -154,7 +154,7 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
             article.problem {
                 h2 { "Campaigns that are not clear" }
                 p { "Nothing can be sent before the service has exactly one campaign with each of these names." }
-                ul { @for line in unclear.lines() { li { (plain(&line)) } } }
+                ul { @for line in unclear.lines() { li { (line.words(Voice::Page)) } } }
                 p { a href=(visit.job_path(job.id, "campaign")) { "Choose one campaign for all rows" } }
             }
         }
@@ -169,7 +169,7 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
                 }
                 details {
                     summary { "How to fix it" }
-                    ul.steps { @for step in advice.steps_without_flags() { li { (plain(&step)) } } }
+                    ul.steps { @for step in advice.steps(Voice::Page) { li { (step) } } }
                 }
             }
         }
@@ -192,14 +192,13 @@ fn meaning(advice: &Advice, code: ErrorCode, checked: &Checked) -> String {
             "Excel has shortened these phone numbers, like {}. The missing digits aren't in this file. Export it again and choose it here without opening it in Excel.",
             row.cell().trim()
         ),
-        _ => plain(advice.meaning),
+        _ => Text::from(advice.meaning).words(Voice::Page),
     }
 }
 
 fn places(rows: u64, lines: &[u64]) -> String {
     let lines: Vec<(usize, u64)> = lines.iter().map(|line| (0, *line)).collect();
-    let text = in_lines(rows, &lines, &[]);
-    crate::web::trouble::sentence(&text)
+    in_lines(rows, &lines, &[]).words(Voice::Page)
 }
 
 /// The rows whose phone cell can be corrected here.
@@ -261,7 +260,7 @@ fn correction(
 ) -> Markup {
     let id = format!("row-{}", row.row.0);
     let typed = refused.map_or(row.cell(), |(typed, _)| typed);
-    let why = refused.map_or(row.error.as_str(), |(_, why)| why);
+    let why = refused.map_or_else(|| row_error(row.error.as_ref()), |(_, why)| why.clone());
     html! {
         tr {
             th.number scope="row" { (row.line) }
@@ -270,7 +269,7 @@ fn correction(
                 input type="text" id=(id) name=(id) value=(typed) inputmode="tel" autocomplete="off"
                     aria-label={ "Phone number in line " (row.line) } aria-describedby={ (id) "-why" }
                     aria-invalid=[refused.map(|_| "true")];
-                div #{ (id) "-why" } .hint { (crate::web::words::row_error(why)) }
+                div #{ (id) "-why" } .hint { (why) }
             }
         }
     }

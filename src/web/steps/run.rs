@@ -161,7 +161,7 @@ fn numbers(live: &LiveState) -> Markup {
         @if live.end.is_none() {
             p {
                 @if live.is_stopping { "Stopping: waiting for the last answers." }
-                @else if let Some(waits) = &live.waits_for { (words::waiting(waits)) }
+                @else if let Some(waits) = &live.waits_for { (waits) }
                 @else if let Some(pace) = &live.pace { "Pace: " (pace) "." }
                 @if let Some(finish) = live.finish() { " It should finish about " (finish) "." }
             }

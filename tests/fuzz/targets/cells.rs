@@ -20,7 +20,9 @@ pub fn phone(input: &[u8]) -> bool {
     };
     let read = match rules.read_as(&cell, region) {
         Ok(read) => read,
-        Err(problem) => return refused(&problem.to_string()) || refused(&problem.of_typed()),
+        Err(problem) => {
+            return refused(&problem.text().to_string()) || refused(&problem.of_typed().to_string());
+        }
     };
     let number = read.number.to_string();
     let digits = number.strip_prefix('+').expect("E.164");

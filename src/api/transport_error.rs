@@ -11,15 +11,17 @@ use std::iter;
 use rustls::{AlertDescription, CertificateError};
 use thiserror::Error;
 
+use crate::message::Template;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Lost {
+pub enum TransportError {
     /// Nothing was written. The text names no host: it goes into logs and results, and the address
     /// of a proxy may contain the proxy's password.
     #[error("no connection to the service: {why}")]
     NotSent {
         why: &'static str,
-        /// Whether every further attempt fails for the same reason until the operator fixes it.
-        is_lasting: bool,
+        /// What cures it, if every further attempt fails for the same reason until then.
+        cure: Option<Template>,
     },
     /// Sent, wholly or partly, and no answer within the time limit.
     #[error("no answer within the time limit")]
@@ -35,20 +37,17 @@ pub enum Lost {
     Broken,
 }
 
-impl Lost {
+impl TransportError {
     /// `was_accepted`: the service has accepted a request of this client.
-    pub(super) fn of(error: &reqwest::Error, was_accepted: bool) -> Lost {
+    pub(super) fn of(error: &reqwest::Error, was_accepted: bool) -> TransportError {
         let hyper = causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>());
-        let not_sent = |why| Lost::NotSent {
-            why,
-            is_lasting: false,
-        };
+        let not_sent = |why| TransportError::NotSent { why, cure: None };
         let alert = causes(error).find_map(of_a_refusing_alert);
         // An error in a body comes after the head of an answer.
-        if let Some(why) = alert.filter(|_| !error.is_decode()) {
+        if let Some((why, cure)) = alert.filter(|_| !error.is_decode()) {
             // In TLS 1.3 the request may be on its way by then. Nobody reads it.
-            let is_lasting = true;
-            Lost::NotSent { why, is_lasting }
+            let cure = Some(cure);
+            TransportError::NotSent { why, cure }
         } else if causes(error).any(is_for_want_of_files) {
             not_sent(NO_FILES)
         } else if hyper.is_some_and(hyper::Error::is_canceled) {
@@ -65,11 +64,11 @@ impl Lost {
                     .unwrap_or(not_sent("the reason is not known")),
             }
         } else if error.is_timeout() {
-            Lost::TimedOut
+            TransportError::TimedOut
         } else if let Some(error) = hyper.filter(|error| error.is_parse()) {
-            Lost::NotHttp(of_a_head(error))
+            TransportError::NotHttp(of_a_head(error))
         } else {
-            Lost::Broken
+            TransportError::Broken
         }
     }
 }
@@ -99,19 +98,24 @@ fn of_a_head(error: &hyper::Error) -> &'static str {
 }
 
 /// What was wrong with a proxy. The library's error types are private, so this reads their texts.
-fn of_a_proxy(cause: &(dyn Error + 'static), was_accepted: bool) -> Option<Lost> {
+fn of_a_proxy(cause: &(dyn Error + 'static), was_accepted: bool) -> Option<TransportError> {
     let text = cause.to_string();
     let mut kinds = ["tunnel error: ", "SOCKS error: "].into_iter();
-    let (why, is_lasting) = match kinds.find_map(|kind| text.strip_prefix(kind))? {
+    let (why, cure) = match kinds.find_map(|kind| text.strip_prefix(kind))? {
         "proxy authorization required"
         | "credentials not accepted"
-        | "server does not support user/pass authentication" => (PROXY_WANTS_LOGIN, true),
+        | "server does not support user/pass authentication" => {
+            ("the proxy wants a user name and password", Some(GIVE_LOGIN))
+        }
         // The library does not tell why. Where requests went through before, it is the service
         // behind the proxy that is down.
-        "unsuccessful" | "connection not allowed" => ("the proxy refuses it", !was_accepted),
-        _ => ("the proxy cannot be reached", false),
+        "unsuccessful" | "connection not allowed" => (
+            "the proxy refuses it",
+            (!was_accepted).then_some(LET_THROUGH),
+        ),
+        _ => ("the proxy cannot be reached", None),
     };
-    Some(Lost::NotSent { why, is_lasting })
+    Some(TransportError::NotSent { why, cure })
 }
 
 /// Whether no socket could be opened because the program has too many files open.
@@ -126,7 +130,7 @@ fn is_for_want_of_files(cause: &(dyn Error + 'static)) -> bool {
 }
 
 /// Why the other side refuses the TLS connection, if no waiting helps against that.
-fn of_a_refusing_alert(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+fn of_a_refusing_alert(cause: &(dyn Error + 'static)) -> Option<Lasting> {
     use AlertDescription as Alert;
     let Some(rustls::Error::AlertReceived(alert)) = cause.downcast_ref() else {
         return None;
@@ -146,89 +150,95 @@ fn of_a_refusing_alert(cause: &(dyn Error + 'static)) -> Option<&'static str> {
 
 /// Why no connection was made. Lasting is what both sides have to agree on; the rest may go away
 /// by itself.
-fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<Lost> {
-    let (why, is_lasting) = match cause.downcast_ref() {
-        Some(rustls::Error::InvalidCertificate(error)) => (of_a_certificate(error), true),
+fn of_a_cause(cause: &(dyn Error + 'static)) -> Option<TransportError> {
+    let (why, cure) = match cause.downcast_ref() {
+        Some(rustls::Error::InvalidCertificate(error)) => lasting(of_a_certificate(error)),
         Some(rustls::Error::PeerIncompatible(_) | rustls::Error::InvalidMessage(_)) => {
-            (NO_COMMON_TLS, true)
+            lasting(NO_COMMON_TLS)
         }
-        Some(_) => ("TLS cannot be agreed on for now", false),
+        Some(_) => ("TLS cannot be agreed on for now", None),
         None => match cause.downcast_ref::<io::Error>()?.kind() {
-            ConnectionRefused => ("it was refused", false),
+            ConnectionRefused => ("it was refused", None),
             HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable => {
-                ("it cannot be reached over the network", false)
+                ("it cannot be reached over the network", None)
             }
             ConnectionReset | ConnectionAborted | BrokenPipe | UnexpectedEof => {
-                ("it was closed while it was being made", false)
+                ("it was closed while it was being made", None)
             }
             _ => return None,
         },
     };
-    Some(Lost::NotSent { why, is_lasting })
+    Some(TransportError::NotSent { why, cure })
 }
 
-fn of_a_certificate(error: &CertificateError) -> &'static str {
+fn lasting((why, cure): Lasting) -> (&'static str, Option<Template>) {
+    (why, Some(cure))
+}
+
+fn of_a_certificate(error: &CertificateError) -> Lasting {
     use CertificateError as Bad;
     match error {
         Bad::UnknownIssuer | Bad::BadSignature => UNTRUSTED,
         Bad::NotValidForNameContext { presented, .. } if presented.is_empty() => NAMELESS,
         Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
-            "its certificate is for another host name"
+            ("its certificate is for another host name", CHECK_ADDRESS)
         }
         Bad::Expired
         | Bad::ExpiredContext { .. }
         | Bad::NotValidYet
-        | Bad::NotValidYetContext { .. } => {
-            "its certificate is out of date, or the clock here is wrong"
-        }
+        | Bad::NotValidYetContext { .. } => (
+            "its certificate is out of date, or the clock here is wrong",
+            template!(
+                "{check the clock, or have the certificate renewed|check the clock of this computer}"
+            ),
+        ),
         // An error of the library below, which it passes on as it is.
         Bad::Other(other) if other.to_string() == "CaUsedAsEndEntity" => OF_AN_AUTHORITY,
-        _ => "its certificate is not accepted",
+        _ => ("its certificate is not accepted", CHECK_ADDRESS),
     }
 }
 
-// These say in brackets what to do at a terminal.
-const UNTRUSTED: &str = "its certificate is not trusted (if it is of your own authority, name that one's certificate with `--ca-file`)";
-const OF_AN_AUTHORITY: &str = "its certificate is that of an authority, which no service may show as its own (have one made that is not marked `CA:TRUE`, and name that one, or the authority's that signs it, with `--ca-file`)";
-const NAMELESS: &str =
-    "its certificate names no host (have one made with the name of the host as a `subjectAltName`)";
-const WANTS_CERTIFICATE: &str = "it wants a client certificate, and leadload has none (use an address of the service that wants none)";
-const NO_COMMON_TLS: &str = "TLS cannot be agreed on (check the address: it must offer TLS 1.2 or 1.3 with a cipher of today, and want no client certificate)";
-const PROXY_WANTS_LOGIN: &str = "the proxy wants a user name and password (put them into its address, `http://NAME:PASSWORD@HOST:PORT`)";
-const NO_FILES: &str = "there are too many open files (allow more with `ulimit -n`)";
+/// A reason that no waiting helps against, and what cures it.
+type Lasting = (&'static str, Template);
 
-const ADVISED: [&str; 7] = [
-    UNTRUSTED,
-    OF_AN_AUTHORITY,
-    NAMELESS,
-    WANTS_CERTIFICATE,
-    NO_COMMON_TLS,
-    PROXY_WANTS_LOGIN,
-    NO_FILES,
-];
-
-/// A reason in the words of the page, which does not say what to do at a terminal. Reasons are
-/// texts of this module, alone or in a sentence.
-pub fn on_page(why: &str) -> String {
-    ADVISED.iter().fold(why.to_owned(), |text, reason| {
-        let plain = reason.split(" (").next().unwrap_or_default();
-        text.replace(reason, plain)
-    })
-}
+const CHECK_ADDRESS: Template =
+    template!("check {the address of the service|its address under {--base-url}}");
+const UNTRUSTED: Lasting = (
+    "its certificate is not trusted",
+    template!(
+        "{if it is of your own authority, name that one's certificate with `--ca-file`|{ask_setup}}"
+    ),
+);
+const OF_AN_AUTHORITY: Lasting = (
+    "its certificate is that of an authority, which no service may show as its own",
+    template!(
+        "{have one made that is not marked `CA:TRUE`, and name that one, or the authority's that signs it, with `--ca-file`|{ask_setup}}"
+    ),
+);
+const NAMELESS: Lasting = (
+    "its certificate names no host",
+    template!("{have one made with the name of the host as a `subjectAltName`|{ask_setup}}"),
+);
+const WANTS_CERTIFICATE: Lasting = (
+    "it wants a client certificate, and leadload has none",
+    template!("{use an address of the service that wants none|{ask_setup}}"),
+);
+const NO_COMMON_TLS: Lasting = (
+    "TLS cannot be agreed on",
+    template!(
+        "{check the address: it must offer TLS 1.2 or 1.3 with a cipher of today, and want no client certificate|check its address under {--base-url}}"
+    ),
+);
+pub(super) const GIVE_LOGIN: Template =
+    template!("{put them into its address, `http://NAME:PASSWORD@HOST:PORT`|{ask_setup}}");
+const LET_THROUGH: Template = template!(
+    "ask {the people who run the proxy|the person who set up leadload on this computer} to let it through"
+);
+const NO_FILES: &str = "there are too many open files (allow more of them to one program)";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn on_the_page_no_reason_says_what_to_do_at_a_terminal() {
-        for reason in ADVISED {
-            let text = on_page(&format!("no connection to the service: {reason}"));
-            assert!(!text.contains(['`', '(']), "{text}");
-            assert!(text.len() > "no connection to the service: ".len());
-        }
-        assert_eq!(on_page("no (see above)"), "no (see above)");
-    }
 
     #[test]
     fn tls_that_cannot_be_agreed_on_lasts_and_a_server_in_trouble_does_not() {
@@ -236,7 +246,7 @@ mod tests {
         let is_lasting = |error: &Tls| {
             let alert = of_a_refusing_alert(error).is_some();
             let other = of_a_cause(error);
-            alert || matches!(other, Some(Lost::NotSent { is_lasting, .. }) if is_lasting)
+            alert || matches!(other, Some(TransportError::NotSent { cure: Some(_), .. }))
         };
         let incompatible = rustls::PeerIncompatible::ServerDoesNotSupportTls12Or13;
         assert!(is_lasting(&Tls::PeerIncompatible(incompatible)));
