@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::api::verdict::FatalCause;
 
-    const DAMAGED: &str = "the answer is compressed, and damaged";
+    const DAMAGED: &str = "damaged";
 
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
         let headers = headers.iter().map(|(name, value)| {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_refusal_with_an_unreadable_body_is_still_a_refusal() {
-        let text = |status| format!("HTTP {status}: the answer is compressed, and damaged");
+        let text = |status| format!("HTTP {status}: {DAMAGED}");
         for (status, verdict) in [
             (
                 401,
@@ -137,7 +137,7 @@ mod tests {
                 200,
                 Verdict::PerhapsTaken {
                     code: ErrorCode::UnreadableAnswer,
-                    text: "the answer is compressed, and damaged".into(),
+                    text: DAMAGED.into(),
                 },
             ),
         ] {

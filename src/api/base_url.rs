@@ -198,15 +198,15 @@ mod tests {
             "https://",
             "/api",
         ] {
-            refused(text, true, "is not a web address");
+            refused(text, true, "web address");
         }
         for text in ["'https://app.example.com'", "“app.example.com”"] {
-            refused(text, true, "is in quotation marks");
+            refused(text, true, "quotation marks");
         }
         for (text, hint) in [
-            ("https://me:secret@example.com", "up to the `@`"),
-            ("https://example.com/?a=b", "everything from the `?` on"),
-            ("https://example.com/#a", "everything from the `#` on"),
+            ("https://me:secret@example.com", "`@`"),
+            ("https://example.com/?a=b", "`?`"),
+            ("https://example.com/#a", "`#`"),
         ] {
             refused(text, true, hint);
         }

@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn what_it_does_not_read_is_refused_by_name_and_never_shown() {
-        let address = "it is not the address of a proxy";
+        let address = "address of a proxy";
         for (text, why) in [
-            ("'http://pr0xySecret'", "it is in quotation marks"),
-            ("“pr0xySecret:3128”", "it is in quotation marks"),
+            ("'http://pr0xySecret'", "quotation marks"),
+            ("“pr0xySecret:3128”", "quotation marks"),
             ("http://\"pr0xySecret\"", address),
             ("http://pr0xy Secret", address),
             ("htp://pr0xySecret", address),
@@ -236,21 +236,15 @@ mod tests {
             ("http://pr0xySecret:port", address),
             ("http://pr0xySecret:99999", address),
             ("http://me:pr0xy^Secret@proxy", address),
-            (
-                "http://me:pr0xy#Secret@proxy",
-                "there is a `#` in the user name or password",
-            ),
-            ("http://me:1#pr0xySecret@proxy", "write it as `%23`"),
-            ("me:pr0xy/Secret@proxy:3128", "write it as `%2F`"),
+            ("http://me:pr0xy#Secret@proxy", "`#`"),
+            ("http://me:1#pr0xySecret@proxy", "`%23`"),
+            ("me:pr0xy/Secret@proxy:3128", "`%2F`"),
         ] {
             for name in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
                 // Another proxy is not what was meant.
                 let error = of(SERVICE, &[(name, text), ("all_proxy", "proxy")]);
                 let error = error.unwrap_err();
-                assert!(
-                    error.starts_with(&format!("{name} cannot be read")),
-                    "{error}"
-                );
+                assert!(error.starts_with(name), "{error}");
                 assert!(error.contains(why), "{text}: {error}");
                 assert!(
                     !error.contains("pr0xy") && !error.contains("Secret"),

@@ -191,13 +191,13 @@ mod tests {
             assert!(error.contains("is empty"), "{error}");
         }
         for (bytes, why) in [
-            (b"secret-1\nsecret-2".as_slice(), "has more than one line"),
-            (b"secret\xFF\xFF", "that a token cannot have"),
-            (b"sec ret", "has a space in it, and a token has none"),
-            (b"\"secret\"\n", "is in quotation marks"),
-            (b"'Bearer secret'", "is in quotation marks"),
-            (b"Bearer `secret`", "is in quotation marks"),
-            ("“secret”".as_bytes(), "is in quotation marks"),
+            (b"secret-1\nsecret-2".as_slice(), "one line"),
+            (b"secret\xFF\xFF", "cannot have"),
+            (b"sec ret", "a space"),
+            (b"\"secret\"\n", "quotation marks"),
+            (b"'Bearer secret'", "quotation marks"),
+            (b"Bearer `secret`", "quotation marks"),
+            ("“secret”".as_bytes(), "quotation marks"),
         ] {
             let error = read(bytes).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");

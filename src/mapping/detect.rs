@@ -398,10 +398,9 @@ mod tests {
         let rows: &[&[&str]] = &[&["iPhone", PHONE], &["Nokia", "+447911123457"]];
         let found = found(&["Phone", "Kontakt"], rows).unwrap();
         assert_eq!(found.0, 1);
-        assert_eq!(
-            found.1.unwrap().to_string(),
-            "column 1 (`Phone`) holds few phone numbers, so column 2 (`Kontakt`) is used, which holds many"
-        );
+        let note = found.1.unwrap().to_string();
+        assert!(note.contains("column 1 (`Phone`)"), "{note}");
+        assert!(note.contains("column 2 (`Kontakt`)"), "{note}");
     }
 
     #[test]

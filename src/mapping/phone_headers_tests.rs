@@ -391,9 +391,11 @@ fn several_columns_of_the_new_headers_are_listed_with_flags_in_order() {
         &["8", "", "+4915112345671", "+493012346"],
     ];
     let error = plan(&["Number", "Phone1", "Phone 2 - Value", "Fax1"], rows).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "2 columns of `leads.csv` have phone numbers: column 3 (`Phone 2 - Value`) in 2 rows, column 2 (`Phone1`) in 1 row, of the first 2\n\n\
-         hint: choose one with `--phone-column`, or several in order of preference: each row uses its first usable number. For all of them: --phone-column 'Phone 2 - Value' --phone-column Phone1"
-    );
+    let text = error.to_string();
+    for named in [
+        "column 3 (`Phone 2 - Value`) in 2 rows, column 2 (`Phone1`) in 1 row",
+        "--phone-column 'Phone 2 - Value' --phone-column Phone1",
+    ] {
+        assert!(text.contains(named), "{text}");
+    }
 }

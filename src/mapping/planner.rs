@@ -546,9 +546,8 @@ mod tests {
             ..MappingSpec::default()
         };
         let ambiguous = plan(&names, &spec).unwrap_err().to_string();
-        let message =
-            "`--var SAME` fits columns 31 and 1901 of `leads.csv`, which have the same name";
-        assert!(ambiguous.starts_with(message), "{ambiguous}");
+        assert!(ambiguous.starts_with("`--var SAME` "), "{ambiguous}");
+        assert!(ambiguous.contains(" 31 and 1901 "), "{ambiguous}");
         let spec = MappingSpec {
             skipped: vars(&["same", "Answer 2000"]),
             variables: vars(&["a=answer 1999", "c=Same", "d=41", "e=7"]),
@@ -569,17 +568,20 @@ mod tests {
     #[test]
     fn two_sources_for_one_variable_are_both_named() {
         let error = plan(&["phone", "City", "city "], &MappingSpec::default()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the variable `city` would come from column 2 (`City`) and from column 3 (`city `) in `leads.csv`\n\n\
-             hint: leave one out with `--skip-column city`, or give it another name with `--var NAME=COLUMN`"
-        );
+        let text = error.to_string();
+        for named in [
+            "column 2 (`City`)",
+            "column 3 (`city `)",
+            "`--skip-column city`",
+        ] {
+            assert!(text.contains(named), "{text}");
+        }
         let spec = MappingSpec {
             constants: vec![("city".into(), "Leeds".into())],
             ..MappingSpec::default()
         };
         let error = plan(&["phone", "City"], &spec).unwrap_err().to_string();
-        assert!(error.contains("and from `--set city=…`"), "{error}");
+        assert!(error.contains("`--set city=…`"), "{error}");
     }
 
     #[test]
@@ -589,11 +591,10 @@ mod tests {
             ..MappingSpec::default()
         };
         let error = plan(&["phone", "Customer", "City"], &spec).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`--var Custmer` names no column of `leads.csv`\n\n\
-             hint: did you mean `Customer`? its columns are `phone`, `Customer`, `City`"
-        );
+        let text = error.to_string();
+        assert!(text.starts_with("`--var Custmer` "), "{text}");
+        assert!(text.contains("`Customer`?"), "{text}");
+        assert!(text.ends_with("`phone`, `Customer`, `City`"), "{text}");
     }
 
     #[test]

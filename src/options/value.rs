@@ -609,7 +609,7 @@ mod tests {
         assert_eq!(Value::parse("5/s"), Ok(limit));
         for text in ["fast", "Auto", ""] {
             let error = RateChoice::parse(text).unwrap_err().to_string();
-            assert!(error.ends_with("; or `auto` or `none`"), "{error}");
+            assert!(error.ends_with("`auto` or `none`"), "{error}");
         }
     }
 
@@ -620,6 +620,6 @@ mod tests {
         assert_eq!(names, ["e164", "possible", "valid"]);
         assert!(names.iter().all(|name| PhoneRule::parse(name).is_ok()));
         let error = Format::parse("yaml").unwrap_err();
-        assert_eq!(error.to_string(), "write `text` or `json`");
+        assert!(error.to_string().ends_with("`text` or `json`"));
     }
 }

@@ -634,10 +634,9 @@ fn a_problem_with_the_country_names_it() {
         ..PhoneRules::default()
     };
     let problem = rules.read("+447400123456", None).unwrap_err();
-    assert_eq!(
-        problem.text().to_string(),
-        "the phone number is one with +44 (United Kingdom), which is not among the countries that --countries allows"
-    );
+    let text = problem.text().to_string();
+    assert!(text.contains("+44 (United Kingdom)"), "{text}");
+    assert!(text.contains("--countries"), "{text}");
 }
 
 #[test]

@@ -149,11 +149,8 @@ fn results_of_another_list_are_refused() {
         let other = folder.list("b.csv", text);
         workbook(&other[0], &results).unwrap_err().to_string()
     };
-    assert_eq!(
-        error("phone,name\n7,Ada\n"),
-        "the results are of another list, or of another version of it: their row 2 is not in its place here"
-    );
-    assert!(error("phone,name\n7,\"A\nda\"\n8,Bob\n").contains("their row 2 is not"));
+    assert!(error("phone,name\n7,Ada\n").contains("row 2"));
+    assert!(error("phone,name\n7,\"A\nda\"\n8,Bob\n").contains("row 2"));
     let results = folder.path("b.csv");
     assert!(matches!(
         workbook(&list[0], &results),

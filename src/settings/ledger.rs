@@ -105,14 +105,14 @@ mod tests {
     #[test]
     fn a_refused_address_is_shown_without_its_password() {
         for (url, said) in [
-            ("postgresql://me:secret@host/db", "has a password in it"),
-            ("mysql://me:secret@host/db", "is neither a file nor"),
-            ("postgresql//me:secret@host/db", "is neither a file nor"),
-            ("Postgres:me-secret/db", "is neither a file nor"),
-            ("me:secret@host:5432/db", "is neither a file nor"),
-            ("//me:secret@host/db", "is neither a file nor"),
-            ("me@org:secret@host/db", "is neither a file nor"),
-            ("host=db password=secret", "is neither a file nor"),
+            ("postgresql://me:secret@host/db", "password"),
+            ("mysql://me:secret@host/db", "neither"),
+            ("postgresql//me:secret@host/db", "neither"),
+            ("Postgres:me-secret/db", "neither"),
+            ("me:secret@host:5432/db", "neither"),
+            ("//me:secret@host/db", "neither"),
+            ("me@org:secret@host/db", "neither"),
+            ("host=db password=secret", "neither"),
         ] {
             let error = choice(Some(url), false).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
@@ -148,8 +148,7 @@ mod tests {
             " ",
         ] {
             let error = choice(Some(said), false).unwrap_err().to_string();
-            let wrong = format!("the ledger cannot be `{said}`, which names no file");
-            assert!(error.starts_with(&wrong), "{error}");
+            assert!(error.contains(&format!("`{said}`")), "{error}");
         }
         let path = "./:memory:";
         assert_eq!(choice(Some(path), false).unwrap(), file(path));

@@ -183,7 +183,7 @@ fn every_option_is_allowed_in_a_profile_or_refused_with_a_reason() {
             assert!(options.field(declared.key).unwrap().is_given(), "{toml}");
         } else {
             let text = complaint(&toml, &IMPORT);
-            assert!(text.contains("is for one command only"), "{toml}: {text}");
+            assert!(text.contains("one command"), "{toml}: {text}");
         }
     }
 }
@@ -479,30 +479,15 @@ fn sending_no_column_is_inherited() {
 #[test]
 fn a_missing_profile_is_reported_with_the_existing_ones() {
     for (toml, name, told) in [
-        (
-            TWO,
-            "crn",
-            "did you mean `crm`? the file has `default`, `crm`",
-        ),
-        (
-            "",
-            "crm",
-            "there are none; `leadload config init` makes one",
-        ),
-        ("[profiles.'447911000001']", "x", "the file has `…`"),
-        (
-            "",
-            "+447911000001",
-            "there are none; `leadload config init` makes one",
-        ),
+        (TWO, "crn", "`default`, `crm`"),
+        ("", "crm", "`leadload config init`"),
+        ("[profiles.'447911000001']", "x", "`…`"),
+        ("", "+447911000001", "`leadload config init`"),
     ] {
         let text = complaint(toml, &["campaigns", "--profile", name]);
         let shown = name.replace("447911000001", "…");
-        assert!(
-            text.starts_with(&format!("there is no profile `{shown}` in `")),
-            "{text}"
-        );
-        assert!(text.ends_with(told), "{text}");
+        assert!(text.contains(&format!("profile `{shown}` ")), "{text}");
+        assert!(text.contains(told), "{text}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs that stop, wait, or lose their program.
 
 use crate::browser::Browser;
+use crate::screens::SEND;
 use crate::util::{Folder, contacts, contacts_of, number, scenario, seen, wait_for_requests};
 use crate::web::Web;
 
@@ -31,7 +32,7 @@ fn a_run_whose_program_was_killed_is_resumed_from_the_history() {
     page.send(&folder.path("leads.csv"), SPRING, 100);
     wait_for_requests(&service, 30);
     web.kill();
-    page.wait_for("leadload has stopped running. What was sent is remembered. Start leadload again, open History and press Resume.");
+    page.wait_for("has stopped running");
 
     let web = Web::start(&folder, &service);
     web.open(&page);
@@ -67,7 +68,7 @@ fn a_run_that_was_stopped_is_resumed() {
     page.wait_for("leads.csv is being sent");
     page.click("Stop");
     page.wait_for_heading("Stopped");
-    page.wait_for("may be called. Wrong list? Pause the campaign in the calling service first.");
+    page.wait_for("Wrong list?");
     assert!(service.stats().created < 300);
     page.click("Resume");
     page.wait_for_heading("Sent");
@@ -116,12 +117,12 @@ fn a_second_list_waits_for_its_turn_and_can_be_cancelled() {
     page.choose(&folder.path("second.csv"), "Autumn survey (stopped)");
     page.go_on_to_send();
     page.wait_for("leads.csv is being sent");
-    page.wait_for("This list starts after it. You can close the tab.");
+    page.wait_for("starts after it");
     page.click("Send 5 leads");
-    page.wait_for_heading("second.csv waits for its turn");
+    page.wait_for_heading_of("second.csv");
     page.expect_accessible();
     page.within("main").click("Cancel");
-    page.wait_for_heading("Check, then send");
+    page.wait_for_heading(SEND.heading);
     page.click("Stop");
     page.wait_for_heading("Stopped");
     assert!(service.leads().iter().all(|lead| lead.campaign_id == 101));
@@ -140,9 +141,7 @@ fn stop_and_quit_asks_while_something_is_sent() {
     page.wait_for_heading("Sending to Spring promo");
     page.click("Stop and quit");
     page.wait_for_heading("Stop leadload?");
-    page.wait_for(
-        "leads.csv is being sent. It stops, and you can resume it when leadload is started again.",
-    );
+    page.wait_for("leads.csv");
     page.within("main").click("Stop and quit");
     page.wait_for_heading("leadload has ended");
     assert!(web.ended().success());

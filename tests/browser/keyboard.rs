@@ -4,7 +4,7 @@ use thirtyfour::Key;
 
 use crate::browser::Browser;
 use crate::page::Page;
-use crate::screens::{CAMPAIGN, COLUMNS, LIST};
+use crate::screens::{CAMPAIGN, COLUMNS, LIST, SEND};
 use crate::util::Folder;
 use crate::web::Web;
 
@@ -28,7 +28,7 @@ fn the_sample_list_is_sent_with_the_keyboard_alone() {
     let web = Web::practice(&folder);
     web.open(&page);
     let list = "contacts.csv";
-    page.expect("List", LIST.heading, LIST.help);
+    page.expect(LIST.title, LIST.heading);
     tab_to(&page, "Use the sample list");
     page.press(Key::Enter);
     page.expect_screen(&CAMPAIGN, list);
@@ -42,7 +42,7 @@ fn the_sample_list_is_sent_with_the_keyboard_alone() {
     tab_to(&page, "Name for First Name");
     page.press(Key::Enter);
     page.wait_for("Nothing is ticked");
-    assert_eq!(page.focused(), "There is a problem");
+    page.expect_errors();
     page.press(Key::Tab);
     page.press(Key::Enter);
     assert_eq!(page.focused(), "Send");
@@ -51,16 +51,11 @@ fn the_sample_list_is_sent_with_the_keyboard_alone() {
     page.press(Key::Tab);
     assert_eq!(page.focused(), "Name for First Name");
     page.press(Key::Enter);
-    page.expect(
-        "Problems, contacts.csv",
-        "8 rows can't be sent yet",
-        "Fix them here, or send the other 194 now and these later.",
-    );
+    page.expect_problems("contacts.csv", 8);
     tab_to(&page, "Phone number in line 80");
     page.press("+12");
     page.press(Key::Enter);
-    page.wait_for("There is a problem");
-    assert_eq!(page.focused(), "There is a problem");
+    page.expect_errors();
     page.press(Key::Tab);
     page.press(Key::Enter);
     assert_eq!(page.focused(), "Phone number in line 80");
@@ -69,11 +64,11 @@ fn the_sample_list_is_sent_with_the_keyboard_alone() {
     page.press(Key::Delete + Key::Delete + Key::Delete);
     page.press("+447700900999");
     page.press(Key::Enter);
-    page.wait_for_heading("7 rows can't be sent yet");
+    page.wait_for_problems(7);
     tab_to(&page, "Continue");
     page.press(Key::Enter);
-    page.wait_for_heading("Check, then send");
-    assert_eq!(page.focused(), "Check, then send");
+    page.wait_for_heading(SEND.heading);
+    assert_eq!(page.focused(), SEND.heading);
     tab_to(&page, "Send 195 leads");
     page.press(Key::Enter);
     page.wait_for_heading("Sending to Spring promo");

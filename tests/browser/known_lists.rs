@@ -1,7 +1,7 @@
 //! Lists whose settings are known, corrections, and a call to oneself.
 
 use crate::browser::Browser;
-use crate::screens::CAMPAIGN;
+use crate::screens::{CAMPAIGN, SEND};
 use crate::util::{Folder, contacts, service};
 use crate::web::Web;
 
@@ -23,9 +23,9 @@ fn a_list_whose_columns_were_sent_before_goes_straight_to_send() {
     folder.write("november.csv", contacts(5));
     page.click("New list");
     page.upload("Contact list", &folder.path("november.csv"));
-    page.wait_for_heading("Check, then send");
+    page.wait_for_heading(SEND.heading);
     assert_eq!(page.title(), "Send, november.csv");
-    page.wait_for("The settings are those of leads.csv, which had the same columns.");
+    page.wait_for("leads.csv");
     page.wait_for("3 are already sent.");
     page.wait_for("Send 2 leads");
     page.click("Start from scratch");
@@ -45,16 +45,16 @@ fn phone_numbers_are_corrected_in_place() {
     page.choose(&folder.path("leads.csv"), SPRING);
     page.row("name").tick("Send");
     page.click("Continue");
-    page.wait_for_heading("2 rows can't be sent yet");
+    page.wait_for_problems(2);
     page.row("3")
         .fill("Phone number in line 3", "+447911000002");
     page.row("4").fill("Phone number in line 4", "+44");
     page.click("Keep corrections");
-    page.wait_for_heading("1 row can't be sent yet");
+    page.wait_for_problems(1);
     page.fill("Phone number in line 4", "+447911000003");
     // Continue keeps what was typed too.
     page.click("Continue");
-    page.wait_for_heading("Check, then send");
+    page.wait_for_heading(SEND.heading);
     let corrected = page.download("Download the corrected list");
     // As Excel reads it without damage.
     assert_eq!(
@@ -78,10 +78,10 @@ fn a_test_call_goes_to_ones_own_number_alone() {
     page.go_on_to_send();
     page.fill("Your own phone number", "0791");
     page.click("Send a test call");
-    page.wait_for("There is a problem");
+    page.expect_errors();
     page.fill("Your own phone number", "+447911999001");
     page.click("Send a test call");
-    page.wait_for("The test lead is in the campaign. Your phone rings when the campaign calls.");
+    page.wait_for("The test lead");
     let leads = service.leads();
     assert_eq!(leads.len(), 1);
     assert_eq!(leads[0].phone_number, "+447911999001");

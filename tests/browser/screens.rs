@@ -7,26 +7,32 @@ use crate::page::Page;
 pub const LIST: Screen = Screen {
     title: "List",
     heading: "Choose your contact list",
-    help: "Excel or CSV. Save it first; it can stay open. Nothing is sent yet and your file isn't changed.",
 };
 
 pub const CAMPAIGN: Screen = Screen {
     title: "Campaign",
     heading: "Which campaign should call these people?",
-    help: "A campaign in progress may start calling as soon as you send.",
 };
 
 pub const COLUMNS: Screen = Screen {
     title: "Columns",
     heading: "What should the agent know?",
-    help: "The phone number is always sent. Tick only what the agent needs.",
+};
+
+pub const SEND: Screen = Screen {
+    title: "Send",
+    heading: "Check, then send",
+};
+
+pub const SERVICE: Screen = Screen {
+    title: "Service",
+    heading: "Connect to your calling service",
 };
 
 /// What a screen says about itself.
 pub struct Screen {
-    title: &'static str,
+    pub title: &'static str,
     pub heading: &'static str,
-    pub help: &'static str,
 }
 
 /// A list of the corpus: as people have it.
@@ -37,24 +43,54 @@ pub fn export(name: &str) -> PathBuf {
 }
 
 impl Page<'_> {
-    /// Waits for a screen, whose heading has the focus where scripts run.
+    /// Waits for a screen, which explains itself, and whose heading has the focus where scripts run.
     #[track_caller]
-    pub fn expect(&self, title: &str, heading: &str, help: &str) {
+    pub fn expect(&self, title: &str, heading: &str) {
         self.wait_until(heading, |page| page.heading() == heading);
+        self.is_at(title);
+    }
+
+    #[track_caller]
+    fn is_at(&self, title: &str) {
         assert_eq!(self.title(), title);
-        assert_eq!(self.within("#help").text(), help);
-        assert_eq!(self.focused(), heading);
+        assert_ne!(self.within("#help").text(), "");
+        assert_eq!(self.focused(), self.heading());
+    }
+
+    /// Waits for the screen of so many rows that cannot be sent.
+    #[track_caller]
+    pub fn expect_problems(&self, list: &str, rows: usize) {
+        self.wait_for_problems(rows);
+        self.is_at(&format!("Problems, {list}"));
+    }
+
+    #[track_caller]
+    pub fn wait_for_problems(&self, rows: usize) {
+        self.wait_for_heading_of(&format!("{rows} row"));
+    }
+
+    /// Waits for the summary of what is wrong, which has the focus.
+    #[track_caller]
+    pub fn expect_errors(&self) {
+        self.wait_until("errors", |page| {
+            page.script("return document.activeElement.closest('#errors') !== null") == true
+        });
     }
 
     #[track_caller]
     pub fn expect_screen(&self, screen: &Screen, list: &str) {
         let title = format!("{}, {list}", screen.title);
-        self.expect(&title, screen.heading, screen.help);
+        self.expect(&title, screen.heading);
     }
 
     #[track_caller]
     pub fn wait_for_heading(&self, heading: &str) {
         self.wait_until(heading, |page| page.heading() == heading);
+    }
+
+    #[track_caller]
+    pub fn wait_for_heading_of(&self, begin: &str) {
+        self.wait_until(begin, |page| page.heading().starts_with(begin));
     }
 
     /// From the first screen to *Columns*.
@@ -76,10 +112,10 @@ impl Page<'_> {
         });
         self.click("Continue");
         self.wait_until("the next step", |page| page.heading() != COLUMNS.heading);
-        if self.heading().ends_with("can't be sent yet") {
+        if self.title().starts_with("Problems") {
             self.click("Continue");
         }
-        self.wait_for_heading("Check, then send");
+        self.wait_for_heading(SEND.heading);
     }
 
     /// Chooses a list and begins to send it.

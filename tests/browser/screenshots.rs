@@ -55,7 +55,7 @@ fn screenshots_show_the_columns_the_problems_and_the_run_of_the_sample_list() {
     page.script("scrollTo(0, 300)");
     keep(&page, "columns");
     page.click("Continue");
-    page.wait_for_heading("8 rows can't be sent yet");
+    page.wait_for_problems(8);
     keep(&page, "problems");
     page.click("Continue");
     page.click("Send 194 leads");

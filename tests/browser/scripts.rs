@@ -1,7 +1,7 @@
 //! The page without scripts.
 
 use crate::browser::Browser;
-use crate::screens::{CAMPAIGN, COLUMNS};
+use crate::screens::{CAMPAIGN, COLUMNS, SEND};
 use crate::util::{Folder, contacts, service};
 use crate::web::Web;
 
@@ -28,9 +28,9 @@ fn a_list_is_sent_without_javascript() {
         }
         page.heading() == COLUMNS.heading
     });
-    page.wait_for("What the service would get");
+    page.wait_for("would get");
     page.click("Continue");
-    page.wait_for_heading("Check, then send");
+    page.wait_for_heading(SEND.heading);
     page.click("Send 3 leads");
     page.wait_until("the end", |page| {
         if page.heading() != "Sent" {

@@ -1,7 +1,7 @@
 //! The first start: no service is set up.
 
 use crate::browser::Browser;
-use crate::screens::LIST;
+use crate::screens::{LIST, SERVICE};
 use crate::util::{Folder, service};
 use crate::web::Web;
 
@@ -13,24 +13,20 @@ fn a_service_is_tried_out_and_kept() {
     let (page, folder, service) = (browser.page(), Folder::new(), service());
     let web = Web::without_service(&folder);
     web.open(&page);
-    page.expect(
-        "Service",
-        "Connect to your calling service",
-        "Ask whoever manages it for its address and an access token. The token is stored on this computer.",
-    );
+    page.expect(SERVICE.title, SERVICE.heading);
     page.expect_accessible();
     page.fill("Address of the service", &service.base_url());
     page.fill("Access token", "wrong");
     page.click("Continue");
-    page.wait_for("There is a problem");
+    page.expect_errors();
     assert_eq!(page.value("Address of the service"), service.base_url());
     assert_eq!(page.value("Access token"), "");
     page.fill("Access token", service.token());
     page.click("Continue");
-    page.expect("List", LIST.heading, LIST.help);
+    page.expect(LIST.title, LIST.heading);
 
     web.kill();
     let web = Web::without_service(&folder);
     web.open(&page);
-    page.expect("List", LIST.heading, LIST.help);
+    page.expect(LIST.title, LIST.heading);
 }

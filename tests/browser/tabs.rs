@@ -1,7 +1,7 @@
 //! Two tabs, and tabs that are loaded again or closed.
 
 use crate::browser::Browser;
-use crate::screens::{CAMPAIGN, COLUMNS};
+use crate::screens::{CAMPAIGN, COLUMNS, SEND};
 use crate::util::{Folder, contacts, scenario, service};
 use crate::web::Web;
 
@@ -20,18 +20,18 @@ fn a_tab_that_is_behind_is_told_so_and_shown_how_it_is_now() {
     second.wait_for_heading(COLUMNS.heading);
     second.row("name").tick("Send");
     second.click("Continue");
-    second.wait_for_heading("Check, then send");
+    second.wait_for_heading(SEND.heading);
 
     first.fill("Country", "Germany");
     first.click("Continue");
     first.wait_for_heading("Nothing was changed");
-    first.wait_for("This list was changed in another tab after this page was opened, so nothing was changed here.");
+    first.wait_for("another tab");
     let status = "return performance.getEntriesByType('navigation')[0].responseStatus";
     assert_eq!(first.script(status), 409);
     first.click("Show how it is now");
     first.wait_for_heading(COLUMNS.heading);
     assert!(first.row("name").is_ticked("Send"));
-    assert_eq!(first.value("Country"), "As each number says (+44 …)");
+    assert!(first.value("Country").contains("+44"));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn loading_a_step_again_loses_nothing() {
     page.click("Send");
     page.wait_for_heading(COLUMNS.heading);
     page.click("Continue");
-    page.wait_for_heading("Check, then send");
+    page.wait_for_heading(SEND.heading);
     page.reload();
     page.click("Send 30 leads");
     page.wait_for_heading("Sending to Spring promo");

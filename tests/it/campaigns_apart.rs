@@ -60,28 +60,12 @@ fn the_summary_names_the_campaign_and_what_to_do() {
     let output = folder
         .import(&service, &["leads.csv", "--campaign-column", "list"])
         .expect(3);
-    let stderr = output.stderr;
-    assert!(
-        stderr.contains("campaign 777: the service refuses the campaign"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("the leads of the other campaigns were sent"),
-        "{stderr}"
-    );
+    let stderr = &output.stderr;
+    assert!(stderr.contains("campaign 777"), "{stderr}");
     assert!(stderr.contains("leadload campaigns"), "{stderr}");
-    assert!(stderr.contains("run the same command again"), "{stderr}");
     assert!(!stderr.contains("4479110"), "{stderr}");
-    let stdout = output.stdout;
-    assert!(
-        stdout.starts_with("Stopped after 10 of 20 rows in ")
-            && stdout.contains(": the service refuses the campaign\n"),
-        "{stdout}"
-    );
-    assert!(
-        stdout.contains("The same command continues where this stopped:"),
-        "{stdout}"
-    );
+    output.shows("10 of 20 rows");
+    output.shows("import --rate none leads.csv --campaign-column list");
 }
 
 const MISSING_CITY: &str = r#"

@@ -37,13 +37,7 @@ fn compressed_answers_are_understood_like_plain_ones() {
 
 #[test]
 fn what_cannot_be_unpacked_is_an_answer_that_could_not_be_read() {
-    for (encoding, said) in [
-        (
-            "br",
-            "the answer is compressed in a way that is not known here (`Content-Encoding`)",
-        ),
-        ("gzip", "the answer is compressed, and damaged"),
-    ] {
+    for (encoding, said) in [("br", "`Content-Encoding`"), ("gzip", "damaged")] {
         let headers = format!("headers = {{ Content-Encoding = '{encoding}' }}");
         let reply = |row, reply: &str| {
             format!(
@@ -57,27 +51,29 @@ fn what_cannot_be_unpacked_is_an_answer_that_could_not_be_read() {
         let folder = Folder::with_leads(&contacts(4));
         let args = ["--max-attempts", "1", "--concurrency", "1"];
         folder.import_leads(&service, &args).expect(1);
-        let told: Vec<String> = folder
-            .records("leads.results.csv")
+        let results = folder.records("leads.results.csv");
+        let told = results
             .iter()
-            .map(|row| format!("{} {} {}", row["status"], row["error_code"], row["error"]))
-            .collect();
+            .map(|row| (&*row["status"], &*row["error_code"]));
         assert_eq!(
-            told,
+            told.collect::<Vec<_>>(),
             [
-                "created  ".to_owned(),
-                format!("uncertain unreadable_answer {said}"),
-                format!("rejected http_422 HTTP 422: {said}"),
-                "created  ".to_owned(),
+                ("created", ""),
+                ("uncertain", "unreadable_answer"),
+                ("rejected", "http_422"),
+                ("created", ""),
             ]
         );
+        for row in &results[1..3] {
+            assert!(row["error"].contains(said), "{row:?}");
+        }
         let header = format!("Content-Encoding: {encoding}\r\n");
         let listed = |status| {
             let address = always_with(&header, status, r#"{"campaigns":[]}"#);
             let campaigns = folder.leadload(&["campaigns"]).at(&service);
             campaigns.env("LEADLOAD_BASE_URL", &address).expect(3)
         };
-        listed(200).tells(&format!("is not a list of campaigns ({said})"));
-        listed(401).tells("check the token");
+        listed(200).tells(said);
+        listed(401).tells("HTTP 401");
     }
 }

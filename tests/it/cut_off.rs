@@ -72,10 +72,7 @@ fn a_do_not_call_list_that_is_cut_off_is_refused_with_its_line() {
     let folder = Folder::with_leads("name,phone\nAda,+447911000001\n");
     folder.write("dnc.csv", list(CUT));
     let args = ["check", "leads.csv", "--suppress", "dnc.csv"];
-    folder
-        .leadload(&args)
-        .expect(2)
-        .tells("line 8 has a shorter number");
+    folder.leadload(&args).expect(2).tells("line 8");
     folder.write("dnc.csv", list("+491713920407"));
     folder.leadload(&args).expect(0);
 }

@@ -22,7 +22,7 @@ fn under_hold_a_lost_answer_leaves_the_row_uncertain_and_is_not_repeated() {
         ["", "connection", ""]
     );
     assert_eq!(service.stats().lead_requests, 3);
-    output.shows("these may be leads already");
+    output.shows("uncertain");
     // A person has to decide whether to send it again, not whoever imports the rejects.
     assert!(!folder.names().contains(&"leads.rejects.csv".to_owned()));
 }

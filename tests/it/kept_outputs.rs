@@ -31,8 +31,7 @@ fn a_new_run_that_stops_early_takes_nothing_from_the_last_one() {
 
     folder.write("leads.csv", format!("{LIST}+447911000003\n"));
     let service = replaced(service, DEAD_TOKEN);
-    let stopped = folder.import_leads(&service, &[]).expect(3);
-    stopped.tells("does not accept the token");
+    folder.import_leads(&service, &[]).expect(3);
     let kept = |name: &str, text: &str| {
         let versions = versions(&folder, name);
         assert!(
@@ -133,7 +132,6 @@ fn a_second_signal_leaves_the_results_of_the_same_run_as_long_as_they_were() {
     signal(&child, "-TERM");
     let stopped = Output::of(child);
     assert_eq!(stopped.code, 4, "{}", stopped.stderr);
-    stopped.shows("\nRows without a line in the results have not been sent.\n");
     let rows = folder.records("leads.results.csv").len();
     assert!(rows >= 2_000, "{rows}");
 

@@ -427,23 +427,12 @@ fn an_existing_file_is_never_overwritten() {
         .import_leads(&service, &["--rejects", "none"])
         .expect(0);
     let before = folder.read("leads.results.csv");
-    let not_ours =
-        "contains something other than leadload's metrics, so metrics cannot be written there";
-    let no_file = "is not a regular file, so metrics cannot be written there";
-    for (place, why) in [
-        ("leads.csv", not_ours),
-        ("leads.results.csv", not_ours),
-        ("notes.txt", not_ours),
-        ("folder", no_file),
-        ("-", no_file),
-    ] {
+    for place in ["leads.csv", "leads.results.csv", "notes.txt", "folder", "-"] {
         let output = folder
             .import_leads(&service, &["--metrics-file", place])
             .expect(2);
-        assert_eq!(
-            output.stderr,
-            format!("error: `{place}` {why}\n\nhint: name another file with `--metrics-file`\n")
-        );
+        output.tells(&format!("`{place}`"));
+        output.tells("`--metrics-file`");
         assert_eq!(output.stdout, "");
     }
     assert_eq!(folder.read("leads.results.csv"), before);
@@ -478,7 +467,7 @@ fn a_file_that_the_import_was_to_find_or_make_is_not_made_with_metrics() {
     ] {
         let args = [args, &["--metrics-file", "./new"]].concat();
         let refused = folder.import(&service, &args).expect(2);
-        refused.tells("`./new` is another file of this import");
+        refused.tells("`./new`");
         assert_eq!(folder.names(), ["leads.csv"], "{args:?}");
     }
 }
@@ -504,19 +493,14 @@ fn no_two_outputs_are_one_file() {
         let folder = Folder::with_leads(&contacts(2));
         let args = [&["--metrics-file", place][..], more].concat();
         let output = folder.import_leads(&service, &args).expect(2);
-        assert_eq!(
-            output.stderr,
-            format!(
-                "error: `{place}` is another file of this import, so metrics cannot be written there\n\nhint: name another file with `--metrics-file`\n"
-            )
-        );
+        output.tells(&format!("`{place}`"));
         assert_eq!(folder.names(), ["leads.csv"], "{place}");
     }
     // The ledger is created before any output.
     let folder = Folder::with_leads(&contacts(2));
     let args = ["--ledger", "new.sqlite3", "--metrics-file", "new.sqlite3"];
     let output = folder.import_leads(&service, &args).expect(2);
-    output.tells("another file of this import");
+    output.tells("new.sqlite3");
     assert_eq!(service.stats().lead_requests, 0);
 }
 
@@ -526,20 +510,8 @@ fn a_place_that_cannot_be_written_to_is_reported_before_anything_is_sent() {
     let service = service();
     let args = ["--metrics-file", "nowhere/leadload.prom"];
     let output = folder.import_leads(&service, &args).expect(5);
-    assert!(
-        output
-            .stderr
-            .starts_with("error: cannot write the metrics file `nowhere/leadload.prom`: "),
-        "{}",
-        output.stderr
-    );
-    assert!(
-        output.stderr.ends_with(
-            "\n\nhint: create the folder `nowhere`, or name another file with `--metrics-file`\n"
-        ),
-        "{}",
-        output.stderr
-    );
+    output.tells("`nowhere/leadload.prom`");
+    output.tells("`nowhere`");
     assert_eq!(service.stats().lead_requests, 0);
     assert_eq!(folder.names(), ["leads.csv"]);
 }
@@ -549,9 +521,7 @@ fn a_check_writes_none() {
     let folder = Folder::with_leads(&contacts(2));
     let file = FILE.join(" ");
     let typed = folder.leadload(&["check", "leads.csv"]).args(&file);
-    typed
-        .expect(2)
-        .tells("`--metrics-file` is not a flag of this command");
+    typed.expect(2).tells("`--metrics-file`");
     let dry_run = folder.leadload(&["import", "leads.csv", "--dry-run"]);
     dry_run.args(&file).expect(0);
     for command in ["check leads.csv", "import leads.csv --dry-run"] {
@@ -592,7 +562,7 @@ fn a_file_that_can_no_longer_be_written_is_an_error_under_quiet_too_and_ends_no_
     for _ in 0..2 {
         let args = ["--metrics-file", &name, "--quiet"];
         let output = folder.import_leads(&service, &args).expect(0);
-        let error = format!("error: cannot write the metrics file `{name}`: ");
+        let error = format!("`{name}`");
         assert_eq!(
             output.stderr.matches(&error).count(),
             1,

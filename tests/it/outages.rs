@@ -12,6 +12,7 @@ fn an_outage_costs_no_row_whatever_callers_see_of_it() {
             "latency_ms = 2\noutage = {{ after_requests = 20, for_s = 0.9, style = '{style}' }}"
         ));
         let args = ["--max-attempts", "2", "--concurrency", "4", "-vv"];
+        let args = [&args[..], &["--log-format", "json"]].concat();
         let output = folder.import_leads(&service, &args).expect(0);
         // A row that is sent again may exist already. Here none does.
         assert_eq!(
@@ -26,19 +27,10 @@ fn an_outage_costs_no_row_whatever_callers_see_of_it() {
         // The requests that detected the outage, those in flight, and a few later tries.
         assert!((5..=20).contains(&in_vain), "{style}: {in_vain}");
         let stderr = output.stderr;
-        let what = match style {
-            "close" => "WARN the service cannot be reached (",
-            _ => "WARN the service gives no usable answer (",
-        };
-        assert!(stderr.contains(what), "{stderr}");
-        assert!(
-            stderr.contains("); trying again until it answers"),
-            "{stderr}"
-        );
-        assert!(
-            stderr.contains("WARN the service answers again, after "),
-            "{stderr}"
-        );
+        for event in ["outage", "recovered"] {
+            let event = format!("\"event\":\"{event}\"");
+            assert!(stderr.contains(&event), "{event}: {stderr}");
+        }
         assert!(!stderr.contains("4479110"), "{stderr}");
         // While the service was down there was one request at a time.
         let at = &stats.arrivals_us;

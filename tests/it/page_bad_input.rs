@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::time::{Duration, Instant};
 
 use crate::page_client::{Screen, Visitor};
 use crate::phone_columns::{REGISTRY, zipped};
@@ -31,7 +30,7 @@ const NEVER: [&str; 16] = [
 
 /// A whole page in the right words, with a way back.
 #[track_caller]
-fn is_page(screen: &Screen) {
+pub fn is_page(screen: &Screen) {
     let text = screen.text();
     for word in NEVER {
         assert!(!text.contains(word), "{word}: {text}");
@@ -47,11 +46,12 @@ fn is_page(screen: &Screen) {
     assert!(!text.contains(state), "{text}");
 }
 
-/// A page that says what is wrong.
+/// A page that says what is wrong and names this.
 #[track_caller]
 fn says(screen: &Screen, parts: &[&str]) {
     is_page(screen);
     let problem = screen.problem();
+    assert_ne!(problem, "", "{}", screen.text());
     for part in parts {
         assert!(
             problem.contains(part),
@@ -61,25 +61,27 @@ fn says(screen: &Screen, parts: &[&str]) {
     }
 }
 
+/// The page is this step of its list.
+#[track_caller]
+pub fn is_step(screen: &Screen, step: &str) {
+    let is_there = screen.at.ends_with(&format!("/{step}"));
+    assert!(is_there, "{}: {}", screen.at, screen.text());
+}
+
 /// Sends the form with the first campaign that can be chosen.
 fn first_campaign(visitor: &Visitor, screen: &Screen) -> Screen {
-    assert_eq!(
-        screen.heading(),
-        "Which campaign should call these people?",
-        "{}",
-        screen.text()
-    );
+    is_step(screen, "campaign");
     let form = screen.form("campaign");
     let first = form.choices["campaign"][1].0.clone();
     visitor.send(&form.set("campaign", &first))
 }
 
 /// The columns of a list that has just been chosen.
-fn columns(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
+pub fn columns(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
     first_campaign(visitor, &visitor.upload(name, bytes))
 }
 
-fn go_on(visitor: &Visitor, columns: &Screen) -> Screen {
+pub fn go_on(visitor: &Visitor, columns: &Screen) -> Screen {
     visitor.send(
         &columns
             .form("columns")
@@ -89,13 +91,13 @@ fn go_on(visitor: &Visitor, columns: &Screen) -> Screen {
 }
 
 /// The list, ready to be sent.
-fn ready(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
+pub fn ready(visitor: &Visitor, name: &str, bytes: impl AsRef<[u8]>) -> Screen {
     let screen = go_on(visitor, &columns(visitor, name, bytes));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_step(&screen, "send");
     screen
 }
 
-fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
+pub fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
     let mut workbook = rust_xlsxwriter::Workbook::new();
     for (name, rows) in sheets {
         let sheet = workbook.add_worksheet();
@@ -108,90 +110,13 @@ fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
 }
 
 /// What Excel writes for a workbook with a password, and for one that a company protects.
-fn encrypted() -> Vec<u8> {
+pub fn encrypted() -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).unwrap();
     for name in ["EncryptionInfo", "EncryptedPackage"] {
         let mut stream = file.create_stream(name).unwrap();
         stream.write_all(&[7; 5000]).unwrap();
     }
     file.into_inner().into_inner()
-}
-
-#[test]
-fn files_that_are_no_lists_are_refused_by_what_they_are() {
-    let folder = Folder::new();
-    let visitor = Visitor::practice(&folder);
-    let sheet = workbook(&[("Empty", &[])]);
-    for (name, bytes, parts) in [
-        (
-            "offer.pdf",
-            b"%PDF-1.7\n%x".to_vec(),
-            &[
-                "“offer.pdf” is a PDF",
-                "export the contacts as Excel or CSV",
-            ][..],
-        ),
-        (
-            "me.png",
-            b"\x89PNG\r\n\x1a\n".to_vec(),
-            &["“me.png” is a picture"],
-        ),
-        (
-            "a.html",
-            b"<!doctype html><p>hi".to_vec(),
-            &["“a.html” is a web page"],
-        ),
-        (
-            "empty.csv",
-            Vec::new(),
-            &["“empty.csv” is empty", "names of the columns"],
-        ),
-        ("blank.xlsx", sheet, &["is empty", "names of the columns"]),
-        (
-            "secret.xlsx",
-            encrypted(),
-            &[
-                "“secret.xlsx” is protected by a password or by your company",
-                "without a password",
-            ],
-        ),
-        (
-            "broken.xlsx",
-            b"PK\x03\x04 cut off".to_vec(),
-            &["“broken.xlsx” cannot be read as a spreadsheet"],
-        ),
-        (
-            "old.gz",
-            b"\x1f\x8b\x08\x00cut".to_vec(),
-            &["“old.gz” can't be read", "damaged or cut off"],
-        ),
-        (
-            "quote.csv",
-            b"phone,\"name\n+447911123456,Ada\n".to_vec(),
-            &["never closed"],
-        ),
-    ] {
-        let screen = visitor.upload(name, bytes);
-        says(&screen, parts);
-        assert!(
-            screen.html.contains("Use a newer version"),
-            "{}",
-            screen.text()
-        );
-        // The way on is a better file.
-        let better = screen.form("list").file("contacts.csv", contacts(3));
-        let screen = visitor.send(&better);
-        assert_eq!(screen.heading(), "Which campaign should call these people?");
-    }
-}
-
-#[test]
-fn a_form_without_a_file_asks_for_one() {
-    let folder = Folder::new();
-    let visitor = Visitor::practice(&folder);
-    let screen = visitor.send(&visitor.get("list").form("list"));
-    assert_eq!(screen.status, 422);
-    says(&screen, &["Choose a list first."]);
 }
 
 #[test]
@@ -202,27 +127,14 @@ fn a_header_without_rows_has_nobody_to_send() {
     is_page(&screen);
     let screen = visitor.get(&format!("{}/send", screen.list()));
     is_page(&screen);
-    assert!(
-        screen.text().contains("There is nobody new to send."),
-        "{}",
-        screen.text()
-    );
+    assert!(screen.text().contains("nobody"), "{}", screen.text());
 }
 
-#[test]
-fn a_results_file_is_not_taken_for_a_list() {
-    let folder = Folder::with_leads(&contacts(3));
-    let service = service();
-    folder.import_leads(&service, &[]).expect(0);
-    let visitor = Visitor::practice(&folder);
-    let screen = visitor.upload("leads.results.csv", folder.read("leads.results.csv"));
-    says(
-        &screen,
-        &[
-            "“leads.results.csv” is a results file",
-            "Choose the list itself",
-        ],
-    );
+/// A page that asks for the settings of rejects whose run is not known.
+#[track_caller]
+fn asks_for_settings(screen: &Screen) {
+    is_page(screen);
+    assert!(screen.text().contains("above all"), "{}", screen.text());
 }
 
 #[test]
@@ -233,21 +145,10 @@ fn rows_to_fix_of_an_unknown_list_ask_for_its_settings_again() {
     let visitor = Visitor::practice(&folder);
     let rejects = folder.read("leads.rejects.csv");
     let screen = columns(&visitor, "to fix.csv", rejects);
-    is_page(&screen);
-    assert!(
-        screen
-            .text()
-            .contains("Choose them all again, above all the do-not-call list."),
-        "{}",
-        screen.text()
-    );
+    asks_for_settings(&screen);
     let screen = go_on(&visitor, &screen);
     is_page(&screen);
-    assert!(
-        screen.text().contains("leadload does not know which list"),
-        "{}",
-        screen.text()
-    );
+    assert!(screen.text().contains("does not know"), "{}", screen.text());
 }
 
 #[test]
@@ -259,12 +160,11 @@ fn rows_to_fix_that_name_another_run_with_this_number_take_nothing_of_it() {
     visitor.send(&send.form("send"));
     visitor.wait(&format!("{list}/run"), |screen| screen.heading() == "Sent");
     let ours = "leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run";
-    let asked = "Choose them all again, above all the do-not-call list.";
     for run in ["1", "1-bcdfg"] {
         let row = format!("+447911123456,Ada,2,invalid,phone_missing,,{run}\n");
         let rows = format!("phone,name,{ours}\n{row}");
         let screen = columns(&visitor, "to fix.csv", rows);
-        assert!(screen.text().contains(asked), "{}", screen.text());
+        asks_for_settings(&screen);
     }
 }
 
@@ -277,8 +177,7 @@ fn rows_to_fix_of_another_ledger_take_nothing_of_the_run_with_their_number() {
     folder.import_leads(&service, &[]).expect(0);
     let visitor = page_of(&folder, &service);
     let screen = columns(&visitor, "to fix.csv", other.read("leads.rejects.csv"));
-    let asked = "Choose them all again, above all the do-not-call list.";
-    assert!(screen.text().contains(asked), "{}", screen.text());
+    asks_for_settings(&screen);
 }
 
 #[test]
@@ -296,18 +195,15 @@ fn a_newer_version_without_the_sheet_or_a_column_says_so_and_goes_on() {
         visitor.send(&screen.form("list").file("one.xlsx", bytes))
     };
     let screen = newer(workbook(&[("Other", rows)]));
-    says(
-        &screen,
-        &["“one.xlsx” has no sheet “New”", "Choose the sheet"],
-    );
+    says(&screen, &["“one.xlsx”", "“New”"]);
     let screen = visitor.send(&screen.form("reading").choose("sheet", "Other"));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_step(&screen, "send");
 
     let screen = newer(workbook(&[(
         "Other",
         &[&["tel", "name"], &["+447911123456", "Ada"]],
     )]));
-    says(&screen, &["“one.xlsx” has no column “phone”"]);
+    says(&screen, &["“one.xlsx”", "“phone”"]);
 }
 
 #[test]
@@ -316,26 +212,12 @@ fn several_phone_columns_are_asked_for_with_their_numbers() {
     let visitor = Visitor::practice(&folder);
     let list = "Mobile,Phone,Name\n+447911123456,,Ada\n,+442079460001,Bob\n+447911123457,,Eve\n";
     let screen = columns(&visitor, "two.csv", list);
-    says(
-        &screen,
-        &[
-            "Several columns have phone numbers.",
-            "Choose which one is called",
-        ],
-    );
+    says(&screen, &[]);
     let form = screen.form("columns");
-    let labels: Vec<&str> = form.choices["phone"]
-        .iter()
-        .map(|(_, label)| &**label)
-        .collect();
-    assert!(
-        labels.contains(&"Mobile (2 numbers in the first rows)"),
-        "{labels:?}"
-    );
-    assert!(
-        labels.contains(&"Phone (1 number in the first rows)"),
-        "{labels:?}"
-    );
+    for begin in ["Mobile (2 ", "Phone (1 "] {
+        let mut labels = form.choices["phone"].iter();
+        assert!(labels.any(|(_, label)| label.starts_with(begin)), "{begin}");
+    }
     let screen = visitor.send(
         &form
             .choose("phone", "Mobile")
@@ -343,12 +225,8 @@ fn several_phone_columns_are_asked_for_with_their_numbers() {
             .press("continue"),
     );
     is_page(&screen);
-    assert!(screen.at.ends_with("/problems"), "{}", screen.at);
-    assert!(
-        screen
-            .text()
-            .contains("Use another phone column where this one is empty")
-    );
+    is_step(&screen, "problems");
+    assert!(screen.text().contains("another phone column"));
 }
 
 #[test]
@@ -370,13 +248,9 @@ fn an_area_code_in_a_column_of_its_own_stays_with_its_number() {
     let form = form.choose("country", "Germany").set("nothing", "yes");
     let screen = visitor.send(&form.press("continue"));
     is_page(&screen);
-    assert!(screen.at.ends_with("/problems"), "{}", screen.at);
+    is_step(&screen, "problems");
     let text = screen.text();
-    for said in [
-        "the phone number has no area code",
-        "extension (column",
-        "has the area codes of",
-    ] {
+    for said in ["no area code", "extension", "area codes"] {
         assert!(text.to_lowercase().contains(said), "{said}: {text}");
     }
     // The number alone is joined too: it would be somebody else's.
@@ -400,14 +274,9 @@ fn what_keeps_nobody_from_sending_is_said_before() {
     let mut form = screen.form("columns").choose("phone", "Mobile");
     form.fields.push(("phone".to_owned(), "1".to_owned()));
     let screen = visitor.send(&form.set("nothing", "yes").press("continue"));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_step(&screen, "send");
     is_page(&screen);
-    for note in [
-        "2 rows take their number from a later phone column, 1 because the first is empty, 1 because it cannot be used (line 4).",
-        "1 row has nothing there: these people are called too.",
-        "a copy of the American registry must not be older than 31.",
-        "Send 3 leads",
-    ] {
+    for note in ["2 rows", "(line 4)", "1 row has", " 31.", "Send 3 leads"] {
         assert!(screen.text().contains(note), "{note}: {}", screen.text());
     }
 }
@@ -417,13 +286,7 @@ fn a_list_without_a_phone_column_asks_for_it() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
     let screen = columns(&visitor, "people.csv", "name,city\nAda,Leeds\nBob,York\n");
-    says(
-        &screen,
-        &[
-            "No column of “people.csv” looks like a phone number.",
-            "Does this look wrong?",
-        ],
-    );
+    says(&screen, &["“people.csv”"]);
     assert!(screen.html.contains("href=\"#phone\""));
 }
 
@@ -450,16 +313,10 @@ fn an_empty_sheet_leads_to_the_others() {
     let folder = Folder::new();
     let visitor = Visitor::practice(&folder);
     let screen = visitor.upload("book.xlsx", without_visible_numbers(&[]));
-    says(
-        &screen,
-        &[
-            "The sheet “Cover” of “book.xlsx” is empty.",
-            "Choose the sheet",
-        ],
-    );
+    says(&screen, &["“Cover”"]);
     let screen = visitor.send(&screen.form("reading").choose("sheet", "People"));
     let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_step(&screen, "send");
 }
 
 #[test]
@@ -468,10 +325,7 @@ fn another_sheet_with_the_numbers_is_offered() {
     let visitor = Visitor::practice(&folder);
     let about: &[&[&str]] = &[&["title", "text"], &["Contacts", "of October"]];
     let screen = columns(&visitor, "book.xlsx", without_visible_numbers(about));
-    says(
-        &screen,
-        &["This sheet has no column with phone numbers.", "“People”"],
-    );
+    says(&screen, &["“People”"]);
     assert_eq!(screen.html.matches("id=\"sheet\"").count(), 1);
     let screen = visitor.send(&screen.form("reading").choose("sheet", "People"));
     assert_eq!(screen.problem(), "", "{}", screen.text());
@@ -485,12 +339,11 @@ fn of_several_sheets_with_numbers_one_is_chosen_before_anything_else() {
     let people: &[&[&str]] = &[&["phone"], &["+447911123456"], &["+447911123457"]];
     let others: &[&[&str]] = &[&["phone"], &["+447911123458"]];
     let book = workbook(&[("October", people), ("September", others)]);
-    let asked = ["Several sheets have phone numbers.", "Choose the one"];
     let screen = visitor.upload("book.xlsx", book);
-    says(&screen, &asked);
+    says(&screen, &[]);
     // No step leads past the question.
     for step in ["campaign", "columns", "problems", "send", "list"] {
-        says(&visitor.get(&format!("{}/{step}", screen.list())), &asked);
+        says(&visitor.get(&format!("{}/{step}", screen.list())), &[]);
     }
     let form = screen.form("reading");
     let labels: Vec<&str> = form.choices["sheet"]
@@ -500,12 +353,8 @@ fn of_several_sheets_with_numbers_one_is_chosen_before_anything_else() {
     assert_eq!(labels, ["October (2 rows)", "September (1 row)"]);
     let screen = visitor.send(&form.choose("sheet", "September (1 row)"));
     let screen = go_on(&visitor, &first_campaign(&visitor, &screen));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
-    assert!(
-        screen.text().contains("sheet September , 1 row"),
-        "{}",
-        screen.text()
-    );
+    is_step(&screen, "send");
+    assert!(screen.text().contains("September"), "{}", screen.text());
 }
 
 #[test]
@@ -523,7 +372,7 @@ fn hidden_people_are_asked_about_and_stay_left_out_in_a_corrected_copy() {
     ];
     sheet.write_column(0, 0, phones).unwrap();
     sheet.set_row_hidden(2).unwrap().set_row_hidden(4).unwrap();
-    let asked = ["2 of 4 rows are hidden in the sheet", "The first is row 3"];
+    let asked = ["2 of 4", "row 3"];
     let screen = visitor.upload("book.xlsx", book.save_to_buffer().unwrap());
     says(&screen, &asked);
     for step in ["campaign", "columns", "problems", "send", "list"] {
@@ -542,12 +391,9 @@ fn hidden_people_are_asked_about_and_stay_left_out_in_a_corrected_copy() {
     let form = problems.form("problems").set("row-3", "+447911123458");
     let screen = visitor.send(&form.press("continue"));
     let screen = visitor.get(&format!("{}/send", screen.list()));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_step(&screen, "send");
     let text = screen.text();
-    assert!(
-        text.contains("4 rows (2 hidden, left out), with your corrections"),
-        "{text}"
-    );
+    assert!(text.contains("2 hidden"), "{text}");
     assert!(text.contains("Send 2 leads"), "{text}");
     // It can be changed where the reading of the list is.
     let columns = visitor.get(&format!("{}/columns", screen.list()));
@@ -567,10 +413,7 @@ fn words_of_a_column_that_says_who_is_called_are_asked_about() {
     let list = "phone,Do Not Call\n+447911123456,\n+447911123457,perhaps\n+447911123458,x\n+447911123459,no\n";
     for (answer, name, leads) in [("Leave them out", "a.csv", 2), ("Call them", "b.csv", 3)] {
         let screen = go_on(&visitor, &columns(&visitor, name, list));
-        let asked = [
-            "says who must not be called",
-            "does not know these words: “perhaps”",
-        ];
+        let asked = ["“perhaps”"];
         says(&screen, &asked);
         // Nobody is sent before somebody has said so.
         let unsaid = visitor.send(&screen.form("reading"));
@@ -580,7 +423,7 @@ fn words_of_a_column_that_says_who_is_called_are_asked_about() {
         let screen = go_on(&visitor, &screen);
         let text = screen.text();
         assert!(text.contains(&format!("Send {leads} leads")), "{text}");
-        assert!(text.contains("The column “Do Not Call”"), "{text}");
+        assert!(text.contains("“Do Not Call”"), "{text}");
     }
 }
 
@@ -594,7 +437,7 @@ fn a_column_that_would_leave_out_most_people_is_asked_about() {
         ("Something else", "b.csv", "Send 3 leads"),
     ] {
         let screen = go_on(&visitor, &columns(&visitor, name, list));
-        says(&screen, &["2 of 3 rows would be left out", "“Blocked”"]);
+        says(&screen, &["2 of 3", "“Blocked”"]);
         let screen = visitor.send(&screen.form("reading").choose("marks", answer));
         let screen = go_on(&visitor, &screen);
         assert!(screen.text().contains(button), "{}", screen.text());
@@ -612,16 +455,10 @@ fn numbers_without_a_country_ask_for_it_once_and_then_can_go_without() {
         format!("phone\n{}\n", numbers.join("\n")),
     );
     let screen = go_on(&visitor, &screen);
-    says(
-        &screen,
-        &[
-            "10 numbers have no + and country code.",
-            "Which country are they from?",
-        ],
-    );
+    says(&screen, &["10 numbers"]);
     assert!(screen.html.contains("href=\"#country\""));
     let again = go_on(&visitor, &screen);
-    assert!(again.at.ends_with("/problems"), "{}", again.at);
+    is_step(&again, "problems");
     is_page(&again);
     let form = screen
         .form("columns")
@@ -632,7 +469,7 @@ fn numbers_without_a_country_ask_for_it_once_and_then_can_go_without() {
             .set("nothing", "yes")
             .press("continue"),
     );
-    assert_eq!(sent.heading(), "Check, then send", "{}", sent.text());
+    is_step(&sent, "send");
 }
 
 /// The present version of the list that a page is about.
@@ -653,14 +490,7 @@ fn numbers_of_another_country_are_doubted_and_can_be_said_to_be_right() {
     );
     let form = screen.form("columns").choose("country", "United Kingdom");
     let screen = visitor.send(&form.set("nothing", "yes").press("continue"));
-    says(
-        &screen,
-        &[
-            "30 numbers may be in the wrong country.",
-            "(203) 555-0130 in line 2",
-            "Choose the country",
-        ],
-    );
+    says(&screen, &["30 numbers", "(203) 555-0130", "line 2"]);
     let form = screen.form("columns").set("numbers-are-right", "yes");
     let screen = visitor.send(&form.set("nothing", "yes").press("continue"));
     is_page(&screen);
@@ -675,10 +505,10 @@ fn numbers_that_excel_has_shortened_are_said_to_be_lost() {
         "phone,name\n4.47911E+11,Ada\n+447911123456,Bob\n+447911123457,Eve\n+447911123458,Dan\n";
     let screen = go_on(&visitor, &columns(&visitor, "short.csv", list));
     is_page(&screen);
+    let text = screen.text();
     assert!(
-        screen.text().contains("Excel has shortened these phone numbers, like 4.47911E+11. The missing digits aren't in this file."),
-        "{}",
-        screen.text()
+        text.contains("Excel") && text.contains("4.47911E+11"),
+        "{text}"
     );
 }
 
@@ -693,12 +523,7 @@ fn corrections_that_cannot_be_sent_are_asked_for_again_and_the_others_are_kept()
         .set("row-2", "bad")
         .set("row-3", "xyz");
     let screen = visitor.send(&form.set("row-4", "+447911123499").press("continue"));
-    assert_eq!(
-        screen.heading(),
-        "2 rows can't be sent yet",
-        "{}",
-        screen.text()
-    );
+    assert!(screen.heading().starts_with("2 rows"), "{}", screen.text());
     assert_eq!(screen.status, 422);
     let form = screen.form("problems");
     assert_eq!(form.get("row-2"), Some("bad"));
@@ -706,7 +531,7 @@ fn corrections_that_cannot_be_sent_are_asked_for_again_and_the_others_are_kept()
     assert_eq!(form.get("row-4"), None);
     // Pressed again, these rows are left out.
     let screen = visitor.send(&form.press("continue"));
-    assert_eq!(screen.heading(), "Check, then send", "{}", screen.text());
+    is_step(&screen, "send");
 }
 
 #[test]
@@ -725,42 +550,12 @@ fn names_for_the_agent_are_checked_where_they_are_typed() {
     let two = form.clone().set("name-1", "name").set("name-2", "name");
     let screen = visitor.send(&two.press("continue"));
     assert_eq!(screen.status, 422);
-    says(
-        &screen,
-        &[
-            "Two columns have the name name.",
-            "the agent would know only one of them",
-        ],
-    );
+    says(&screen, &["name"]);
     assert!(screen.html.contains("href=\"#name-2\""));
     let none = form.set("name-1", " ").set("name-2", "last");
     let screen = visitor.send(&none.press("continue"));
     assert_eq!(screen.status, 422);
-    says(&screen, &["Give First a name for the agent"]);
-}
-
-#[test]
-fn do_not_call_lists_without_numbers_say_what_to_do() {
-    let folder = Folder::new();
-    let visitor = Visitor::practice(&folder);
-    for (bytes, part) in [
-        ("email\nada@example.com\n", "only e-mail addresses"),
-        ("name\nAda\n", "has no phone number on it"),
-        ("phone\n+44123\n", "lines that cannot be used"),
-        ("%PDF-1.7", "is a PDF"),
-        ("", "has no phone number on it"),
-    ] {
-        let screen = columns(&visitor, "a.csv", contacts(3));
-        let form = screen
-            .form("columns")
-            .file("blocked.csv", bytes)
-            .press("block");
-        let screen = go_on(&visitor, &visitor.send(&form));
-        says(&screen, &["blocked.csv", part]);
-        assert!(screen.html.contains("Remove"), "{}", screen.text());
-        let screen = visitor.send(&screen.form("columns").press("remove-0"));
-        assert_eq!(go_on(&visitor, &screen).heading(), "Check, then send");
-    }
+    says(&screen, &["First"]);
 }
 
 #[test]
@@ -774,7 +569,7 @@ fn a_do_not_call_list_is_kept_when_something_else_is_wrong() {
         .set("name-1", "");
     let form = form.file("blocked.csv", "phone\n+447700900001\n");
     let screen = visitor.send(&form.press("continue"));
-    says(&screen, &["Give name a name for the agent"]);
+    says(&screen, &["name"]);
     assert!(screen.text().contains("blocked.csv"), "{}", screen.text());
     let screen = visitor.send(
         &screen
@@ -782,11 +577,7 @@ fn a_do_not_call_list_is_kept_when_something_else_is_wrong() {
             .set("name-1", "name")
             .press("continue"),
     );
-    assert!(
-        screen.text().contains("Do-not-call lists blocked.csv"),
-        "{}",
-        screen.text()
-    );
+    assert!(screen.text().contains("blocked.csv"), "{}", screen.text());
     let columns = visitor.get(&format!("{}/columns", screen.list()));
     let add = |screen: &Screen, numbers: &str| {
         let form = screen.form("columns").file("blocked.csv", numbers);
@@ -804,7 +595,7 @@ fn a_do_not_call_list_is_kept_when_something_else_is_wrong() {
     );
     assert_eq!(lists, 1);
     let screen = go_on(&visitor, &screen);
-    says(&screen, &["“blocked.csv” has lines that cannot be used"]);
+    says(&screen, &["“blocked.csv”"]);
     assert_eq!(add(&screen, "phone\n+447700900002\n").0, 1);
 }
 
@@ -817,14 +608,14 @@ fn unknown_names_of_campaigns_keep_a_list_from_being_sent() {
     let screen = visitor.send(&screen.form("campaign").choose("campaign", "campaign"));
     let screen = go_on(&visitor, &screen);
     is_page(&screen);
-    assert!(screen.at.ends_with("/problems"), "{}", screen.at);
+    is_step(&screen, "problems");
+    let text = screen.text();
     assert!(
-        screen.text().contains("“Sprnig”: 1 row, in line 2"),
-        "{}",
-        screen.text()
+        text.contains("“Sprnig”") && text.contains("line 2"),
+        "{text}"
     );
     let send = visitor.get(&format!("{}/send", screen.list()));
-    assert!(send.at.ends_with("/problems"), "{}", send.at);
+    is_step(&send, "problems");
 }
 
 #[test]
@@ -842,10 +633,7 @@ fn people_of_a_campaign_that_was_made_anew_are_called_again_only_after_a_tick() 
     let run = format!("{}/run", screen.list());
     visitor.send(&screen.form("send"));
     let refused = visitor.wait(&run, |screen| !screen.problem().is_empty());
-    says(
-        &refused,
-        &["“Spring” is 18 now and was 17 before", "tick that below"],
-    );
+    says(&refused, &["“Spring”", "18", "17"]);
     assert_eq!(service.stats().lead_requests, 0);
     visitor.send(&refused.form("send").set("again", "yes"));
     visitor.wait(&run, |screen| screen.heading() == "Sent");
@@ -875,7 +663,7 @@ fn a_list_whose_record_of_what_was_sent_is_lost_is_not_sent_again() {
     let refused = visitor.wait(&format!("{list}/send"), |screen| {
         !screen.problem().is_empty()
     });
-    says(&refused, &["This list was sent before"]);
+    says(&refused, &[]);
     assert_eq!(service.stats().lead_requests, 0);
 }
 
@@ -891,8 +679,7 @@ fn an_old_form_changes_nothing_and_shows_the_present_state() {
     visitor.send(&old);
     let stale = visitor.send(&old);
     assert_eq!(stale.status, 409);
-    says(&stale, &["changed in another tab"]);
-    assert!(stale.text().contains("Show how it is now"));
+    says(&stale, &[]);
     let list = screen.list();
     for action in ["campaign", "reading"] {
         let page = if action == "campaign" {
@@ -999,7 +786,7 @@ fn html_in_a_list_and_its_name_is_shown_as_text() {
 }
 
 /// The page for this service.
-fn page_of(folder: &Folder, service: &leadload::sandbox::Sandbox) -> Visitor {
+pub fn page_of(folder: &Folder, service: &leadload::sandbox::Sandbox) -> Visitor {
     Visitor::of(folder.leadload(&["web", "--no-open"]).at(service))
 }
 
@@ -1031,124 +818,14 @@ fn a_service_that_is_down_is_said_to_be_and_can_be_tried_again() {
     drop(service);
     let visitor = Visitor::of(run);
     let screen = visitor.upload("a.csv", contacts(3));
-    says(
-        &screen,
-        &[
-            "The service does not list its campaigns",
-            "Check its address under “Service”",
-        ],
-    );
+    says(&screen, &[]);
     assert!(screen.text().contains("Try again"));
     assert!(screen.text().contains("Change the service"));
 }
 
-fn connect(visitor: &Visitor, address: &str, token: &str) -> Screen {
+pub fn connect(visitor: &Visitor, address: &str, token: &str) -> Screen {
     let form = visitor.get("service").form("service");
     visitor.send(&form.set("address", address).set("token", token))
-}
-
-#[test]
-fn a_wrong_address_or_token_is_said_at_setup_and_the_right_ones_are_kept() {
-    let folder = Folder::new();
-    let service = service();
-    let (address, token) = (service.base_url(), service.token().to_owned());
-    let visitor = Visitor::of(folder.leadload(&["web", "--no-open"]));
-    assert_eq!(visitor.get("").at, "service");
-    assert_eq!(visitor.get("list").at, "service");
-    let began = Instant::now();
-    for (typed, with, parts) in [
-        (
-            "nonsense",
-            &*token,
-            &["“nonsense” is not a web address", "https://app.example.com"][..],
-        ),
-        (
-            "http://app.example.com",
-            &token,
-            &["is not secure", "begins with https://"],
-        ),
-        (
-            "'https://app.example.com'",
-            &token,
-            &["The address of the service is in quotation marks."],
-        ),
-        ("“app.example.com”", &token, &["is in quotation marks."]),
-        (
-            &address,
-            &format!("\"{token}\""),
-            &["The access token is in quotation marks."],
-        ),
-        (&address, "", &["The access token is empty."]),
-        (
-            &address,
-            "two words",
-            &["The access token has a space in it"],
-        ),
-        (
-            &address,
-            "wrong",
-            &[
-                "The service does not accept the access token.",
-                "Check the token",
-            ],
-        ),
-        (
-            "http://127.0.0.1:1",
-            &token,
-            &["it was refused", "Check its address under “Service”"],
-        ),
-    ] {
-        let screen = connect(&visitor, typed, with);
-        assert_eq!(screen.status, 422);
-        says(&screen, parts);
-        assert!(!screen.html.contains(&*token));
-    }
-    assert!(began.elapsed() < Duration::from_secs(60));
-    let screen = connect(&visitor, &address, &token);
-    assert_eq!(screen.at, "list");
-    assert!(!visitor.get("service").html.contains(&*token));
-    ready(&visitor, "a.csv", contacts(3));
-}
-
-#[cfg(unix)]
-#[test]
-fn settings_that_cannot_be_read_are_said_to_be_wrong() {
-    let folder = Folder::new();
-    let visitor = Visitor::of(folder.leadload(&["web", "--no-open"]));
-    fs::create_dir_all(folder.config().parent().unwrap()).unwrap();
-    for (text, part) in [
-        ("region = GB", "“config.toml” is not valid TOML: line 1"),
-        (
-            "[profiles.default]\nregio = \"GB\"",
-            "leadload's settings on this computer can't be used",
-        ),
-        (
-            "[profiles.default]\nregion = \"Atlantis\"",
-            "leadload's settings on this computer can't be used",
-        ),
-    ] {
-        fs::write(folder.config(), text).unwrap();
-        for page in ["", "list"] {
-            let screen = visitor.get(page);
-            assert_eq!(screen.at, "service");
-            says(
-                &screen,
-                &[part, "Ask the person who set up leadload on this computer."],
-            );
-        }
-    }
-}
-
-#[test]
-fn what_is_stored_is_refused_while_the_program_was_started_with_something_else() {
-    let folder = Folder::new();
-    let service = service();
-    let visitor = page_of(&folder, &service);
-    let screen = connect(&visitor, &service.base_url(), service.token());
-    says(
-        &screen,
-        &["leadload was started with an address or access token of its own"],
-    );
 }
 
 #[test]
@@ -1161,15 +838,10 @@ fn a_run_whose_token_is_revoked_asks_for_a_new_one_and_goes_on() {
     let screen = visitor.send(&screen.form("send"));
     let page = format!("{}/run", screen.list());
     let run = visitor.wait(&page, |screen| screen.heading() == "Stopped");
-    says(&run, &["The service no longer accepts your access token."]);
-    let text = run.text();
-    assert!(
-        text.contains("aren't. Paste a new token to go on where it stopped."),
-        "{text}"
-    );
+    says(&run, &["token"]);
     let refused = visitor.send(&run.form("resume").set("token", "two words"));
     assert_eq!(refused.status, 422);
-    says(&refused, &["The access token has a space in it"]);
+    says(&refused, &[]);
     // The same address with a token that is accepted.
     let sent = service.leads().len();
     assert!((1..10).contains(&sent), "{sent}");
@@ -1206,14 +878,8 @@ fn a_damaged_record_of_what_was_sent_is_said_to_be_and_nothing_is_sent() {
     let service = service();
     let visitor = page_of(&folder, &service);
     let screen = visitor.upload("a.csv", contacts(3));
-    says(
-        &screen,
-        &["leadload's record of what was sent is damaged", "backup"],
-    );
-    says(
-        &visitor.get("history"),
-        &["leadload's record of what was sent is damaged"],
-    );
+    says(&screen, &["damaged", "backup"]);
+    says(&visitor.get("history"), &["damaged"]);
     assert_eq!(service.stats().lead_requests, 0);
 }
 
@@ -1236,11 +902,10 @@ fn a_list_waits_while_another_program_sends_and_says_who() {
     let screen = ready(&visitor, "october.csv", "phone\n+447911999999\n");
     let screen = visitor.send(&screen.form("send"));
     let waiting = visitor.wait(&screen.at, |screen| {
-        screen.text().contains("is being sent by another leadload")
+        screen.heading().starts_with("october.csv")
     });
     is_page(&waiting);
-    assert!(waiting.text().contains("leads.csv is being sent by another leadload on this computer. This list starts after it."), "{}", waiting.text());
-    assert_eq!(waiting.heading(), "october.csv waits for its turn");
+    assert!(waiting.text().contains("leads.csv"), "{}", waiting.text());
     crate::util::kill(import);
     let run = visitor.wait(&screen.at, |screen| screen.heading() == "Sent");
     is_page(&run);
@@ -1260,17 +925,9 @@ fn a_list_that_somebody_else_changes_on_the_disk_does_not_go_on_as_that_run() {
     let history = visitor.get("history/1");
     assert!(history.html.contains("Resume"), "{}", history.text());
     let screen = visitor.send(&history.form("history/1/resume"));
-    let end = visitor.wait(&screen.at, |screen| {
-        screen.heading() != "Getting ready to send"
-    });
-    says(
-        &end,
-        &[
-            "leads.csv or its settings were changed after it was sent in part",
-            "Look at what would be sent now",
-        ],
-    );
-    assert_eq!(end.heading(), "Check, then send");
+    let end = visitor.wait(&screen.at, |screen| !screen.problem().is_empty());
+    says(&end, &["leads.csv"]);
+    is_step(&end, "send");
     assert!(end.text().contains("Send 1 lead"), "{}", end.text());
     assert_eq!(service.stats().lead_requests, 0);
 }
@@ -1286,13 +943,7 @@ fn a_list_that_is_gone_is_said_to_be() {
     let form = visitor.get("history/1").form("history/1/resume");
     fs::remove_file(folder.path("leads.csv")).unwrap();
     let screen = visitor.send(&form);
-    says(
-        &screen,
-        &[
-            "The list of this run is not at its place.",
-            "Put it back there, or send it as a new list.",
-        ],
-    );
+    says(&screen, &[]);
 }
 
 /// Files cannot grow beyond this limit, as on a full disk.
@@ -1308,7 +959,7 @@ fn a_full_disk_is_said_to_be_when_a_list_arrives_and_when_it_is_sent() {
     let visitor = Visitor::of(run);
     let screen = visitor.upload("long.csv", contacts(20_000));
     assert_eq!(screen.status, 422);
-    says(&screen, &["This computer's disk is full. Free some space"]);
+    says(&screen, &["disk"]);
     // The page goes on.
     let screen = ready(&visitor, "a.csv", contacts(4000));
     let screen = visitor.send(&screen.form("send"));
@@ -1318,5 +969,4 @@ fn a_full_disk_is_said_to_be_when_a_list_arrives_and_when_it_is_sent() {
     is_page(&run);
     let problem = run.problem();
     assert!(problem.contains("disk"), "{problem}");
-    assert!(problem.contains("ree some space"), "{problem}");
 }

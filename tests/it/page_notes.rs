@@ -38,10 +38,7 @@ fn test_leads_are_noted_with_the_place_where_they_are_left_out() {
     let (visitor, _service) = start(&folder, "");
     let list = "phone,is_test\n+447911123456,false\n+447911123457,true\n";
     let send = press(&visitor, &columns(&visitor, "leads.csv", list), "continue");
-    says(
-        &send,
-        "Some rows are marked as test leads by column 2 (“is_test”). You can leave them out in “Columns”, under “Only send rows where”.",
-    );
+    says(&send, "(“is_test”)");
 }
 
 #[test]
@@ -54,34 +51,22 @@ fn a_limit_of_the_settings_is_said_before_the_list_is_sent() {
         "continue",
     );
     says(&send, "Send 3 leads");
-    says(
-        &send,
-        "leadload's settings on this computer say that only the first 3 rows of a list are sent.",
-    );
+    says(&send, "first 3 rows");
 }
 
 #[test]
 fn a_list_outside_the_bounds_of_the_settings_is_not_sent() {
     let list = contacts(2) + "x,Bad\n";
     for (bound, said) in [
-        (
-            "max_invalid = '10%'",
-            "1 of 3 rows is not usable, but the settings of leadload allow 0, so nothing is sent",
-        ),
-        (
-            "max_new = 1",
-            "2 leads would be sent, but the settings of leadload allow 1 at a time",
-        ),
+        ("max_invalid = '10%'", "1 of 3 rows"),
+        ("max_new = 1", "2 leads"),
     ] {
         let folder = Folder::new();
         let settings = format!("min_rows = '50%'\n{bound}");
         let (visitor, service) = start(&folder, &settings);
         let screen = press(&visitor, &columns(&visitor, "leads.csv", &list), "continue");
         let send = visitor.get(&format!("{}/send", screen.list()));
-        says(
-            &send,
-            "leadload does not know how many people this list usually has",
-        );
+        says(&send, "does not know");
         says(&visitor.send(&send.form("send")), said);
         assert_eq!(service.stats().lead_requests, 0);
     }
@@ -112,7 +97,7 @@ fn a_correction_that_cannot_be_sent_is_linked_from_every_page() {
     let first = press(&visitor, &columns(&visitor, "leads.csv", list), "continue");
     // The country is asked for once.
     let first = press(&visitor, &first, "continue");
-    assert_eq!(first.heading(), "60 rows can't be sent yet");
+    assert!(first.heading().starts_with("60 rows"));
     let second = visitor.get(&format!("{}/problems?page=2", first.list()));
     let refused = visitor.send(&second.form("problems").set("row-60", "nothing"));
     assert!(
@@ -154,10 +139,6 @@ fn the_country_is_asked_for_until_the_question_was_shown() {
         [Some(columns.clone()), Some(columns.clone())]
     );
     let asked = session.arrive(&columns).1;
-    assert!(
-        asked.says("10 numbers have no + and country code."),
-        "{}",
-        asked.body
-    );
+    assert!(asked.says("10 numbers"), "{}", asked.body);
     assert_eq!(next(), Some(format!("{list}/problems")));
 }

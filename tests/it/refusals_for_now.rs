@@ -29,10 +29,10 @@ fn a_wait_of_a_year_is_bounded_by_the_time_that_is_left() {
         assert_eq!(summary["stopped_by"], "max_duration", "{text}");
         assert_eq!(summary["counts"]["created"], 3, "{text}");
         assert_eq!(summary["rows"], 3, "{text}");
-        output.tells("the service refuses for now (http_429); all wait 1 h 0 min");
+        output.tells("(http_429); all wait 1 h 0 min");
         // The next process waits on.
         let output = folder.import_leads(&service, &args).expect(4);
-        output.tells("the service refuses for now (http_429)");
+        output.tells("(http_429)");
         assert_eq!(service.stats().lead_requests, 4, "{text}");
     }
 }

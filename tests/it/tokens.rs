@@ -41,7 +41,7 @@ fn start(folder: &Folder, service: &Sandbox, args: &str) -> Child {
 /// Waits until the program has told that it waits for another token.
 fn read_until_it_waits(child: &mut Child) {
     let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
-    let waits = |line: &String| line.contains("the service no longer accepts the access token");
+    let waits = |line: &String| line.contains("no longer accepts");
     assert!(lines.any(|line| waits(&line.unwrap())));
 }
 
@@ -53,7 +53,7 @@ fn a_row_whose_token_was_replaced_meanwhile_goes_again_and_that_is_no_attempt() 
     folder.write("token", format!("{NEW}\n"));
     let output = Output::of(child);
     assert_eq!(output.code, 1, "{}", output.stderr);
-    output.tells("the service refused the access token; its file has another one");
+    output.tells("access token");
     let summary = output.json();
     assert_eq!(summary["counts"]["created"], 7);
     assert_eq!(summary["requests"], 9);

@@ -42,7 +42,7 @@ const TAG: (&str, &str) = ("-@@@@@", "-TAG");
 
 /// The shapes of the parts that differ, in this order: `#` is a digit, `*` some digits, `@` a
 /// consonant.
-const SHAPES: [(&str, &str); 10] = [
+const SHAPES: [(&str, &str); 11] = [
     TAG,
     ("127.0.0.1:#####", "127.0.0.1:PORT"),
     ("####-##-##T##:##:##.*Z", "TIME"),
@@ -50,6 +50,7 @@ const SHAPES: [(&str, &str); 10] = [
     ("########T######Z", "TIME"),
     ("####-##-## ##:##:##", "TIME"),
     ("####-##-## ##:##", "TIME"),
+    (" of ####-##-##", " of DATE"),
     ("since ##:## UTC", "since TIME"),
     (" in *.* s", " in N s"),
     ("\"elapsed_s\":*.*", "\"elapsed_s\":N"),

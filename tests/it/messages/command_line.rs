@@ -51,6 +51,7 @@ fn of_the_command_line() {
         "import leads.csv --min-rows -1",
         "import leads.csv --campaign -5 --sandbox",
         "import leads.csv --limit 1.5",
+        "import leads.csv --limit 20/s",
         "import leads.csv --limit 99999999999999999999",
         "import leads.csv --max-attempts 447911000001",
         "import leads.csv --timeout 99999999999999999999d",

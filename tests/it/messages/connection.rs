@@ -28,6 +28,14 @@ fn of_the_connection() {
         page.add(&folder, campaigns(&folder, "", &args));
     }
     page.add(&folder, campaigns(&folder, "nowhere", &[]));
+    for (name, value) in [
+        ("HTTPS_PROXY", "'http://proxy.example:80'"),
+        ("HTTPS_PROXY", "http://me:a#b@proxy.example"),
+        ("NO_PROXY", "*.example"),
+    ] {
+        let run = campaigns(&folder, "https://app.example.com", &[]);
+        page.add(&folder, run.env(name, value));
+    }
     page.is("connection");
 }
 

@@ -86,6 +86,8 @@ fn of_inputs() {
     of_rows("mixed.csv", "1,1,invalid,,x,2\n1,1,invalid,,x,", &some);
     of_rows("typed.csv", "1,one,invalid,,x,2", &some);
     of_rows("no-ledger.csv", "1,1,invalid,,x,2", &["--ledger", "none"]);
+    let args = ["import", "one.rejects.csv"];
+    page.add(&folder, folder.leadload(&args).at(&self::service()));
     page.is("inputs");
 }
 

@@ -20,11 +20,13 @@ fn of_the_mapping() {
         "clash.csv",
         "phone,Full Name,full_name\n+447911000001,a,b\n",
     );
+    folder.write("header.csv", "name,phone\nAda,+447911000001\n");
     folder.write("blank.csv", "phone,,???\n+447911000001,a,b\n");
     let mut page = Page::default();
     for args in [
         "none.csv",
         "below.csv",
+        "header.csv --no-header",
         "two.csv",
         "clash.csv",
         "leads.csv --phone-column fone",

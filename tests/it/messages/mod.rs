@@ -1,5 +1,7 @@
 //! Every error that a user can get, provoked from outside: its exact text and the
 //! exit code. There is one snapshot for each topic, which can be read like a page.
+//! What the page in the browser says about a list that it refuses is here too.
+//! Other tests ask for codes and data, so that a text is written down once.
 //!
 //! The messages of `leadload config init` while it asks are tested with its
 //! other tests. These errors cannot be provoked here, from outside the program:
@@ -20,14 +22,18 @@ mod connection;
 mod inputs;
 mod ledger;
 mod mapping;
+mod marks;
 mod outputs;
+mod page;
 mod runs;
 mod sandbox;
 mod service;
 mod settings;
 mod spreadsheets;
 mod suppression;
+mod test_lead;
 mod token;
+mod undo;
 mod warnings;
 
 use leadload::sandbox::Sandbox;
@@ -43,11 +49,18 @@ const ONE: &str = "phone\n+447911000001\n";
 struct Page(String);
 
 impl Page {
-    /// Adds the message of a command that is refused, and prints nothing on standard output.
+    /// Adds the message of a command that is refused: it prints nothing on standard output, and leaves
+    /// nothing behind but the lock of a ledger.
     fn add(&mut self, folder: &Folder, run: Run) {
         let typed = run.typed();
+        let names = || {
+            let names = folder.names().into_iter();
+            names.filter(|name| !name.contains(".sender-"))
+        };
+        let before: Vec<String> = names().collect();
         let output = run.output();
         assert_eq!(output.stdout, "", "{typed}\n{}", output.stderr);
+        assert!(names().eq(before), "{typed}: {:?}", folder.names());
         self.push(folder, &typed, output);
     }
 

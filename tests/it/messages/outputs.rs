@@ -8,6 +8,7 @@ fn of_outputs() {
     let folder = Folder::with_leads(super::ONE);
     folder.write("more.csv", "phone\n+447911000002\n");
     folder.write("leads.rejects.csv", "phone\n+447911000003\n");
+    folder.write("l.csv", "");
     std::fs::create_dir(folder.path("lists")).unwrap();
     let service = service();
     let mut page = Page::default();
@@ -18,6 +19,11 @@ fn of_outputs() {
         "--results nowhere/x.csv",
         "--results leads.csv/x.csv",
         "--results x.xlsx",
+        "--report x.pdf",
+        "--report lists",
+        "--metrics-file leads.csv",
+        "--metrics-file lists",
+        "--metrics-file x.csv --results x.csv",
         "--ledger l.csv --results l.csv",
         "more.csv --rejects x.csv",
         "leads.rejects.csv",

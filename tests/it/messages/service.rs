@@ -1,7 +1,7 @@
 //! What stops a run: the service, or the time limit. Also unusual answers.
 
 use super::{Page, import};
-use crate::util::{Folder, REFUSALS_OF_ALL, contacts, contacts_of, scenario};
+use crate::util::{Folder, REFUSALS_OF_ALL, contacts, contacts_of, replaced, scenario};
 
 #[test]
 fn of_refusals_that_hold_for_every_row() {
@@ -50,4 +50,19 @@ fn of_one_campaign_among_several() {
     let mut page = Page::default();
     page.add_of_begun(&folder, folder.import(&service, &args));
     page.is("one-campaign");
+}
+
+/// What was begun before, with other settings.
+#[test]
+fn of_runs_that_are_not_finished() {
+    let folder = Folder::with_leads(&contacts(3));
+    let revoked = scenario("token_revoked_after = 1");
+    let one_by_one = ["--concurrency", "1"];
+    folder.import_leads(&revoked, &one_by_one).expect(3);
+    let service = replaced(revoked, "");
+    let mut page = Page::default();
+    for args in [&["--set", "source=fair", "--limit", "1"][..], &one_by_one] {
+        page.add_of_begun(&folder, folder.import_leads(&service, args));
+    }
+    page.is("unfinished-runs");
 }

@@ -104,6 +104,23 @@ fn of_places_of_settings() {
         let run = folder.leadload(&args);
         page.add(&folder, run.env("LEADLOAD_TOKEN", "t0ken"));
     }
+    folder.write("inline.toml", "profiles = { crm = 3 }\n");
+    folder.write("more.csv", "phone,town\n+447911000001,Leeds\n");
+    for args in [
+        "check leads.csv -q --save-mapping crm --config leads.csv/config.toml",
+        "check leads.csv -q --save-mapping crm --config inline.toml",
+        "check leads.csv more.csv -q --save-mapping crm",
+        "import leads.csv -q --sandbox --save-mapping crm",
+        "config init --profile crm --base-url http://127.0.0.1:1 --config two.toml",
+    ] {
+        let args: Vec<&str> = args.split(' ').collect();
+        let run = folder.leadload(&args);
+        page.add(&folder, run.env("LEADLOAD_TOKEN", "t0ken"));
+    }
+    let service = crate::util::service();
+    let init = ["config", "init", "--base-url", &service.base_url()];
+    let run = folder.leadload(&init).env("LEADLOAD_TOKEN", "wrong");
+    page.add(&folder, run);
     let url = "http://127.0.0.1:1";
     for profile in ["a/b", "+447911000001", "CRM"] {
         let args = ["config", "init", "--profile", profile, "--base-url", url];

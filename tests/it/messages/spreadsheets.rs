@@ -34,11 +34,31 @@ fn of_spreadsheets() {
         "a".repeat(100_000)
     );
     for (name, bytes) in [
-        ("letter.docx", zip_of(&[("word/document.xml", b"")], true)),
+        (
+            "letter.docx",
+            zip_of(
+                &[("[Content_Types].xml", b""), ("word/document.xml", b"")],
+                true,
+            ),
+        ),
         ("slides.pptx", zip_of(&[("ppt/slide.xml", b"")], true)),
         ("list.numbers", zip_of(&[("Index/Document.iwa", b"")], true)),
         ("lists.zip", zip_of(&[("leads.csv", b"phone\n")], true)),
         ("letter.doc", compound(&[("WordDocument", b"")])),
+        (
+            "letter.odt",
+            zip_of(
+                &[("mimetype", b"application/vnd.oasis.opendocument.text")],
+                true,
+            ),
+        ),
+        (
+            "list.xlsb",
+            zip_of(
+                &[("[Content_Types].xml", b""), ("xl/workbook.bin", b"")],
+                true,
+            ),
+        ),
         ("list.msg", compound(&[("Message", b"")])),
         ("secret.xlsx", compound(&[("EncryptedPackage", b"")])),
         ("charts.ods", ods("", "")),
@@ -58,6 +78,8 @@ fn of_spreadsheets() {
         &["list.numbers"],
         &["lists.zip"],
         &["letter.doc"],
+        &["letter.odt"],
+        &["list.xlsb"],
         &["list.msg"],
         &["secret.xlsx"],
         &["charts.ods"],

@@ -40,5 +40,19 @@ fn of_warnings() {
         let typed = run.typed();
         page.push(&folder, &typed, warnings(run.output()));
     }
+    #[cfg(unix)]
+    for mode in [0o644, 0o660] {
+        use std::os::unix::fs::PermissionsExt;
+        folder.write("open.token", service.token());
+        let open = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.path("open.token"), open).unwrap();
+        let run = folder.leadload(&["campaigns", "--token-file", "open.token"]);
+        let output = run.env("LEADLOAD_BASE_URL", &service.base_url()).output();
+        page.push(
+            &folder,
+            &format!("chmod {mode:o} open.token"),
+            warnings(output),
+        );
+    }
     page.is("warnings");
 }
