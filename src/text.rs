@@ -33,6 +33,13 @@ impl WordLists {
     pub fn has(&self, list: &str, word: &str) -> bool {
         self.of(list).contains(word)
     }
+
+    /// The list of each word, where no word is in two.
+    pub fn by_word(&self) -> HashMap<&str, &'static str> {
+        let lists = self.0.iter();
+        let words = lists.flat_map(|(name, words)| words.iter().map(|word| (word.as_str(), *name)));
+        words.collect()
+    }
 }
 
 /// The name of the file, if the text is an absolute path.

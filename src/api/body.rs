@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 use super::complaints::{Complaints, are_complaints, joined, sentences};
-use super::sentence::{Noun, Presence, duplicate, is_about_balance, presence};
+use super::sentence::{CAMPAIGN, Presence, duplicate, is_about_balance, presence};
 use super::wait;
 
 pub(super) struct Body<'a> {
@@ -307,13 +307,13 @@ impl<'a> Body<'a> {
     /// Applies `what` to the sentences about the lead. If the service complains about single
     /// fields, only the sentences on fields of the lead or the campaign are used: another field may
     /// have "already been taken" too.
-    fn find_out(&self, what: impl Fn(&str, Option<Noun>) -> Option<Presence>) -> Option<Presence> {
+    fn find_out(&self, what: impl Fn(&str, &str) -> Option<Presence>) -> Option<Presence> {
         let of_fields = &self.complaints.of_fields;
         if of_fields.is_empty() {
-            return what(&self.general_text(), None);
+            return what(&self.general_text(), "");
         }
         let said = of_fields.iter();
-        said.filter_map(|said| what(&said.text.to_lowercase(), Some(said.about()?)))
+        said.filter_map(|said| what(&said.text.to_lowercase(), said.about()?))
             .min()
     }
 
@@ -336,7 +336,7 @@ impl<'a> Body<'a> {
             has(&["campaign", "kampagne"]) && !has(&["phone", "number", "telefon", "nummer"])
         } else {
             let mut said = of_fields.iter();
-            said.any(|said| said.about() == Some(Noun::Other))
+            said.any(|said| said.about() == Some(CAMPAIGN))
         };
         names_campaign && self.presence().is_none()
     }

@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value};
 
-use super::sentence::Noun;
+use super::sentence::{CAMPAIGN, LEAD};
 
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
@@ -80,18 +80,18 @@ impl Complaints {
 }
 
 impl Complaint {
-    /// What the field stands for: the lead or its number (`Lead`), or the campaign (`Other`).
-    /// `None` for a field that says nothing about either.
-    pub(super) fn about(&self) -> Option<Noun> {
+    /// What the field stands for, `LEAD` or `CAMPAIGN`; `None` for a field that says nothing about
+    /// either.
+    pub(super) fn about(&self) -> Option<&'static str> {
         let field = self.field.to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| field.contains(word));
         let own_name = field.rsplit(['.', '/']).next().unwrap_or_default();
         if names(&["variable"]) {
             None
         } else if own_name.starts_with("campaign") {
-            Some(Noun::Other)
+            Some(CAMPAIGN)
         } else if names(&["phone", "lead", "contact"]) && !names(&["mail", "name", "campaign"]) {
-            Some(Noun::Lead)
+            Some(LEAD)
         } else {
             None
         }
